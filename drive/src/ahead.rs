@@ -27,7 +27,7 @@ const PASSED: u32 = 64;
 
 /// The number of a started call, unique within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub u64);
+pub struct CallTicket(pub u64);
 
 /// The result of a call, with the data that the host passed along with it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Settled<V> {
 /// A call that was started.
 #[derive(Debug)]
 pub(crate) struct Work<V> {
-    pub(crate) ticket: Ticket,
+    pub(crate) ticket: CallTicket,
     /// The slot that the call occupies until it has ended; `None` for the call that the run waits for.
     slot: Option<Slot>,
     pub(crate) done: Option<Settled<V>>,
@@ -47,7 +47,7 @@ pub(crate) struct Work<V> {
 
 impl<V> Work<V> {
     /// A call that the run waits for.
-    pub(crate) fn own(ticket: Ticket) -> Work<V> {
+    pub(crate) fn own(ticket: CallTicket) -> Work<V> {
         Work { ticket, slot: None, done: None }
     }
 }
@@ -72,8 +72,8 @@ impl<V> Expected<V> {
 /// An action for the host.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Order {
-    Start { ticket: Ticket, tool: String, arguments: Data, line: Option<u32> },
-    Drop { ticket: Ticket, tool: String },
+    Start { ticket: CallTicket, tool: String, arguments: Data, line: Option<u32> },
+    Drop { ticket: CallTicket, tool: String },
 }
 
 /// The calls that one run is expected to make.
@@ -85,7 +85,7 @@ pub(crate) struct Ahead<V> {
     going: bool,
     expected: VecDeque<Expected<V>>,
     /// Calls that have not ended and whose answers are no longer wanted.
-    left: Vec<(Ticket, Slot)>,
+    left: Vec<(CallTicket, Slot)>,
     /// The number of successive looks that found no call.
     vain: u32,
     /// The number of calls until the next look.
@@ -115,9 +115,9 @@ impl<V> Ahead<V> {
     }
 
     /// The next ticket.
-    pub(crate) fn ticket(&mut self) -> Ticket {
+    pub(crate) fn ticket(&mut self) -> CallTicket {
         self.tickets += 1;
-        Ticket(self.tickets)
+        CallTicket(self.tickets)
     }
 
     /// Whether the arguments of an expected call are not known yet, so that answers of others can make it
@@ -129,7 +129,7 @@ impl<V> Ahead<V> {
     /// Records that a started call has ended, and returns its result if that is still wanted.
     pub(crate) fn settle(
         &mut self,
-        ticket: Ticket,
+        ticket: CallTicket,
         mut settled: Settled<V>,
         world: &dyn World,
     ) -> Option<&Result<Data, Failure>> {
@@ -145,7 +145,7 @@ impl<V> Ahead<V> {
     }
 
     /// Records that a call could not be started. The run makes it in its turn.
-    pub(crate) fn not_started(&mut self, ticket: Ticket) {
+    pub(crate) fn not_started(&mut self, ticket: CallTicket) {
         self.left.retain(|(left, _)| *left != ticket);
         for call in &mut self.expected {
             call.work.take_if(|work| work.ticket == ticket);

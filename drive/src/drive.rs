@@ -8,7 +8,9 @@
 mod settle;
 mod watch;
 
-pub use crate::ahead::Ticket;
+pub use settle::give;
+
+pub use crate::ahead::CallTicket;
 use crate::ahead::{Ahead, Order, Settled, Work};
 use crate::call_slots::CallSlots;
 use crate::data::read::data_of;
@@ -38,7 +40,7 @@ const FORGOTTEN: u32 = 200;
 
 /// The role of a call in its run, which decides what may end it. Bindings pass these as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CallKind {
     /// A call of a read-only tool that was started before its turn.
     Ahead = 0,
     /// A call of a read-only tool in its turn. A cancel ends it.
@@ -56,13 +58,13 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// Identifies the call in [`Drive::settle`].
-    pub ticket: Ticket,
+    pub ticket: CallTicket,
     /// The tool by the name that the program uses.
     pub tool: String,
     /// The arguments: a record.
     pub arguments: Data,
     /// Decides what may end the call.
-    pub kind: Kind,
+    pub kind: CallKind,
     /// Whether the run can only await calls that were started before, until this call has ended.
     pub alone: bool,
     /// The idempotency key, which the tool gets with every attempt.
@@ -82,7 +84,7 @@ pub enum Next {
     /// still gets its result.
     Drop {
         /// The call.
-        ticket: Ticket,
+        ticket: CallTicket,
         /// Its tool.
         tool: String,
     },
@@ -159,11 +161,11 @@ enum Phase<V> {
 /// 2. Each call of [`Next::Start`] is settled once ([`Drive::settle`]), also after [`Next::Drop`]. What is
 ///    settled again changes nothing, so an answer that comes too late may be passed on.
 /// 3. *The host keeps the times.* When the time of the run is over ([`World::is_late`]), it settles each call
-///    under way with [`Failure::TimedOut`], whatever the tool does, but for those of [`Kind::Entry`]: the
+///    under way with [`Failure::TimedOut`], whatever the tool does, but for those of [`CallKind::Entry`]: the
 ///    time of the run stops while these are made. A call that exceeds its own limit is settled with
 ///    [`Failure::InDoubt`].
-/// 4. When the run is cancelled ([`World::is_cancelled`]), the host settles calls of [`Kind::Ahead`] and
-///    [`Kind::Read`] with [`Failure::Interrupted`], and awaits the others, which may change something.
+/// 4. When the run is cancelled ([`World::is_cancelled`]), the host settles calls of [`CallKind::Ahead`] and
+///    [`CallKind::Read`] with [`Failure::Interrupted`], and awaits the others, which may change something.
 /// 5. When it is interrupted ([`World::is_interrupted`]), the host settles all calls with
 ///    [`Failure::Interrupted`].
 /// 6. Policies are the host's: it asks a person before a call of a tool with `confirm` unless
@@ -273,7 +275,7 @@ impl<V: Default> Drive<V> {
     }
 
     /// Takes the result of a call. A ticket that is not under way changes nothing.
-    pub fn settle(&mut self, ticket: Ticket, result: Result<Data, Failure>, note: V, world: &dyn World) {
+    pub fn settle(&mut self, ticket: CallTicket, result: Result<Data, Failure>, note: V, world: &dyn World) {
         self.forgotten = 0;
         let watched = self.watch.is_some();
         let seen = match &mut self.phase {
@@ -297,9 +299,9 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// Reports that a call with [`Kind::Ahead`] could not be started, for example for lack of a thread. It is
-    /// made in its turn.
-    pub fn not_started(&mut self, ticket: Ticket, world: &dyn World) {
+    /// Reports that a call with [`CallKind::Ahead`] could not be started, for example for lack of a
+    /// thread. It is made in its turn.
+    pub fn not_started(&mut self, ticket: CallTicket, world: &dyn World) {
         self.forgotten = 0;
         self.ahead.not_started(ticket);
         self.left(ticket, world);
@@ -454,12 +456,12 @@ impl<V: Default> Drive<V> {
     fn make(&mut self, mut turn: Turn, json: &str, permit: Permit, world: &dyn World) {
         let cancelled = self.run.is_cancelled();
         let kind = match turn {
-            _ if turn.rollback => Kind::Entry,
-            _ if cancelled => Kind::Undo,
-            _ if turn.changes => Kind::Change,
-            _ => Kind::Read,
+            _ if turn.rollback => CallKind::Entry,
+            _ if cancelled => CallKind::Undo,
+            _ if turn.changes => CallKind::Change,
+            _ => CallKind::Read,
         };
-        let own = if kind == Kind::Read && world.may_run_ahead(&turn.tool) {
+        let own = if kind == CallKind::Read && world.may_run_ahead(&turn.tool) {
             let own = self.ahead.take(&turn.tool, json);
             self.ahead.look(&self.run, own.as_ref(), world);
             own
@@ -535,7 +537,7 @@ impl<V: Default> Drive<V> {
         self.events.extend(self.ahead.orders.drain(..).map(|order| match order {
             Order::Drop { ticket, tool } => Next::Drop { ticket, tool },
             Order::Start { ticket, tool, arguments, .. } => {
-                let (kind, alone) = (Kind::Ahead, false);
+                let (kind, alone) = (CallKind::Ahead, false);
                 Next::Start(Start { ticket, tool, arguments, kind, alone, key: None, confirmed: false })
             }
         }));

@@ -20,7 +20,7 @@ pub const MOST_EVENTS: usize = 1024;
 #[non_exhaustive]
 pub struct Call {
     /// The same in the start and the end of a call, and of no other call of this run: that of its
-    /// [`Ticket`](crate::Ticket).
+    /// [`CallTicket`](crate::CallTicket).
     pub id: u64,
     /// Its number within the run, from 1. A call that was started ahead has none until the run comes to it.
     pub number: Option<u64>,

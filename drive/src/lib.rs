@@ -46,6 +46,6 @@ pub mod trace;
 pub mod validate;
 mod world;
 
-pub use drive::{Drive, Kind, Made, Next, Start, Ticket, Turn};
+pub use drive::{CallKind, CallTicket, Drive, Made, Next, Start, Turn, give};
 pub use lifecycle::{End, Finished};
 pub use world::World;

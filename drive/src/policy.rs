@@ -15,6 +15,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// What follows a call that may have been made, but whose answer never came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnDoubt {
     /// If a journal records the run, a person decides; else it is a failure.
     #[default]

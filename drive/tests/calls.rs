@@ -9,7 +9,7 @@ use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::OnDoubt;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
-use ilo_drive::{End, Kind};
+use ilo_drive::{CallKind, End};
 use ilo_spec::limits::CANCEL_FUEL;
 use ilo_vm::Run;
 use support::{Around, Seen, data, driven, program, run};
@@ -112,8 +112,8 @@ fn what_a_run_has_done_is_rolled_back_when_its_time_is_over_or_it_is_cancelled()
             .unwrap()
             .contains(r#""code":"timed-out","message":"the run took longer than its limit of 1000 ms""#)
     );
-    assert_eq!(kinds(&late)[0], Kind::Change);
-    assert_eq!(*kinds(&late).last().unwrap(), Kind::Entry);
+    assert_eq!(kinds(&late)[0], CallKind::Change);
+    assert_eq!(*kinds(&late).last().unwrap(), CallKind::Entry);
     let cancelled = Around::new(fits);
     cancelled.cancelled_at.set(Some(2));
     let cancelled = seen(body, r#"{"x":1}"#, &cancelled, &mut ());

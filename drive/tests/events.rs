@@ -9,7 +9,7 @@ use ilo_drive::data::Data;
 use ilo_drive::event::{Event, MOST_EVENTS};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
-use ilo_drive::{Drive, Next, Ticket, World};
+use ilo_drive::{CallTicket, Drive, Next, World};
 use std::cell::Cell;
 use std::time::Duration;
 use support::{Around, data, program, run};
@@ -65,7 +65,7 @@ fn events(body: &str, is_stack: bool, answer: fn(&str, &Data) -> Result<Data, Fa
     let world = Timed { around: Around::new(answer), now: Cell::new(0) };
     let mut drive: Drive<()> = Drive::new(run(&program, r#"{"x":1}"#), CallSlots::new(4), Duration::MAX);
     drive.watch(Some("call_1"));
-    let (mut open, mut seen): (Vec<(Ticket, String, Data)>, _) = (Vec::new(), Vec::new());
+    let (mut open, mut seen): (Vec<(CallTicket, String, Data)>, _) = (Vec::new(), Vec::new());
     let take = |drive: &mut Drive<()>, seen: &mut Vec<String>| {
         while let Some(event) = drive.event() {
             if let Event::Start(call) = &event {

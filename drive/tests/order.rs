@@ -3,7 +3,7 @@
 
 mod support;
 
-use ilo_drive::Kind;
+use ilo_drive::CallKind;
 use ilo_drive::call_slots::CallSlots;
 use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
@@ -39,13 +39,13 @@ fn every_order(body: &str) -> (usize, usize) {
     let around = Around::new(answer);
     let input = r#"{"xs":[1,2,3]}"#;
     let alone = driven(run(&program, input), &around, &CallSlots::new(1), &mut (), |_| 0);
-    assert!(alone.started.iter().all(|(kind, _)| *kind != Kind::Ahead));
+    assert!(alone.started.iter().all(|(kind, _)| *kind != CallKind::Ahead));
     let (mut script, mut orders, mut ahead) = (Script::default(), 0, 0);
     loop {
         let slots = CallSlots::new(SLOTS);
         let seen = driven(run(&program, input), &around, &slots, &mut (), |open| script.choose(open));
         assert!(same(&seen, &alone), "{seen:?}\n{alone:?}");
-        let early = seen.started.iter().filter(|(kind, _)| *kind == Kind::Ahead).count();
+        let early = seen.started.iter().filter(|(kind, _)| *kind == CallKind::Ahead).count();
         ahead = ahead.max(early);
         orders += 1;
         if !script.advance() {

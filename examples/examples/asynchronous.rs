@@ -123,12 +123,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let cancel = Interrupt::default();
     let limits = Options { cancel: cancel.clone(), ..Options::default() };
     tokio::spawn(async move {
-        sleep(Duration::from_millis(100)).await;
+        sleep(Duration::from_secs(1)).await;
         cancel.set_for("the user went away");
     });
     println!("cancelled: {}", purchase(&program, &tools, ("slow", true), limits).await?);
 
-    let limits = Options { timeout: Duration::from_millis(100), ..Options::default() };
+    let limits = Options { timeout: Duration::from_secs(1), ..Options::default() };
     println!("too late: {}", purchase(&program, &tools, ("slow", true), limits).await?);
 
     // Many runs share the tools; each is a future that can be spawned.

@@ -6,10 +6,10 @@
 //! commands. Once a call has its answer, nothing is in doubt. `ilo-vm runs cancel lamp-1 --journal FILE`
 //! cancels the run, also while it works: calls that were not begun fail, and the reservation is released.
 
-use ilo_journal::{
-    Answer, Beginning, Claim, Due, Effect, Left, Made, Options, Permit, Policy, RunId, RunLimits, Session,
-    Store, Taken,
-};
+use ilo_drive::give;
+use ilo_host::data::Data;
+use ilo_host::tools::{Failure, Policy};
+use ilo_journal::{Beginning, Claim, Due, Left, Options, Permit, RunId, RunLimits, Session, Store, Taken};
 use ilo_vm::{Limits, Program, Run, Step};
 use std::error::Error;
 use std::path::Path;
@@ -22,20 +22,21 @@ const OTHER_WORK: Duration = Duration::from_millis(500);
 /// What may be done with a call of a tool after a crash.
 fn policy(tool: &str) -> Option<Policy> {
     match tool {
-        "reserve" | "release" => Some(Policy::of(Effect::Idempotent)), // repeated with the same key
-        "charge" => Some(Policy::of(Effect::Changes)),                 // left in doubt
+        // Repeated with the same key.
+        "reserve" | "release" => Some(Policy { idempotent: true, ..Policy::default() }),
+        "charge" => Some(Policy::default()), // left in doubt
         _ => None,
     }
 }
 
 /// Makes a call. A service that gets the same key twice should act only once.
-fn call(tool: &str, arguments: &str, key: &str) -> Answer {
+fn call(tool: &str, arguments: &Data, key: &str) -> Data {
     println!("{tool} {arguments}, key {key}");
     std::thread::sleep(TOOL_TIME);
     match tool {
-        "reserve" => Answer::Ok(r#"{"reservation-id":"r1"}"#.into()),
-        "charge" => Answer::Ok(r#"{"charge-id":"c1"}"#.into()),
-        _ => Answer::Ok("null".into()),
+        "reserve" => Data::record([("reservation-id", "r1")]),
+        "charge" => Data::record([("charge-id", "c1")]),
+        _ => Data::Nil,
     }
 }
 
@@ -54,42 +55,36 @@ fn drive(mut run: Run, mut session: Session) -> Result<String, Box<dyn Error>> {
         let (number, tool, rollback) = (waiting.number(), waiting.tool().to_owned(), waiting.is_rollback());
         let mut arguments = String::new();
         waiting.write_json(&mut arguments)?;
-
-        let policy = policy(&tool);
-        let due = Due {
-            run: &run,
-            number,
-            tool: &tool,
-            policy,
-            arguments: &arguments,
-            rollback,
-            sleep: None,
-            expects: None,
-        };
+        let (policy, arguments) = (policy(&tool), arguments.parse()?);
+        let policy = policy.as_ref();
+        let due =
+            Due { run: &run, tool: &tool, policy, arguments: &arguments, number, rollback, expects: None };
         // After this the intent to make the call is on disk.
-        let answer = match session.before(&due)? {
-            Permit::Make { key, approved } => {
+        let result = match session.before(&due)? {
+            Permit::CallWithKey { key, confirmed } => {
                 // Somebody cancelled the run before this was on disk. A call that may have been made before
-                // is approved: it is made again.
-                let cancelled = session.is_cancelled() && !approved && !rollback;
-                let make = || call(&tool, &arguments, &key);
-                let answer = if cancelled { Answer::failed("cancelled") } else { make() };
-                match session.after(Made::Answered(answer.clone()), None)? {
+                // is confirmed: it is made again.
+                let cancelled = session.is_cancelled() && !confirmed && !rollback;
+                let make = || Ok(call(&tool, &arguments, &key));
+                let result = if cancelled { Err(Failure::text("cancelled")) } else { make() };
+                match session.after(&due, &result)? {
                     Taken::GoOn => {
                         if !cancelled {
                             // The answer is on disk within milliseconds, whatever else the host does now.
                             println!("{tool} has its answer");
                             std::thread::sleep(OTHER_WORK);
                         }
-                        answer
+                        result
                     }
-                    Taken::Stop => return Ok(left(&session)),
+                    Taken::Suspend => return Ok(left(&session)),
                 }
             }
-            Permit::Settled(answer) => answer,
-            Permit::Stop => return Ok(left(&session)),
+            // Only a call that reads has no key.
+            Permit::Call => Err(Failure::text("no tool here only reads")),
+            Permit::Settled(result) => result,
+            Permit::Suspend => return Ok(left(&session)),
         };
-        answer.give(run.pending().ok_or("the call is gone")?)?;
+        give(run.pending().ok_or("the call is gone")?, &result);
     }
     session.end(&run)?;
     Ok(run.outcome().ok_or("it has ended")?.to_string())

@@ -105,6 +105,7 @@ pub mod recording;
 pub mod run;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod spans;
 pub mod telemetry;
 #[cfg(feature = "login")]
 mod tokens;

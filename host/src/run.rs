@@ -19,6 +19,7 @@ pub use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 
 use crate::blocking;
 use crate::interrupt::Interrupt;
+use crate::spans::Span;
 use crate::telemetry::{Context, Telemetry, Trace};
 use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Policies, Policy, Tools, without_secrets};
@@ -139,9 +140,10 @@ fn drive_named(
     let world = Around { tools, options, clock: &clock, trace: trace.as_ref() };
     let mut drive: Drive<Option<Timed>> = Drive::new(run, options.slots.clone(), options.timeout);
     drive.expect_output(options.output.clone());
+    let span = Span::run(name);
     // All calls end with the run: remaining threads are interrupted and awaited.
     thread::scope(|threads| {
-        let mut calls = Calls::new(threads, tools, options);
+        let mut calls = Calls::new(threads, tools, options, &span);
         loop {
             match drive.next(&world, recorder) {
                 Next::Due => {
@@ -173,21 +175,22 @@ fn drive_named(
         }
     });
     let finished = drive.finish();
-    if let Some(trace) = trace {
-        trace_ended(trace, name, &finished);
-    }
+    run_ended(trace, &span, name, &finished);
     finished
 }
 
-/// Ends the trace of a run.
-fn trace_ended(trace: Trace, name: &str, finished: &Finished) {
+/// Ends the trace and the span of a run.
+fn run_ended(trace: Option<Trace>, span: &Span, name: &str, finished: &Finished) {
     let error = match finished.outcome().map(|outcome| outcome.status()) {
         Some(Status::Ok(_)) => None,
         Some(Status::Err(_)) => Some("err"),
         Some(Status::Fault(fault)) => Some(fault.code.as_str()),
         None => Some("interrupted"),
     };
-    trace.ended(name, error);
+    span.ended(error);
+    if let Some(trace) = trace {
+        trace.ended(name, error);
+    }
 }
 
 /// An observer whose panics change nothing of the run. The hook of the process has shown them.

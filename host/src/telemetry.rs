@@ -128,14 +128,7 @@ impl Trace {
             },
             _ => (None, tool),
         };
-        let error = match result {
-            Ok(_) => None,
-            Err(Failure::TimedOut) => Some("timeout"),
-            Err(Failure::Interrupted) => Some("cancelled"),
-            Err(Failure::InDoubt(_)) => Some("in_doubt"),
-            Err(Failure::Limit(code, _)) => Some(code.as_str()),
-            Err(_) => Some("tool_error"),
-        };
+        let error = error_kind(result);
         let mut attributes =
             vec![("gen_ai.operation.name", "execute_tool".to_owned()), ("gen_ai.tool.name", name.to_owned())];
         let (title, kind, metric) = match server {
@@ -178,5 +171,17 @@ impl Trace {
 
     fn send(&self, span: Span) {
         self.telemetry.queue.add(span);
+    }
+}
+
+/// The kind of a call's failure, if it failed.
+pub(crate) fn error_kind(result: &Result<ilo_drive::data::Data, Failure>) -> Option<&'static str> {
+    match result {
+        Ok(_) => None,
+        Err(Failure::TimedOut) => Some("timeout"),
+        Err(Failure::Interrupted) => Some("cancelled"),
+        Err(Failure::InDoubt(_)) => Some("in_doubt"),
+        Err(Failure::Limit(code, _)) => Some(code.as_str()),
+        Err(_) => Some("tool_error"),
     }
 }

@@ -7,9 +7,12 @@
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
 
 use ilo_asm::build::{Options as Build, build};
+use ilo_drive::data::Data;
+use ilo_drive::give;
+use ilo_drive::policy::Policy;
 use ilo_journal::{
-    Answer, Beginning, Claim, Claimed, Due, Effect, Listed, Made, Options, Permit, Policy, RunId, RunLimits,
-    Session, State, Status, Store, Ticket,
+    Beginning, Claim, Claimed, Due, Listed, Options, Permit, RunId, RunLimits, Session, State, Status, Store,
+    Ticket,
 };
 use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::File;
@@ -36,41 +39,36 @@ fn program() -> Program {
     Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap()
 }
 
-fn policy(confirm: bool) -> Policy {
-    Policy { confirm, ..Policy::of(Effect::Changes) }
-}
-
 /// Drives a run to its end, or until it waits.
 fn drive(session: &mut Session, run: &mut Run, confirm: bool) {
+    let policy = Policy { confirm, ..Policy::default() };
     loop {
-        let (number, arguments) = match run.step() {
+        let (number, arguments): (_, Data) = match run.step() {
             Step::Done(_) => return session.end(run).unwrap(),
             Step::Call(call) => {
                 let mut arguments = String::new();
                 call.write_json(&mut arguments).unwrap();
-                (call.number(), arguments)
+                (call.number(), arguments.parse().unwrap())
             }
         };
-        let policy = Some(policy(confirm));
         let due = Due {
             run,
-            number,
             tool: "pay",
-            policy,
+            policy: Some(&policy),
             arguments: &arguments,
+            number,
             rollback: false,
-            sleep: None,
             expects: None,
         };
-        match session.before(&due).unwrap() {
-            Permit::Stop => return,
-            Permit::Settled(answer) => answer.give(run.pending().unwrap()).unwrap(),
-            Permit::Make { .. } => {
-                let answer = Answer::Ok("null".to_owned());
-                session.after(Made::Answered(answer.clone()), None).unwrap();
-                answer.give(run.pending().unwrap()).unwrap();
+        let result = match session.before(&due).unwrap() {
+            Permit::Suspend => return,
+            Permit::Settled(result) => result,
+            Permit::Call | Permit::CallWithKey { .. } => {
+                session.after(&due, &Ok(Data::Nil)).unwrap();
+                Ok(Data::Nil)
             }
-        }
+        };
+        give(run.pending().unwrap(), &result);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{NewRun, RunId, Start, Started};
+use crate::model::{FirstRecord, NewRun, RunId, Started};
 use crate::queue::{Order, Ticket};
 use crate::row::{Decided, Live, Run};
 use crate::state::{State, Status};
@@ -248,7 +248,7 @@ impl Prepared {
     pub(crate) fn new(
         cipher: &Cipher,
         new: &NewRun<'_>,
-        first: &Start<'_>,
+        first: &FirstRecord<'_>,
         owner: i64,
         now: i64,
     ) -> Result<Prepared> {
@@ -268,14 +268,14 @@ impl Prepared {
             subject: new.subject.map(str::to_owned),
         };
         let live = match first {
-            Start::Call(record) => {
+            FirstRecord::Call(record) => {
                 if State::Ready.after(record.to.action()).is_none() && record.to.state() != State::Ready {
                     let message = format!("a run cannot begin as {}", record.to.state());
                     return Err(Error::new(ErrorCode::Value, message));
                 }
                 Some(record.row(cipher, &key, (0, 1), owner, now)?)
             }
-            Start::Ended(outcome) => {
+            FirstRecord::Ended(outcome) => {
                 run.ended = Some(now);
                 run.outcome = Some(cipher.seal(&key, 0, Column::Outcome, outcome)?);
                 None

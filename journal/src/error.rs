@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The stable code of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorCode {
     /// The file is not a journal.
     NotAJournal,
@@ -48,6 +49,8 @@ pub enum ErrorCode {
     Value,
     /// The store has been closed.
     Closed,
+    /// A function that blocks its thread was called in asynchronous code.
+    Blocks,
 }
 
 impl ErrorCode {
@@ -75,6 +78,7 @@ impl ErrorCode {
             ErrorCode::Key => "journal-key",
             ErrorCode::Value => "bad-value",
             ErrorCode::Closed => "journal-closed",
+            ErrorCode::Blocks => "blocks-asynchronous-code",
         }
     }
 
@@ -107,6 +111,7 @@ impl ErrorCode {
             ErrorCode::Key => "give the key with which the journal was created",
             ErrorCode::Value => "give another value",
             ErrorCode::Closed => "open the journal again",
+            ErrorCode::Blocks => "await the ticket, or call this in `tokio::task::spawn_blocking`",
         }
     }
 }

@@ -59,15 +59,17 @@ pub use cipher::{Key, RUN_KEY, arguments_hash, idempotency_key};
 pub use error::{Error, ErrorCode};
 pub use limits::{RunLimits, UsedUp};
 pub use model::{
-    At, Attached, Claim, Claimed, Decided, Decision, Lease, Listed, METADATA, METADATA_NAME, METADATA_VALUE,
-    NewRun, Record, RunId, Start, Started, Summary, To, Waiting,
+    At, Attached, Claim, Claimed, Decided, Decision, FirstRecord, Lease, Listed, METADATA, METADATA_NAME,
+    METADATA_VALUE, NewRun, Record, RunId, Started, Summary, To, WaitingRun,
 };
 pub use place::shown_place;
-pub use policy::{Effect, Policy};
+pub use policy::{Effect, RecordedPolicy};
 pub use queue::Ticket;
 pub use recorder::Recording;
 pub use recovery::{MOST_TRIES, NoAnswer, Recovery, after_claim, without_answer};
-pub use session::{Beginning, Due, Left, Made, Permit, Session, Taken};
+pub use session::{Beginning, Left, Session};
+// What a session is asked, and what it says.
+pub use ilo_drive::recorder::{Due, Permit, Taken};
 pub use sqlite::{Access, access};
 pub use state::{ACTIONS, Action, Before, STATES, State, Status, To as Leads};
 pub use store::{Options, RETENTION_DAYS, Store};

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY, idempotency_key};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::{RunLimits, UsedUp};
-use crate::policy::Policy;
+use crate::policy::RecordedPolicy;
 use crate::row::{Live, Run};
 use crate::state::{Action, State, Status, To as Leads};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub const METADATA_VALUE: usize = 256;
 
 /// How a run begins.
 #[derive(Clone, Debug)]
-pub enum Start<'a> {
+pub enum FirstRecord<'a> {
     /// At its first call.
     Call(Record<'a>),
     /// It has made no call, and this is its outcome.
@@ -108,7 +108,7 @@ pub struct Record<'a> {
     /// The tool.
     pub tool: &'a str,
     /// The policy of the tool.
-    pub policy: Policy,
+    pub policy: RecordedPolicy,
     /// The arguments as JSON; only their digest is stored.
     pub arguments: &'a [u8],
     /// Milliseconds for which the run has worked.
@@ -323,7 +323,7 @@ pub struct Claimed {
     /// The tool of that call.
     pub tool: String,
     /// The policy with which it was recorded.
-    pub policy: Policy,
+    pub policy: RecordedPolicy,
     /// The digest of tool and arguments.
     pub digest: i64,
     /// How often this call was taken over without progress.
@@ -344,6 +344,7 @@ pub struct Claimed {
 
 /// The decision of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Decision {
     /// The call may be made.
     Approve,
@@ -433,7 +434,7 @@ impl Summary {
     }
 }
 
-impl Waiting {
+impl WaitingRun {
     /// Its status, in a word.
     pub fn status(&self) -> Status {
         if self.exported { Status::Exported } else { Status::In(self.state) }
@@ -464,12 +465,12 @@ pub enum At {
         outcome: Vec<u8>,
     },
     /// It has not ended.
-    Live(Box<Waiting>),
+    Live(Box<WaitingRun>),
 }
 
 /// A run that has not ended, for display.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct WaitingRun {
     /// Its state.
     pub state: State,
     /// Whether it was exported, so that it continues elsewhere.
@@ -481,7 +482,7 @@ pub struct Waiting {
     /// The tool of that call.
     pub tool: String,
     /// The policy with which the call was recorded.
-    pub policy: Policy,
+    pub policy: RecordedPolicy,
     /// When it wakes, if it sleeps.
     pub wake: Option<i64>,
     /// Why it is blocked, if it is and the reason was recorded.

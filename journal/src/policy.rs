@@ -1,5 +1,7 @@
 //! The policy of a tool, as far as it matters for crashes.
 
+use ilo_drive::policy::{OnDoubt, Policy};
+
 /// The effect of a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
@@ -11,9 +13,9 @@ pub enum Effect {
     Changes,
 }
 
-/// The policy of a tool.
+/// What a journal stores of the policy of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Policy {
+pub struct RecordedPolicy {
     /// The effect of a call.
     pub effect: Effect,
     /// Whether a person is asked before each call.
@@ -28,17 +30,17 @@ const CONFIRM: i64 = 1 << 2;
 const DEFERRED: i64 = 1 << 3;
 const FAIL_IN_DOUBT: i64 = 1 << 4;
 
-impl Policy {
+impl RecordedPolicy {
     /// The policy of a tool about which nothing else is known.
-    pub const fn of(effect: Effect) -> Policy {
-        Policy { effect, confirm: false, deferred: false, fail_in_doubt: false }
+    pub const fn of(effect: Effect) -> RecordedPolicy {
+        RecordedPolicy { effect, confirm: false, deferred: false, fail_in_doubt: false }
     }
 
     /// The stricter one of two in each respect: a policy that has become laxer does not make a call safe that
     /// was not so when it was begun.
     #[must_use]
-    pub fn stricter(self, other: Policy) -> Policy {
-        Policy {
+    pub fn stricter(self, other: RecordedPolicy) -> RecordedPolicy {
+        RecordedPolicy {
             effect: self.effect.max(other.effect),
             confirm: self.confirm || other.confirm,
             deferred: self.deferred || other.deferred,
@@ -61,7 +63,7 @@ impl Policy {
     }
 
     /// The policy that was stored, if the number is one.
-    pub(crate) fn from_bits(bits: i64) -> Option<Policy> {
+    pub(crate) fn from_bits(bits: i64) -> Option<RecordedPolicy> {
         let effect = match bits & 3 {
             0 => Effect::Reads,
             1 => Effect::Idempotent,
@@ -71,7 +73,7 @@ impl Policy {
         if bits & !(3 | CONFIRM | DEFERRED | FAIL_IN_DOUBT) != 0 {
             return None;
         }
-        Some(Policy {
+        Some(RecordedPolicy {
             effect,
             confirm: bits & CONFIRM != 0,
             deferred: bits & DEFERRED != 0,
@@ -80,15 +82,31 @@ impl Policy {
     }
 }
 
+impl From<&Policy> for RecordedPolicy {
+    fn from(policy: &Policy) -> RecordedPolicy {
+        let effect = match (policy.read_only, policy.idempotent) {
+            (true, _) => Effect::Reads,
+            (false, true) => Effect::Idempotent,
+            (false, false) => Effect::Changes,
+        };
+        RecordedPolicy {
+            confirm: policy.confirm,
+            deferred: policy.deferred,
+            fail_in_doubt: policy.on_doubt == OnDoubt::Fail,
+            ..RecordedPolicy::of(effect)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Effect, Policy};
+    use super::{Effect, RecordedPolicy};
 
     #[test]
     fn every_policy_comes_back_from_its_number_and_no_other_number_is_one() {
         let mut found = 0;
         for bits in -64..64 {
-            if let Some(policy) = Policy::from_bits(bits) {
+            if let Some(policy) = RecordedPolicy::from_bits(bits) {
                 assert_eq!(policy.to_bits(), bits);
                 found += 1;
             }
@@ -98,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_stricter_policy_is_the_same_in_both_orders_and_never_laxer() {
-        let all: Vec<Policy> = (0..32).filter_map(Policy::from_bits).collect();
+        let all: Vec<RecordedPolicy> = (0..32).filter_map(RecordedPolicy::from_bits).collect();
         for &one in &all {
             for &other in &all {
                 let both = one.stricter(other);
@@ -108,6 +126,9 @@ mod tests {
             }
             assert_eq!(one.stricter(one), one);
         }
-        assert_eq!(Policy::of(Effect::Reads).stricter(Policy::of(Effect::Changes)).effect, Effect::Changes);
+        assert_eq!(
+            RecordedPolicy::of(Effect::Reads).stricter(RecordedPolicy::of(Effect::Changes)).effect,
+            Effect::Changes
+        );
     }
 }

@@ -136,8 +136,21 @@ impl<T: 'static> Ticket<T> {
     /// Blocks the thread until the write is on disk. Asynchronous code awaits the ticket instead.
     ///
     /// # Errors
-    /// If it could not be written. Then nothing of it is visible.
+    /// If it could not be written: then nothing of it is visible. With the feature `tokio`, also in
+    /// asynchronous code of tokio: then it is queued, and may be written.
     pub fn wait(self) -> Result<T> {
+        #[cfg(feature = "tokio")]
+        if is_asynchronous() {
+            return Err(Error::new(
+                ErrorCode::Blocks,
+                "`wait` blocks its thread, and this is asynchronous code",
+            ));
+        }
+        self.block()
+    }
+
+    /// The same in any code.
+    pub(crate) fn block(self) -> Result<T> {
         self.0.wait()
     }
 
@@ -145,6 +158,19 @@ impl<T: 'static> Ticket<T> {
     pub(crate) fn then<U: 'static>(self, made: impl FnOnce(T) -> Result<U> + Send + 'static) -> Ticket<U> {
         Ticket(Box::new(Then { ticket: self, made: Some(made) }))
     }
+}
+
+/// Whether the thread runs asynchronous code of tokio. Only such code has a budget, after which it has to yield,
+/// so using a budget up tells; threads for blocking work have none.
+#[cfg(feature = "tokio")]
+fn is_asynchronous() -> bool {
+    /// More than tokio gives.
+    const BUDGET: usize = 1_000;
+    if tokio::runtime::Handle::try_current().is_err() {
+        return false;
+    }
+    let mut context = Context::from_waker(Waker::noop());
+    (0..BUDGET).any(|_| std::pin::pin!(tokio::task::coop::consume_budget()).poll(&mut context).is_pending())
 }
 
 impl<T> Future for Ticket<T> {
@@ -397,7 +423,7 @@ impl<J> Drop for Closing<'_, J> {
 #[cfg(test)]
 mod tests {
     use super::{Order, Worker};
-    use crate::policy::{Effect, Policy};
+    use crate::policy::{Effect, RecordedPolicy};
     use crate::row::Live;
     use crate::state::State;
     use std::sync::mpsc::{Receiver, channel};
@@ -411,7 +437,7 @@ mod tests {
             exported: false,
             call: 1,
             tool: "pay".to_owned(),
-            policy: Policy::of(Effect::Changes),
+            policy: RecordedPolicy::of(Effect::Changes),
             digest: 0,
             tries: 0,
             active_ms: 0,

@@ -1,6 +1,6 @@
 //! Decides what follows a crash or a call without an answer: pure functions of the recorded state.
 
-use crate::policy::{Effect, Policy};
+use crate::policy::{Effect, RecordedPolicy};
 use crate::state::{Before, State};
 
 /// The number of claims of the same call without progress after which a person decides.
@@ -8,6 +8,7 @@ pub const MOST_TRIES: u32 = 5;
 
 /// What a process that takes a run over does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Recovery {
     /// The pending call was not begun: make it.
     Make,
@@ -25,7 +26,7 @@ pub enum Recovery {
 
 /// Decides what to do with a run in a state. `then` is the policy with which the call was recorded, `now` the
 /// current one, `None` if the tool is missing; `tries` counts the claims of this call without progress.
-pub fn after_claim(state: State, then: Policy, now: Option<Policy>, tries: u32) -> Recovery {
+pub fn after_claim(state: State, then: RecordedPolicy, now: Option<RecordedPolicy>, tries: u32) -> Recovery {
     match state {
         State::Ready | State::Blocked(Before::Ready) if now.is_some() => Recovery::Make,
         State::Answered | State::Blocked(Before::Answered) => Recovery::Apply,
@@ -44,6 +45,7 @@ pub fn after_claim(state: State, then: Policy, now: Option<Policy>, tries: u32) 
 
 /// What follows a call without an answer in a living process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoAnswer {
     /// Make it again, with the same key.
     Retry,
@@ -56,7 +58,7 @@ pub enum NoAnswer {
 }
 
 /// What follows a call without an answer: a time-out, a lost connection.
-pub fn without_answer(policy: Policy, retries_left: u32) -> NoAnswer {
+pub fn without_answer(policy: RecordedPolicy, retries_left: u32) -> NoAnswer {
     match policy.effect {
         Effect::Reads | Effect::Idempotent if retries_left > 0 => NoAnswer::Retry,
         Effect::Reads => NoAnswer::Fail,
@@ -68,13 +70,13 @@ pub fn without_answer(policy: Policy, retries_left: u32) -> NoAnswer {
 #[cfg(test)]
 mod tests {
     use super::{MOST_TRIES, NoAnswer, Recovery, after_claim, without_answer};
-    use crate::policy::{Effect, Policy};
+    use crate::policy::{Effect, RecordedPolicy};
     use crate::state::{Before, STATES, State};
 
     const EFFECTS: [Effect; 3] = [Effect::Reads, Effect::Idempotent, Effect::Changes];
 
-    fn of(effect: Effect) -> Policy {
-        Policy::of(effect)
+    fn of(effect: Effect) -> RecordedPolicy {
+        RecordedPolicy::of(effect)
     }
 
     #[test]
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn without_an_answer_only_what_changes_nothing_fails_in_silence() {
-        let fail = |effect| Policy { fail_in_doubt: true, ..of(effect) };
+        let fail = |effect| RecordedPolicy { fail_in_doubt: true, ..of(effect) };
         assert_eq!(without_answer(of(Effect::Reads), 1), NoAnswer::Retry);
         assert_eq!(without_answer(of(Effect::Reads), 0), NoAnswer::Fail);
         assert_eq!(without_answer(of(Effect::Idempotent), 1), NoAnswer::Retry);

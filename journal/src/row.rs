@@ -5,7 +5,7 @@
 //! values differ in more than one bit.
 
 use crate::error::{Error, Result};
-use crate::policy::Policy;
+use crate::policy::RecordedPolicy;
 use crate::state::State;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -23,7 +23,7 @@ pub(crate) struct Live {
     pub(crate) exported: bool,
     pub(crate) call: u64,
     pub(crate) tool: String,
-    pub(crate) policy: Policy,
+    pub(crate) policy: RecordedPolicy,
     pub(crate) digest: i64,
     pub(crate) tries: u32,
     pub(crate) active_ms: u64,

@@ -8,76 +8,31 @@ use crate::answer::{Answer, data};
 use crate::calls::{Called, TOGETHER};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
-use crate::model::{Attached, Claimed, Lease, NewRun, Record, RunId, Start, Started, To};
-use crate::policy::{Effect, Policy};
+use crate::model::{Attached, Claimed, FirstRecord, Lease, NewRun, Record, RunId, Started, To};
+use crate::policy::{Effect, RecordedPolicy};
 use crate::queue::Ticket;
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::state::State;
 use crate::store::Store;
+use ilo_drive::data::Data;
+use ilo_drive::failure::{ANSWER, ARGUMENTS, Failure};
+use ilo_drive::recorder::{Due, Permit, Taken};
 use ilo_drive::validate::expected::Expects;
 use ilo_spec::error::Code;
+use ilo_spec::number;
 use ilo_vm::Run;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The pending call of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Due<'c> {
-    /// The run.
-    pub run: &'c Run,
-    /// The number of the call.
-    pub number: u64,
-    /// The tool.
-    pub tool: &'c str,
-    /// Its policy; `None` if there is no such tool.
-    pub policy: Option<Policy>,
-    /// The arguments as JSON.
-    pub arguments: &'c str,
-    /// Whether a ROLLBACK entry makes it.
-    pub rollback: bool,
-    /// How long it waits, if it is the built-in tool `wait`.
-    pub sleep: Option<Duration>,
-    /// What its answer must be; nothing if that may be anything.
-    pub expects: Option<Expects<'c>>,
-}
-
-/// What to do with a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Permit {
-    /// Make it.
-    Make {
-        /// Its idempotency key, the same for every attempt.
-        key: String,
-        /// Whether a person has allowed it.
-        approved: bool,
-    },
-    /// Do not make it: this is its answer.
-    Settled(Answer),
-    /// Do not make it; the run stops, and [`Session::left`] says why.
-    Stop,
-}
-
-/// The result of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Made {
+/// The result of a call, as it is stored.
+enum Made {
     /// It has an answer.
     Answered(Answer),
     /// No answer came, and it may have been made; why.
     Unknown(String),
-    /// It was certainly not made, because the run was interrupted before.
-    NotMade,
     /// Its answer comes later, from outside.
     Later,
-}
-
-/// Whether the run gets the result of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// It gets the result.
-    GoOn,
-    /// The run stops: [`Session::left`] says why.
-    Stop,
 }
 
 /// The state in which a session has left its run.
@@ -159,7 +114,7 @@ enum Stage {
 struct Found {
     call: u64,
     state: State,
-    policy: Policy,
+    policy: RecordedPolicy,
     tries: u32,
     approved: bool,
     answer: Option<Answer>,
@@ -170,7 +125,7 @@ struct Found {
 struct Last {
     call: u64,
     tool: String,
-    policy: Policy,
+    policy: RecordedPolicy,
     arguments: String,
     snapshot: Vec<u8>,
     rollback: bool,
@@ -242,7 +197,7 @@ impl Session {
     }
 
     /// Whether the run was cancelled while it slept at this call. The call fails as cancelled.
-    pub fn is_cancelled_asleep(&self, call: u64) -> bool {
+    fn is_cancelled_asleep(&self, call: u64) -> bool {
         let slept = |found: &Found| found.call == call && found.state == State::Ready;
         self.cancel && self.found.as_ref().is_some_and(slept)
     }
@@ -296,27 +251,32 @@ impl Session {
         self.worked_ms.saturating_add(now)
     }
 
-    /// Decides on a call, and writes what must be on disk before it.
+    /// Decides on a call, and writes what must be on disk before it. If the run stops, [`Session::left`] says
+    /// why. It blocks the thread.
     ///
     /// # Errors
     /// If it cannot be written: the call must not be made, and the run stops.
     pub fn before(&mut self, due: &Due<'_>) -> Result<Permit> {
+        let waits = due.policy.is_some_and(|policy| policy.waits);
+        if waits && self.is_cancelled_asleep(due.number) {
+            return Ok(Permit::Settled(Err(Failure::Interrupted)));
+        }
         if due.rollback && self.reached_limit(due.run) {
             return self.limited();
         }
+        let now = due.policy.map(RecordedPolicy::from);
         let found = self.found.take().filter(|found| found.call == due.number);
-        let last = Last::of(due)?;
-        let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or_default();
+        let last = Last::of(due, now)?;
         let approved = found.as_ref().is_some_and(|found| found.approved);
         let expecting = |last| Last { expects: due.expects.map(Expects::to_json), ..last };
         if let Some(Found { state, policy: then, tries, answer, unchecked, .. }) = found {
-            match (after_claim(state, then, due.policy, tries), answer) {
+            match (after_claim(state, then, now, tries), answer) {
                 (Recovery::Make, _) => {}
                 (Recovery::Again, _) => {
                     self.fence(last.call)?;
                     self.last = Some(Last { policy: then, ..last });
                     self.begun = Some(Instant::now());
-                    return Ok(Permit::Make { key, approved: true });
+                    return Ok(self.permit(due.number, true));
                 }
                 (Recovery::Apply, Some(answer)) if unchecked && !fits(&answer, due)? => {
                     let to = if then.deferred { To::Deferred } else { To::Doubt };
@@ -324,8 +284,9 @@ impl Session {
                 }
                 (Recovery::Apply, Some(answer)) => {
                     self.called(&last, Some(&answer));
-                    self.last = Some(Last { policy: then, answer: Some(answer.clone()), ..last });
-                    return Ok(Permit::Settled(answer));
+                    let result = answer.result()?;
+                    self.last = Some(Last { policy: then, answer: Some(answer), ..last });
+                    return Ok(Permit::Settled(result));
                 }
                 (Recovery::Apply, None) => return Err(Error::damaged("an answer is missing")),
                 (Recovery::Doubt, _) => return self.suspend(To::Doubt, &expecting(last)),
@@ -333,7 +294,7 @@ impl Session {
                 (Recovery::Wait, _) => return Err(Error::damaged("a run that waits was taken over")),
             }
         }
-        let Some(policy) = due.policy else { return self.suspend(To::Blocked, &last) };
+        let Some(policy) = now else { return self.suspend(To::Blocked, &last) };
         if self.stop {
             return self.suspend(To::Ready, &last);
         }
@@ -341,31 +302,53 @@ impl Session {
             return self.suspend(To::Asking, &last);
         }
         // A run that is cancelled is not put off.
-        if let Some(time) = due.sleep.filter(|time| !time.is_zero() && !self.cancel) {
+        let sleep = if waits { seconds(due.arguments) } else { None };
+        if let Some(time) = sleep.filter(|time| !time.is_zero() && !self.cancel) {
             return self.suspend(To::Sleeping { until: self.after_now(time) }, &last);
         }
         if policy.effect == Effect::Reads {
             self.write_later(To::Ready, &last)?;
         } else if !self.write(To::Calling, &last)? {
-            return Ok(Permit::Stop);
+            return Ok(Permit::Suspend);
         } else {
             self.fence(last.call)?;
         }
         self.last = Some(last);
         self.begun = Some(Instant::now());
-        let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or(key);
-        Ok(Permit::Make { key, approved })
+        Ok(self.permit(due.number, approved))
     }
 
-    /// Takes the result of the last permitted call.
+    /// The call may be made; with a key once the run is in the journal.
+    fn permit(&self, call: u64, confirmed: bool) -> Permit {
+        match self.lease() {
+            Some(lease) => Permit::CallWithKey { key: lease.key(call), confirmed },
+            None => Permit::Call,
+        }
+    }
+
+    /// Takes the result of the last permitted call, before the run gets it. It blocks the thread only if the
+    /// run stops.
     ///
     /// # Errors
     /// If it cannot be written: the run must not continue.
-    pub fn after(&mut self, made: Made, expects: Option<Expects<'_>>) -> Result<Taken> {
+    pub fn after(&mut self, due: &Due<'_>, result: &std::result::Result<Data, Failure>) -> Result<Taken> {
+        self.take(made(result), due.expects)
+    }
+
+    /// The answer of the last permitted call comes later, from outside: the run stops.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn defer(&mut self, due: &Due<'_>) -> Result<Taken> {
+        self.take(Some(Made::Later), due.expects)
+    }
+
+    fn take(&mut self, made: Option<Made>, expects: Option<Expects<'_>>) -> Result<Taken> {
+        // An interrupt leaves the last record unchanged.
+        let Some(made) = made else { return Ok(Taken::GoOn) };
         // Otherwise the answer was in the journal.
         let Some(last) = self.last.take_if(|last| last.answer.is_none()) else { return Ok(Taken::GoOn) };
         let (to, answer) = match made {
-            Made::NotMade => (To::Ready, None),
             Made::Later => (To::Deferred, None),
             Made::Answered(Answer::Ok(_)) if last.policy.deferred => (To::Deferred, None),
             Made::Answered(answer) => (To::Calling, Some(answer)),
@@ -393,7 +376,7 @@ impl Session {
             Ok(Taken::GoOn)
         } else {
             let waits = Last { expects: expects.map(Expects::to_json), ..last.clone() };
-            self.suspend(to, &waits).map(|_| Taken::Stop)
+            self.suspend(to, &waits).map(|_| Taken::Suspend)
         };
         self.last = Some(last);
         taken
@@ -428,7 +411,7 @@ impl Session {
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::New(beginning) => {
                 let calls = std::mem::take(&mut self.calls);
-                let started = self.begin(&beginning, &Start::Ended(json.as_bytes()), &calls)?;
+                let started = self.begin(&beginning, &FirstRecord::Ended(json.as_bytes()), &calls)?;
                 self.ended = Some(started.run);
                 // With a name, the run may have been there.
                 self.left = Some(if started.is_new { Left::Ended } else { Left::Existing(started.run) });
@@ -439,7 +422,7 @@ impl Session {
                 }
                 self.ended = Some(lease.run());
                 let held = (lease.run.id, lease.owner);
-                let ended = self.store.end(*lease, json.as_bytes()).and_then(Ticket::wait);
+                let ended = self.store.end(*lease, json.as_bytes()).and_then(Ticket::block);
                 ended.map_err(|error| self.said(held, error))?;
                 self.left = Some(Left::Ended);
             }
@@ -465,20 +448,20 @@ impl Session {
     }
 
     fn limited(&mut self) -> Result<Permit> {
-        let Some(last) = self.last.clone() else { return Ok(Permit::Stop) };
+        let Some(last) = self.last.clone() else { return Ok(Permit::Suspend) };
         self.suspend(To::Limited, &last)
     }
 
     /// Records that the run waits, and leaves it.
     fn suspend(&mut self, to: To, last: &Last) -> Result<Permit> {
         if !self.write(to, last)? {
-            return Ok(Permit::Stop);
+            return Ok(Permit::Suspend);
         }
         let Stage::Running(lease) = std::mem::replace(&mut self.stage, Stage::Over) else {
-            return Ok(Permit::Stop);
+            return Ok(Permit::Suspend);
         };
         if lease.state().is_for_owners() {
-            self.store.release(&lease).wait()?;
+            self.store.release(&lease).block()?;
         }
         self.left = Some(Left::Waits {
             run: lease.run(),
@@ -488,13 +471,13 @@ impl Session {
             arguments: last.arguments.clone(),
             wake: if let To::Sleeping { until } = to { Some(until) } else { None },
         });
-        Ok(Permit::Stop)
+        Ok(Permit::Suspend)
     }
 
     /// Writes a new run, after the calls that it has made.
-    fn begin(&self, beginning: &Beginning, first: &Start<'_>, calls: &[Called]) -> Result<Started> {
+    fn begin(&self, beginning: &Beginning, first: &FirstRecord<'_>, calls: &[Called]) -> Result<Started> {
         let new = beginning.run(self.subject.as_deref());
-        self.store.start_after(&new, first, &self.attached, calls)?.wait()
+        self.store.start_after(&new, first, &self.attached, calls)?.block()
     }
 
     /// Takes a call that is over, if the journal keeps calls.
@@ -560,7 +543,7 @@ impl Session {
         self.keep_calls()?;
         match &mut self.stage {
             Stage::Running(lease) => {
-                self.cancel |= self.store.record(lease, &record)?.wait()?;
+                self.cancel |= self.store.record(lease, &record)?.block()?;
                 Ok(true)
             }
             Stage::New(_) => {
@@ -571,14 +554,14 @@ impl Session {
                     To::Blocked | To::Doubt => Record { to: To::Ready, expects: None, ..record.clone() },
                     _ => record.clone(),
                 };
-                let started = self.begin(beginning, &Start::Call(first), &calls)?;
+                let started = self.begin(beginning, &FirstRecord::Call(first), &calls)?;
                 let Some(mut lease) = started.lease else {
                     self.stage = Stage::Over;
                     self.left = Some(Left::Existing(started.run));
                     return Ok(false);
                 };
                 if lease.state() != record.to.state() {
-                    self.store.record(&mut lease, &record)?.wait()?;
+                    self.store.record(&mut lease, &record)?.block()?;
                 }
                 self.stage = Stage::Running(Box::new(lease));
                 Ok(true)
@@ -612,6 +595,30 @@ fn fits(answer: &Answer, due: &Due<'_>) -> Result<bool> {
     }
 }
 
+/// How long a call waits, where its argument says so. What is no such time is the tool's to refuse.
+fn seconds(arguments: &Data) -> Option<Duration> {
+    let Some(Data::Number(seconds)) = arguments.get("seconds") else { return None };
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = number::write(*seconds, &mut text);
+    Duration::try_from_secs_f64(text.parse().ok()?).ok()
+}
+
+/// The result of a call; `None` if the run is interrupted, which leaves its last record unchanged.
+fn made(result: &std::result::Result<Data, Failure>) -> Option<Made> {
+    Some(match result {
+        Ok(value) => Made::Answered(Answer::Ok(value.to_json())),
+        Err(Failure::Failed(value)) => Made::Answered(Answer::Failed(value.to_json())),
+        Err(Failure::InDoubt(message)) => Made::Unknown(message.clone()),
+        Err(Failure::Misfit(why)) => Made::Answered(Answer::FailedInDoubt(format!("{ANSWER}{why}"))),
+        Err(Failure::Unsent(why)) => Made::Answered(Answer::failed(&format!("{ARGUMENTS}{why}"))),
+        Err(Failure::TimedOut) => Made::Unknown("no answer came before the run's time was over".to_owned()),
+        // It was made, and the run ends for that.
+        Err(Failure::Limit(_, message)) => Made::Answered(Answer::FailedInDoubt(message.clone())),
+        Err(Failure::Interrupted) => return None,
+    })
+}
+
 impl Beginning {
     fn run<'b>(&'b self, subject: Option<&'b str>) -> NewRun<'b> {
         NewRun {
@@ -626,7 +633,7 @@ impl Beginning {
 }
 
 impl Last {
-    fn of(due: &Due<'_>) -> Result<Last> {
+    fn of(due: &Due<'_>, policy: Option<RecordedPolicy>) -> Result<Last> {
         let mut snapshot = Vec::new();
         due.run
             .snapshot(&mut snapshot)
@@ -634,8 +641,8 @@ impl Last {
         Ok(Last {
             call: due.number,
             tool: due.tool.to_owned(),
-            policy: due.policy.unwrap_or(Policy::of(Effect::Changes)),
-            arguments: due.arguments.to_owned(),
+            policy: policy.unwrap_or(RecordedPolicy::of(Effect::Changes)),
+            arguments: due.arguments.to_json(),
             snapshot,
             rollback: due.rollback,
             answer: None,

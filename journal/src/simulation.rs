@@ -10,8 +10,8 @@ use crate::cipher::Cipher;
 use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
-use crate::model::{Decision, Lease, NewRun, Record, Start, To};
-use crate::policy::{Effect, Policy};
+use crate::model::{Decision, FirstRecord, Lease, NewRun, Record, To};
+use crate::policy::{Effect, RecordedPolicy};
 #[cfg(feature = "postgres")]
 use crate::postgres::{Fate, ledger::Ledger};
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
@@ -146,7 +146,7 @@ struct Simulation {
     living: Living,
     processes: Vec<Process>,
     /// The policies of each run's calls.
-    plans: Vec<Vec<Policy>>,
+    plans: Vec<Vec<RecordedPolicy>>,
     /// How often each call of each run took effect.
     effects: BTreeMap<(i64, u64), u64>,
     /// How often a person had each call made again.
@@ -174,10 +174,10 @@ impl Simulation {
     fn new(seed: u64, mutant: Mutant, place: Place) -> Simulation {
         let mut random = Random(seed);
         let kinds = [
-            Policy::of(Effect::Changes),
-            Policy::of(Effect::Changes),
-            Policy::of(Effect::Idempotent),
-            Policy { confirm: true, ..Policy::of(Effect::Changes) },
+            RecordedPolicy::of(Effect::Changes),
+            RecordedPolicy::of(Effect::Changes),
+            RecordedPolicy::of(Effect::Idempotent),
+            RecordedPolicy { confirm: true, ..RecordedPolicy::of(Effect::Changes) },
         ];
         let plans = (0..RUNS)
             .map(|_| (0..=random.below(4)).map(|_| kinds[random.index(kinds.len())]).collect())
@@ -259,12 +259,12 @@ impl Simulation {
         }
     }
 
-    fn policy(&self, run: i64, call: u64) -> Option<Policy> {
+    fn policy(&self, run: i64, call: u64) -> Option<RecordedPolicy> {
         let plan = &self.plans[usize::try_from(run - 1).unwrap()];
         plan.get(usize::try_from(call - 1).unwrap()).copied()
     }
 
-    fn record(to: To, call: u64, policy: Policy) -> Record<'static> {
+    fn record(to: To, call: u64, policy: RecordedPolicy) -> Record<'static> {
         Record {
             to,
             call,
@@ -292,7 +292,7 @@ impl Simulation {
                 subject: None,
             };
             let first = Simulation::record(To::Ready, 1, self.plans[run][0]);
-            let prepared = Prepared::new(&self.cipher, &new, &Start::Call(first), 99, 0).unwrap();
+            let prepared = Prepared::new(&self.cipher, &new, &FirstRecord::Call(first), 99, 0).unwrap();
             self.write(false, Write::Start(Box::new(prepared))).unwrap();
         }
     }
@@ -435,7 +435,7 @@ impl Simulation {
     }
 
     /// Makes a call: it takes effect and is answered, or no answer comes.
-    fn make(&mut self, (lease, call, policy): (Lease, u64, Policy), disturbed: bool) -> Work {
+    fn make(&mut self, (lease, call, policy): (Lease, u64, RecordedPolicy), disturbed: bool) -> Work {
         let run = lease.run.id;
         let answered = !(disturbed && self.random.one_in(8));
         if answered || self.random.one_in(2) {

@@ -8,8 +8,8 @@ use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{
-    self, At, Attached, Claim, Claimed, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started,
-    Summary, Waiting, number_of,
+    self, At, Attached, Claim, Claimed, Decision, FirstRecord, Lease, Listed, NewRun, Record, RunId, Started,
+    Summary, WaitingRun, number_of,
 };
 use crate::place::is_address;
 #[cfg(feature = "postgres")]
@@ -146,7 +146,7 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorCode::NameTaken`] if the run of that name has another program, function or input.
-    pub fn start(&self, new: &NewRun<'_>, first: &Start<'_>) -> Result<Ticket<Started>> {
+    pub fn start(&self, new: &NewRun<'_>, first: &FirstRecord<'_>) -> Result<Ticket<Started>> {
         self.start_with(new, first, &Attached::default())
     }
 
@@ -157,7 +157,7 @@ impl Store {
     pub fn start_with(
         &self,
         new: &NewRun<'_>,
-        first: &Start<'_>,
+        first: &FirstRecord<'_>,
         attached: &Attached,
     ) -> Result<Ticket<Started>> {
         self.start_after(new, first, attached, &[])
@@ -167,7 +167,7 @@ impl Store {
     pub(crate) fn start_after(
         &self,
         new: &NewRun<'_>,
-        first: &Start<'_>,
+        first: &FirstRecord<'_>,
         attached: &Attached,
         calls: &[Called],
     ) -> Result<Ticket<Started>> {
@@ -585,7 +585,7 @@ impl Store {
                 ended: run.ended.unwrap_or_default(),
                 outcome: decide::outcome_of(&self.cipher, &run)?,
             },
-            Some(live) => At::Live(Box::new(Waiting {
+            Some(live) => At::Live(Box::new(WaitingRun {
                 blocked: match live.state {
                     State::Blocked(_) => {
                         let decided = self.backend.reads().decisions(run.id, Some(live.call))?;

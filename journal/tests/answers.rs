@@ -4,9 +4,10 @@
 mod support;
 
 use ilo_asm::build::{Options as Build, build};
+use ilo_drive::data::Data;
+use ilo_drive::policy::Policy;
 use ilo_journal::{
-    Answer, At, Beginning, Claim, Due, Effect, ErrorCode, Made, Permit, Policy, RunId, RunLimits, Session,
-    State, Store, Taken, To,
+    Answer, At, Beginning, Claim, Due, ErrorCode, Permit, RunId, RunLimits, Session, State, Store, Taken, To,
 };
 use ilo_vm::{Limits, Program, Run, Step};
 use std::pin::pin;
@@ -46,20 +47,18 @@ fn session(store: &Arc<Store>, run: &Run) -> Session {
     Session::new(store.clone(), beginning)
 }
 
-/// Makes the first call, which has an effect of this kind, and answers it.
-fn answered(session: &mut Session, run: &Run, effect: Effect) -> Option<RunId> {
-    let due = Due {
-        run,
-        number: 1,
-        tool: "pay",
-        policy: Some(Policy::of(effect)),
-        arguments: "{\"amount\":1}",
-        rollback: false,
-        sleep: None,
-        expects: None,
-    };
-    assert!(matches!(session.before(&due).unwrap(), Permit::Make { .. }));
-    let taken = session.after(Made::Answered(Answer::Ok("\"paid\"".into())), None).unwrap();
+/// The first call.
+fn due<'c>(run: &'c Run, policy: &'c Policy, arguments: &'c Data) -> Due<'c> {
+    let policy = Some(policy);
+    Due { run, tool: "pay", policy, arguments, number: 1, rollback: false, expects: None }
+}
+
+/// Makes the first call with this policy, and answers it.
+fn answered(session: &mut Session, run: &Run, policy: &Policy) -> Option<RunId> {
+    let arguments = Data::record([("amount", 1)]);
+    let due = due(run, policy, &arguments);
+    assert!(matches!(session.before(&due).unwrap(), Permit::CallWithKey { .. } | Permit::Call));
+    let taken = session.after(&due, &Ok("paid".into())).unwrap();
     assert_eq!(taken, Taken::GoOn);
     session.run()
 }
@@ -73,12 +72,12 @@ fn state(store: &Store, run: RunId) -> State {
 
 #[test]
 fn an_answer_is_on_disk_soon_without_another_record() {
-    for effect in [Effect::Changes, Effect::Idempotent] {
+    for idempotent in [false, true] {
         let place = Place::new();
         let store = Arc::new(place.open());
         let run = begun();
         let mut session = session(&store, &run);
-        let id = answered(&mut session, &run, effect).unwrap();
+        let id = answered(&mut session, &run, &Policy { idempotent, ..Policy::default() }).unwrap();
         let begun = Instant::now();
         while state(&store, id) != State::Answered {
             assert!(begun.elapsed() < Duration::from_secs(10), "it is not written");
@@ -93,7 +92,7 @@ fn a_flushed_answer_is_there_for_the_process_that_takes_the_run_over() {
     let store = Arc::new(place.open());
     let run = begun();
     let mut session = session(&store, &run);
-    let id = answered(&mut session, &run, Effect::Changes).unwrap();
+    let id = answered(&mut session, &run, &Policy::default()).unwrap();
     session.flush().unwrap();
     assert_eq!(state(&store, id), State::Answered);
     session.flush().unwrap();
@@ -107,17 +106,9 @@ fn a_flushed_answer_is_there_for_the_process_that_takes_the_run_over() {
     let program = Program::load(&claimed.program).unwrap();
     let restored = Run::from_snapshot(&program, &claimed.snapshot, Limits::default()).unwrap();
     let mut session = Session::resumed(store.clone(), *claimed);
-    let due = Due {
-        run: &restored,
-        number: 1,
-        tool: "pay",
-        policy: Some(Policy::of(Effect::Changes)),
-        arguments: "{\"amount\":1}",
-        rollback: false,
-        sleep: None,
-        expects: None,
-    };
-    assert_eq!(session.before(&due).unwrap(), Permit::Settled(Answer::Ok("\"paid\"".into())));
+    let (policy, arguments) = (Policy::default(), Data::record([("amount", 1)]));
+    let permit = session.before(&due(&restored, &policy, &arguments)).unwrap();
+    assert_eq!(permit, Permit::Settled(Ok("paid".into())));
 }
 
 #[test]
@@ -126,7 +117,7 @@ fn an_answer_of_a_call_that_only_reads_is_not_written() {
     let store = Arc::new(place.open());
     let run = begun();
     let mut session = session(&store, &run).recorded_at_once();
-    let id = answered(&mut session, &run, Effect::Reads).unwrap();
+    let id = answered(&mut session, &run, &Policy::reads()).unwrap();
     session.flush().unwrap();
     assert_eq!(state(&store, id), State::Ready);
 }

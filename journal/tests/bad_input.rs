@@ -4,7 +4,7 @@
 
 mod support;
 
-use ilo_journal::{Claim, Decision, ErrorCode, Listed, Options, RunId, Start, State, Store, To};
+use ilo_journal::{Claim, Decision, ErrorCode, FirstRecord, Listed, Options, RunId, State, Store, To};
 use std::fs;
 use std::path::Path;
 use support::{Place, mine, new_run, record, start};
@@ -301,7 +301,7 @@ fn start_error(store: &Store) -> Option<ErrorCode> {
     let limits = ilo_journal::RunLimits::default();
     let large = vec![7; 3000];
     let first = ilo_journal::Record { snapshot: &large, ..record(To::Calling, 1) };
-    let started = store.start(&new_run(None, &limits), &Start::Call(first)).unwrap().wait();
+    let started = store.start(&new_run(None, &limits), &FirstRecord::Call(first)).unwrap().wait();
     started.err().map(|error| error.code)
 }
 

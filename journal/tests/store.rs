@@ -5,8 +5,8 @@ mod either;
 mod support;
 
 use ilo_journal::{
-    Answer, Claim, Decision, ErrorCode, Key, Listed, Options, Policy, RunLimits, Start, State, Status, Store,
-    Summary, To,
+    Answer, Claim, Decision, ErrorCode, FirstRecord, Key, Listed, Options, RecordedPolicy, RunLimits, State,
+    Status, Store, Summary, To,
 };
 use std::fs;
 use support::{CHANGES, Place, mine, new_run, record, start};
@@ -60,7 +60,7 @@ fn an_approval_lets_the_call_be_made_and_holds_for_that_call_and_policy_only() {
     let claimed = mine(&store, run);
     assert!(claimed.approved);
     let mut lease = claimed.lease;
-    let stricter = Policy { confirm: true, ..CHANGES };
+    let stricter = RecordedPolicy { confirm: true, ..CHANGES };
     let asked = ilo_journal::Record { policy: stricter, ..record(To::Asking, 1) };
     store.record(&mut lease, &asked).unwrap().wait().unwrap();
     store.resolve(run, Some(1), &Decision::Approve, "bob").unwrap();
@@ -231,7 +231,7 @@ fn secrets_are_in_no_file_when_there_is_a_key() {
         snapshot: CANARY.as_bytes(),
         ..record(To::Calling, 1)
     };
-    let started = store.start(&new, &Start::Call(secret.clone())).unwrap().wait().unwrap();
+    let started = store.start(&new, &FirstRecord::Call(secret.clone())).unwrap().wait().unwrap();
     let mut lease = started.lease.unwrap();
     let answer = Answer::Ok(format!("\"{CANARY}\""));
     let limited = ilo_journal::Record { to: To::Limited, answer: Some(&answer), ..secret };
@@ -348,7 +348,7 @@ fn what_the_state_does_not_allow_is_refused_before_it_is_queued() {
     store.record(&mut lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
     assert_eq!(refused(&mut lease, To::Calling, 2), ErrorCode::NotNow);
     let limits = RunLimits::default();
-    let begun = store.start(&new_run(None, &limits), &Start::Call(record(To::Doubt, 1)));
+    let begun = store.start(&new_run(None, &limits), &FirstRecord::Call(record(To::Doubt, 1)));
     assert_eq!(begun.unwrap_err().code, ErrorCode::Value);
     assert_eq!(store.end(lease, b"{}").unwrap_err().code, ErrorCode::NotNow);
 }
@@ -422,7 +422,7 @@ fn a_journal_of_version_1_is_read_and_its_runs_belong_to_nobody() {
     assert_eq!(mine(&store, run).call, 1);
     let limits = RunLimits::default();
     let new = ilo_journal::NewRun { subject: Some("ada"), ..new_run(None, &limits) };
-    let started = store.start(&new, &Start::Call(record(To::Asking, 1))).unwrap().wait().unwrap();
+    let started = store.start(&new, &FirstRecord::Call(record(To::Asking, 1))).unwrap().wait().unwrap();
     assert_eq!(store.show(started.run).unwrap().subject.as_deref(), Some("ada"));
     // An exported run of version 1 too.
     let file = place.folder.path().join("exported");
@@ -441,7 +441,7 @@ fn a_changed_subject_is_damage() {
     let store = place.open();
     let limits = RunLimits::default();
     let new = ilo_journal::NewRun { subject: Some("ada"), ..new_run(None, &limits) };
-    let started = store.start(&new, &Start::Call(record(To::Asking, 1))).unwrap().wait().unwrap();
+    let started = store.start(&new, &FirstRecord::Call(record(To::Asking, 1))).unwrap().wait().unwrap();
     drop(store);
     for statement in ["UPDATE run SET subject = 'eve'", "UPDATE run SET subject = NULL"] {
         let other = rusqlite::Connection::open(place.path()).unwrap();

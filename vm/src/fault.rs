@@ -71,6 +71,7 @@ impl core::error::Error for Fault {}
 
 /// Why a function could not be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StartError {
     /// The program has no such function.
     UnknownFunction,

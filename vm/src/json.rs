@@ -75,6 +75,7 @@ pub struct JsonError {
 
 /// Why a text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JsonErrorKind {
     /// Something else was expected.
     Expected(&'static str),

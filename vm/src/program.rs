@@ -389,6 +389,7 @@ impl Program {
 
 /// Why bytes are not a valid program.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LoadError {
     /// They do not follow the format.
     Decode(DecodeError),

@@ -15,7 +15,7 @@ use ilo_drive::data::write::quote;
 use ilo_drive::event::{Call, Event};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
-use ilo_drive::{Drive as Loop, Made, Next, Start, Ticket, World};
+use ilo_drive::{Drive as Loop, Made, Next, Start, CallTicket, World};
 use ilo_vm::Limits;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,14 +138,14 @@ fn made(made: &Made<()>) -> String {
 
 impl Drive {
     fn settled(&mut self, ticket: u32, result: Result<Data, Failure>) {
-        self.inner.settle(Ticket(u64::from(ticket)), result, (), &self.world);
+        self.inner.settle(CallTicket(u64::from(ticket)), result, (), &self.world);
     }
 
     /// A call for JavaScript: its ticket, the tool's own name, arguments, kind, and whether the run can do
     /// nothing else until it has ended.
     fn start(&self, start: &Start) -> String {
         let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
-        let Ticket(ticket) = start.ticket;
+        let CallTicket(ticket) = start.ticket;
         let (name, arguments) = (quote(own), start.arguments.to_json());
         format!("[{ticket},{name},{arguments},{},{}]", start.kind as u8, start.alone)
     }
@@ -185,7 +185,7 @@ impl Drive {
                     self.text = self.start(&start);
                     0
                 }
-                Next::Drop { ticket: Ticket(ticket), .. } => {
+                Next::Drop { ticket: CallTicket(ticket), .. } => {
                     self.text = ticket.to_string();
                     1
                 }
@@ -240,7 +240,7 @@ impl Drive {
 
     /// Tells in the events that a call has ended without a result so far.
     pub fn left(&mut self, ticket: u32) {
-        self.inner.left(Ticket(u64::from(ticket)), &self.world);
+        self.inner.left(CallTicket(u64::from(ticket)), &self.world);
     }
 
     /// Tells in the events that all calls have ended, since the run is left before its end.
@@ -296,7 +296,7 @@ impl Drive {
     /// Reports that a call was not started ahead. The run makes it in its turn.
     #[wasm_bindgen(js_name = notStarted)]
     pub fn not_started(&mut self, ticket: u32) {
-        self.inner.not_started(Ticket(u64::from(ticket)), &self.world);
+        self.inner.not_started(CallTicket(u64::from(ticket)), &self.world);
     }
 
     /// The least and longest pause in milliseconds before a failed call is made again; nothing if it is not.

@@ -48,7 +48,7 @@ impl Run {
             return Ok(());
         }
         match answer(value, &self.limits) {
-            Ok(value) => give(call, value.to_datum(&arena)),
+            Ok(value) => value.with_datum(|value| give(call, value)),
             Err(Failure::Limit(code, message)) => call.refuse_answer(code, &message),
             Err(failure) => {
                 let value = failure.value();

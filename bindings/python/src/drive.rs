@@ -15,7 +15,7 @@ use ilo_drive::data::read::Bounds;
 use ilo_drive::event::{Call as Called, Event};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
-use ilo_drive::{Drive as Loop, Kind, Made, Next, Start, Ticket, World};
+use ilo_drive::{Drive as Loop, CallKind, Made, Next, Start, CallTicket, World};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -91,14 +91,14 @@ impl Drive {
         if let Some(begun) = self.entries.remove(&ticket) {
             self.world.until = self.world.until.checked_add(begun.elapsed()).unwrap_or(self.world.until);
         }
-        self.inner.settle(Ticket(ticket), result, None, &self.world);
+        self.inner.settle(CallTicket(ticket), result, None, &self.world);
     }
 
     /// A call for Python: its ticket, the tool's own name, arguments, kind, whether the run can do nothing
     /// else until it has ended, and its number.
     fn start(&mut self, py: Python<'_>, start: &Start) -> PyResult<Py<PyAny>> {
-        let Ticket(ticket) = start.ticket;
-        if start.kind == Kind::Entry {
+        let CallTicket(ticket) = start.ticket;
+        if start.kind == CallKind::Entry {
             self.entries.insert(ticket, Instant::now());
         }
         let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
@@ -231,7 +231,7 @@ impl Drive {
                     continue;
                 }
                 Next::Start(start) => self.start(py, &start),
-                Next::Drop { ticket: Ticket(ticket), .. } => ("drop", ticket).into_py_any(py),
+                Next::Drop { ticket: CallTicket(ticket), .. } => ("drop", ticket).into_py_any(py),
                 Next::Made => self.inner.made().map_or_else(|| Ok(py.None()), |call| made(py, call)),
                 Next::Computing => ("computing",).into_py_any(py),
                 Next::Wait => ("wait",).into_py_any(py),
@@ -284,7 +284,7 @@ impl Drive {
 
     /// Tells in the events that a call has ended without a result so far.
     fn left(&mut self, ticket: u64) {
-        self.inner.left(Ticket(ticket), &self.world);
+        self.inner.left(CallTicket(ticket), &self.world);
     }
 
     /// Tells in the events that all calls have ended, since the run is left before its end.
@@ -315,7 +315,7 @@ impl Drive {
 
     /// Reports that a call was not started ahead. The run makes it in its turn.
     fn not_started(&mut self, ticket: u64) {
-        self.inner.not_started(Ticket(ticket), &self.world);
+        self.inner.not_started(CallTicket(ticket), &self.world);
     }
 
     /// Cancels the run: its work is rolled back. The outcome has the reason.

@@ -6,12 +6,12 @@
 //! a line with `snapshots` (one for each call, as hexadecimal), `fuel` and `outcome`, which is null if a call
 //! waits that has no answer.
 
-use bumpalo::Bump;
 use ilo_bindings::Words;
 use ilo_bindings::limits::{bounds, input_bounds, set};
 use ilo_bindings::start::function;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::read;
+use ilo_drive::failure::Failure;
 use ilo_drive::lifecycle;
 use ilo_spec::program::Number;
 use ilo_vm::{Limits, Program, Run};
@@ -98,9 +98,8 @@ fn settle(run: &mut Run, answer: &Data, limits: &Limits) -> Result<()> {
     if *changes {
         call.may_change();
     }
-    let arena = Bump::new();
     // An answer that exceeds a limit has ended the run, which the next step returns.
-    drop(if *ok { call.answer(value.to_datum(&arena)) } else { call.fail_with(value.to_datum(&arena)) });
+    ilo_drive::give(call, &if *ok { Ok(value) } else { Err(Failure::Failed(value)) });
     Ok(())
 }
 

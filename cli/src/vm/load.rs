@@ -175,7 +175,7 @@ pub(super) fn load_bytecode(bytes: &[u8], place: &str, limits: &FileLimits) -> R
                 let offsets = instruction_offsets(bytes).ok()?;
                 offsets.get(usize::try_from(pc).ok()?).copied()
             }),
-            LoadError::Decode(_) => None,
+            _ => None,
         };
         let at = offset.map_or_else(String::new, |offset| format!("at byte {offset}: "));
         Problem::new(error.code(), place, format!("{at}{error}"))

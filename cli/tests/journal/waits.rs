@@ -1,7 +1,7 @@
 //! Runs that sleep, or wait for an answer or for tools: they hold no thread and outlive the process.
 
 use super::support::{Place, code, ended, error, json_of, kill, signal, spawn, wait_for};
-use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
+use ilo_journal::{Effect, FirstRecord, NewRun, Options, Record, RecordedPolicy, RunLimits, Store, To};
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
@@ -340,7 +340,7 @@ fn a_long_list_shows_the_last_runs_and_says_how_many_more_there_are() {
     let place = Place::new("", "");
     let store = Store::open(&place.0.path().join("j"), &Options::default()).unwrap();
     for _ in 0..130 {
-        drop(store.start(&unreadable(), &Start::Call(ready())).unwrap().wait().unwrap());
+        drop(store.start(&unreadable(), &FirstRecord::Call(ready())).unwrap().wait().unwrap());
     }
     drop(store);
     let lines = |output: &Output| String::from_utf8_lossy(&output.stdout).lines().count();
@@ -373,7 +373,7 @@ fn ready() -> Record<'static> {
         to: To::Ready,
         call: 1,
         tool: "pay",
-        policy: Policy::of(Effect::Changes),
+        policy: RecordedPolicy::of(Effect::Changes),
         arguments: b"{}",
         active_ms: 0,
         snapshot: b"of a later release",
@@ -386,7 +386,7 @@ fn ready() -> Record<'static> {
 fn a_run_that_this_release_cannot_read_is_reported_and_stays_as_it_is() {
     let place = Place::new("", "");
     let store = Store::open(&place.0.path().join("j"), &Options::default()).unwrap();
-    drop(store.start(&unreadable(), &Start::Call(ready())).unwrap().wait().unwrap());
+    drop(store.start(&unreadable(), &FirstRecord::Call(ready())).unwrap().wait().unwrap());
     drop(store);
     let before = json_of(&place.runs(&["show", "1", "--json"]));
     for _ in 0..2 {

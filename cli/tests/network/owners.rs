@@ -2,7 +2,7 @@
 
 use crate::issuer::Issuer;
 use crate::login::{ILO, http, serve};
-use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
+use ilo_journal::{Effect, FirstRecord, NewRun, Options, Record, RecordedPolicy, RunLimits, Store, To};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -226,14 +226,15 @@ fn an_owner_has_only_so_many_tasks_that_have_not_ended() {
         to: To::Asking,
         call: 1,
         tool: "pay",
-        policy: Policy::of(Effect::Changes),
+        policy: RecordedPolicy::of(Effect::Changes),
         arguments: b"{}",
         active_ms: 0,
         snapshot: b"",
         answer: None,
         expects: None,
     };
-    let starts: Vec<_> = (0..998).map(|_| store.start(&new, &Start::Call(asking.clone())).unwrap()).collect();
+    let starts: Vec<_> =
+        (0..998).map(|_| store.start(&new, &FirstRecord::Call(asking.clone())).unwrap()).collect();
     starts.into_iter().for_each(|start| drop(start.wait().unwrap()));
     ada.start();
     let refused = ada.ask("tools/call", json!({"name": "f", "arguments": {"n": 5}}));

@@ -46,6 +46,7 @@ pub struct ReadError {
 
 /// The reason why a text is not a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadErrorKind {
     /// Not JSON, with what was expected.
     Syntax(String),

@@ -19,8 +19,13 @@ struct Gather<'a> {
 }
 
 impl Data {
+    /// Calls a function with this value in the form of the machine.
+    pub fn with_datum<R>(&self, function: impl FnOnce(Datum<'_>) -> R) -> R {
+        function(self.to_datum(&Bump::new()))
+    }
+
     /// Converts a value to the form of the machine. Texts are borrowed; lists and records are in the arena.
-    pub fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
+    pub(crate) fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
         let mut gather = Gather { arena, open: Vec::new(), whole: Datum::Nil };
         self.feed(&mut gather);
         gather.whole

@@ -6,8 +6,26 @@ use crate::failure::{ANSWER, ARGUMENTS, Failure};
 use crate::lifecycle::{CANCELLED, NO_ANSWER};
 use crate::policy::OnDoubt;
 use crate::world::World;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
+use ilo_vm::Call;
+
+/// Gives its result to the call for which a run waits, for hosts that step the run themselves. A result that
+/// exceeds a limit ends the run with that fault, which its next step returns.
+pub fn give(call: Call<'_>, result: &Result<Data, Failure>) {
+    // What ends the run is no error here.
+    drop(match result {
+        Ok(value) => value.with_datum(|value| call.answer(value)),
+        Err(Failure::Failed(value)) => value.with_datum(|value| call.fail_with(value)),
+        Err(Failure::Misfit(why)) => call.fail_misfit(&format!("{ANSWER}{why}"), why),
+        Err(Failure::Unsent(why)) => call.fail(&format!("{ARGUMENTS}{why}")),
+        Err(Failure::InDoubt(message)) => call.fail_in_doubt(message),
+        Err(Failure::TimedOut | Failure::Interrupted) => call.fail(NO_ANSWER),
+        Err(Failure::Limit(code, message)) => {
+            call.refuse_answer(*code, message);
+            Ok(())
+        }
+    });
+}
 
 impl<V: Default> Drive<V> {
     /// Answers the call of an entry, and returns whether the run continues.
@@ -16,15 +34,12 @@ impl<V: Default> Drive<V> {
             return false;
         }
         let Some(call) = self.run.pending() else { return false };
-        let arena = Bump::new();
-        drop(match result {
+        match result {
             // An answer that is too large for a value still counts as an answer: it is not read.
-            Ok(_) | Err(Failure::Limit(..) | Failure::Misfit(_)) => call.answer(()),
-            Err(Failure::Failed(value)) => call.fail_with(value.to_datum(&arena)),
-            Err(Failure::InDoubt(message)) => call.fail(message),
-            Err(Failure::Unsent(why)) => call.fail(&format!("{ARGUMENTS}{why}")),
-            Err(Failure::TimedOut | Failure::Interrupted) => call.fail(NO_ANSWER),
-        });
+            Ok(_) | Err(Failure::Limit(..) | Failure::Misfit(_)) => drop(call.answer(())),
+            Err(Failure::InDoubt(message)) => drop(call.fail(message)),
+            Err(_) => give(call, result),
+        }
         true
     }
 
@@ -37,11 +52,10 @@ impl<V: Default> Drive<V> {
         let (over, late) = (world.is_late(), self.late_message());
         let cancelled = self.run.is_cancelled();
         let Some(call) = self.run.pending() else { return false };
-        let arena = Bump::new();
         // An answer that exceeds a limit has ended the run with that fault, which the next step returns.
         match &made.result {
             Ok(value) if !over || call.has_rollback() => {
-                drop(call.answer(value.to_datum(&arena)));
+                drop(value.with_datum(|value| call.answer(value)));
                 if over {
                     self.time_out();
                 }
@@ -50,19 +64,15 @@ impl<V: Default> Drive<V> {
                 call.end_run(Code::FaultTimedOut, &late);
             }
             Ok(_) | Err(Failure::TimedOut) => self.time_out(),
-            Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
             Err(Failure::InDoubt(_) | Failure::Misfit(_)) if over => self.time_out(),
-            Err(Failure::Misfit(why)) => drop(call.fail_misfit(&format!("{ANSWER}{why}"), why)),
-            Err(Failure::Unsent(why)) => drop(call.fail(&format!("{ARGUMENTS}{why}"))),
             Err(Failure::InDoubt(message)) if !made.turn.changes => drop(call.fail(message)),
             Err(Failure::InDoubt(message)) if made.doubt == Some(OnDoubt::Stop) => {
                 self.run.end_with(Code::FaultInDoubt, message);
             }
-            Err(Failure::InDoubt(message)) => drop(call.fail_in_doubt(message)),
             // The cancel ended a call that only reads, or a question before the call.
             Err(Failure::Interrupted) if cancelled => drop(call.fail(CANCELLED)),
             Err(Failure::Interrupted) => return false,
-            Err(Failure::Limit(code, message)) => call.refuse_answer(*code, message),
+            Err(_) => give(call, &made.result),
         }
         true
     }

@@ -1,7 +1,7 @@
 //! What a driven run tells of its calls: its events.
 
 use super::{Drive, Turn};
-use crate::ahead::{Order, Ticket};
+use crate::ahead::{CallTicket, Order};
 use crate::data::Data;
 use crate::event::{Call, Event, Watch};
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ impl<V: Default> Drive<V> {
 
     /// Tells that a call has ended without a result so far, for example because its answer comes from
     /// outside, after the run was suspended.
-    pub fn left(&mut self, ticket: Ticket, world: &dyn World) {
+    pub fn left(&mut self, ticket: CallTicket, world: &dyn World) {
         if let Some(watch) = &mut self.watch {
             watch.ended(ticket.0, Err(Failure::Interrupted), world.elapsed());
         }
@@ -42,7 +42,7 @@ impl<V: Default> Drive<V> {
     }
 
     /// Tells that a call in its turn begins, unless it was started ahead.
-    pub(super) fn tell_start(&mut self, ticket: Ticket, turn: &Turn, begins: bool, world: &dyn World) {
+    pub(super) fn tell_start(&mut self, ticket: CallTicket, turn: &Turn, begins: bool, world: &dyn World) {
         let Some(watch) = &mut self.watch else { return };
         if !begins {
             return watch.reached(ticket.0, turn.number);
@@ -78,7 +78,7 @@ impl<V: Default> Drive<V> {
     }
 
     /// Tells that a call has ended.
-    pub(super) fn tell_end(&mut self, ticket: Ticket, result: &Result<Data, Failure>, world: &dyn World) {
+    pub(super) fn tell_end(&mut self, ticket: CallTicket, result: &Result<Data, Failure>, world: &dyn World) {
         if let Some(watch) = &mut self.watch {
             watch.ended(ticket.0, result.clone(), world.elapsed());
         }

@@ -11,7 +11,7 @@ use ilo_drive::observer::Ended;
 use ilo_drive::policy::{Policies, Policy};
 use ilo_drive::recorder::Recorder;
 use ilo_drive::trace::line;
-use ilo_drive::{Drive, End, Kind, Next, Start, Ticket, World};
+use ilo_drive::{CallKind, CallTicket, Drive, End, Next, Start, World};
 use ilo_vm::{Limits, Program, Run};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -151,7 +151,7 @@ pub(crate) struct Seen {
     /// The lines of a trace.
     pub(crate) calls: Vec<String>,
     /// The calls that were started, in order, with their kinds.
-    pub(crate) started: Vec<(Kind, String)>,
+    pub(crate) started: Vec<(CallKind, String)>,
     /// The tools of calls whose answers were dropped.
     pub(crate) dropped: usize,
 }
@@ -165,9 +165,9 @@ pub(crate) fn driven(
     mut choose: impl FnMut(usize) -> usize,
 ) -> Seen {
     let mut drive: Drive<()> = Drive::new(run, slots.clone(), Duration::from_secs(1));
-    let mut open: Vec<(Ticket, String, Data)> = Vec::new();
+    let mut open: Vec<(CallTicket, String, Data)> = Vec::new();
     let (mut calls, mut started, mut dropped) = (Vec::new(), Vec::new(), 0);
-    let mut settle = |drive: &mut Drive<()>, open: &mut Vec<(Ticket, String, Data)>| {
+    let mut settle = |drive: &mut Drive<()>, open: &mut Vec<(CallTicket, String, Data)>| {
         let (ticket, tool, arguments) = open.remove(choose(open.len()));
         drive.settle(ticket, (around.answer)(&tool, &arguments), (), around);
     };

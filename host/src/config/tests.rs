@@ -368,3 +368,13 @@ fn what_is_not_known_is_judged_by_its_name() {
     let inner = r#"{"mcp": {"blocked": []}, "mcpServers": {"a": {"command": "a"}}}"#;
     refused(&read("x.json", inner), "a", "`mcp.blocked` of the file is not known here");
 }
+
+#[test]
+fn two_dollar_signs_are_one_that_begins_no_variable() {
+    let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["$${HOME}", "$$$${A}", "a$${", "$$", "$5", "\"$${NO}\"${NO_SUCH_VARIABLE:-b}"],
+        "env": {"KEY": "$${input:key}"}}}}"#;
+    for file in ["tools.json", ".cursor/mcp.json", ".vscode/mcp.json"] {
+        let tools = read(file, text);
+        assert_eq!(way(&tools, "a"), "x ${HOME} $$${A} a${ $$ $5 \"${NO}\"b KEY=${input:key}", "{file}");
+    }
+}

@@ -52,7 +52,7 @@ enum Found {
 impl Reading {
     /// Replaces `${NAME}` by the environment variable, and `${NAME:-text}` by the text if the variable is not
     /// set. `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and the like are forms of other clients, and
-    /// so are `$NAME` as a whole text or behind its last blank, and `{env:NAME}` of opencode.
+    /// so are `$NAME` as a whole text or behind its last blank, and `{env:NAME}` of opencode. `$${` is the text `${`.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
         let mut text = self.text(data)?.to_owned();
         if self.client {
@@ -70,6 +70,11 @@ impl Reading {
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some((before, after)) = rest.split_once("${") {
+            if let Some(escaped) = before.strip_suffix('$') {
+                out.extend([escaped, "${"]);
+                rest = after;
+                continue;
+            }
             out.push_str(before);
             let Some((inside, after)) = after.split_once('}') else {
                 self.wrong("a `${` without its `}`");

@@ -11,7 +11,8 @@ mod options;
 pub use ask::Asked;
 pub use options::AsyncOptions;
 
-use super::{Around, Clock, Finished, Observer, Recorder, Timed, observed, problems, trace_ended};
+use super::{Around, Clock, Finished, Observer, Recorder, Timed, observed, problems, run_ended};
+use crate::spans::Span;
 use crate::telemetry::{Telemetry, Trace};
 use crate::tool::left;
 use crate::tools::Tools;
@@ -140,6 +141,14 @@ impl Watching {
 }
 
 async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
+    let span = Span::run(name);
+    let (finished, trace) = span.around(drive_within(run, &span, parts)).await;
+    run_ended(trace, &span, name, &finished);
+    finished
+}
+
+/// Drives a run within its span.
+async fn drive_within(run: Run, span: &Span, parts: Parts) -> (Finished, Option<Trace>) {
     let Parts { tools, options, ask, observer, on_event, recorder, tool_call_id } = parts;
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
     let mut drive = Drive::new(run, options.slots.clone(), options.timeout);
@@ -150,7 +159,7 @@ async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
     let shared = Arc::new(Shared { tools, clock: Clock::new(options.timeout), options, trace });
     let mut watching = Watching { observer, on_event };
     let mut recorder = recorder;
-    let mut calls = Calls::new(Arc::clone(&shared), ask);
+    let mut calls = Calls::new(Arc::clone(&shared), ask, span);
     loop {
         let next;
         (drive, recorder, next) = step(drive, recorder, &shared).await;
@@ -162,7 +171,7 @@ async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
                 }
             }
             Next::Start(start) => {
-                if start.kind == ilo_drive::Kind::Ahead {
+                if start.kind == ilo_drive::CallKind::Ahead {
                     watching.observer(|observer| observer.ahead(&start.tool));
                 }
                 let foreseen = shared.around().foreseen(&start.tool, drive.run(), calls.asks_at_once());
@@ -188,11 +197,7 @@ async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
         watching.tell(&mut drive);
     }
     calls.end().await;
-    let finished = drive.finish();
-    if let Some(trace) = &shared.trace {
-        trace_ended(trace.clone(), name, &finished);
-    }
-    finished
+    (drive.finish(), shared.trace.clone())
 }
 
 /// Makes one step of a run. One that is recorded is made on a thread for blocking work.

@@ -2,10 +2,11 @@
 
 use super::{Around, Observer, Options, Timed, end_of};
 use crate::interrupt::Interrupt;
-use crate::telemetry::Trace;
+use crate::spans::Span;
+use crate::telemetry::{Trace, error_kind};
 use crate::tools::{CallLimits, Failure, Tools};
 use ilo_drive::data::Data;
-use ilo_drive::{Drive, Kind, Start, Ticket};
+use ilo_drive::{CallKind, CallTicket, Drive, Start};
 use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -14,18 +15,20 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// The final report of a thread; `None` if the call panicked.
-type Report = (Ticket, Option<(Result<Data, Failure>, Timed)>);
+type Report = (CallTicket, Option<(Result<Data, Failure>, Timed)>);
 
 /// The calls of one run that have not ended.
 pub(super) struct Calls<'s, 'e> {
     threads: &'s thread::Scope<'s, 'e>,
     tools: &'e Tools,
+    /// The span of the run.
+    span: Span,
     /// The interrupt of read-only calls, which cancelling ends.
     limits: CallLimits,
     /// The interrupt of calls that are awaited even then; the question before such a call is not awaited.
     patient: CallLimits,
     reports: (Sender<Report>, Receiver<Report>),
-    started: HashMap<Ticket, Started<'s>>,
+    started: HashMap<CallTicket, Started<'s>>,
 }
 
 /// A call on a thread. Dropping it interrupts the call.
@@ -42,7 +45,7 @@ impl Drop for Started<'_> {
 
 /// Sends the report of a call when it is dropped, so also if the call panics.
 struct Reporter {
-    ticket: Ticket,
+    ticket: CallTicket,
     report: Option<(Result<Data, Failure>, Timed)>,
     reports: Sender<Report>,
 }
@@ -54,22 +57,31 @@ impl Drop for Reporter {
     }
 }
 
-/// Calls a tool and waits for it.
+/// Calls a tool within a span of the run, and waits for it.
 fn timed(
     tools: &Tools,
+    run: &Span,
     (tool, arguments): (&str, &Data),
     limits: &CallLimits,
     until: Instant,
 ) -> (Result<Data, Failure>, Timed) {
     let start = Instant::now();
-    let result = tools.call(tool, arguments, limits, until);
+    let span = run.call(tools, tool);
+    let result = span.within(|| tools.call(tool, arguments, limits, until));
+    span.ended(error_kind(&result));
     (result, Timed { start, end: Instant::now(), span: limits.span })
 }
 
 impl<'s, 'e> Calls<'s, 'e> {
-    pub(super) fn new(threads: &'s thread::Scope<'s, 'e>, tools: &'e Tools, options: &Options) -> Self {
+    pub(super) fn new(
+        threads: &'s thread::Scope<'s, 'e>,
+        tools: &'e Tools,
+        options: &Options,
+        span: &Span,
+    ) -> Self {
         let (limits, patient) = options.both_call_limits();
-        Calls { threads, tools, limits, patient, reports: channel(), started: HashMap::new() }
+        let span = span.clone();
+        Calls { threads, tools, span, limits, patient, reports: channel(), started: HashMap::new() }
     }
 
     /// Starts a call. A call without others in parallel is made on this thread.
@@ -82,45 +94,48 @@ impl<'s, 'e> Calls<'s, 'e> {
         observer: &mut dyn Observer,
     ) {
         let Start { ticket, tool, arguments, kind, alone, key, confirmed } = start;
-        let until = if kind == Kind::Entry { end_of(Duration::MAX) } else { world.clock.until() };
-        if kind == Kind::Ahead {
+        let until = if kind == CallKind::Entry { end_of(Duration::MAX) } else { world.clock.until() };
+        if kind == CallKind::Ahead {
             // Called before it starts, so that an observer can prepare.
             observer.ahead(&tool);
         }
         let limits = match kind {
-            Kind::Ahead | Kind::Read => self.limits.clone(),
-            Kind::Change => self.patient.clone(),
-            Kind::Undo | Kind::Entry => CallLimits { cancel: Interrupt::default(), ..self.patient.clone() },
+            CallKind::Ahead | CallKind::Read => self.limits.clone(),
+            CallKind::Change => self.patient.clone(),
+            CallKind::Undo | CallKind::Entry => {
+                CallLimits { cancel: Interrupt::default(), ..self.patient.clone() }
+            }
         };
         let span = world.trace.and_then(Trace::call);
         let limits = CallLimits { foreseen, key, span, confirmed, ..limits };
         if !alone && self.spawn(ticket, (&tool, &arguments), &limits, until) {
             return;
         }
-        if kind == Kind::Ahead {
+        if kind == CallKind::Ahead {
             // No thread is available: the run makes the call in its turn.
             observer.untaken(&tool);
             return drive.not_started(ticket, world);
         }
-        let (result, times) = timed(self.tools, (&tool, &arguments), &limits, until);
+        let (result, times) = timed(self.tools, &self.span, (&tool, &arguments), &limits, until);
         drive.settle(ticket, result, Some(times), world);
     }
 
     /// Calls a tool on a new thread. Returns whether a thread is available.
     fn spawn(
         &mut self,
-        ticket: Ticket,
+        ticket: CallTicket,
         (tool, arguments): (&str, &Data),
         limits: &CallLimits,
         until: Instant,
     ) -> bool {
         let interrupt = limits.interrupt.child();
         let limits = CallLimits { interrupt: interrupt.clone(), ..limits.clone() };
-        let (tools, tool, arguments) = (self.tools, tool.to_owned(), arguments.clone());
+        let (tools, span) = (self.tools, self.span.clone());
+        let (tool, arguments) = (tool.to_owned(), arguments.clone());
         let reporter = Reporter { ticket, report: None, reports: self.reports.0.clone() };
         let work = move || {
             let mut reporter = reporter;
-            reporter.report = Some(timed(tools, (&tool, &arguments), &limits, until));
+            reporter.report = Some(timed(tools, &span, (&tool, &arguments), &limits, until));
         };
         let Ok(thread) = thread::Builder::new().name("call".to_owned()).spawn_scoped(self.threads, work)
         else {
@@ -132,7 +147,7 @@ impl<'s, 'e> Calls<'s, 'e> {
     }
 
     /// Ends a call whose answer is not wanted.
-    pub(super) fn interrupt(&mut self, ticket: Ticket) {
+    pub(super) fn interrupt(&mut self, ticket: CallTicket) {
         if let Some(started) = self.started.get(&ticket) {
             started.interrupt.set();
         }

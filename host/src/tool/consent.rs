@@ -68,6 +68,7 @@ pub struct Question<'q> {
 
 /// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Consent {
     /// The call may be made.
     Given,

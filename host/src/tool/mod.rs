@@ -131,6 +131,7 @@ where
 
 /// The origin of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// Fixed answers.
     Mock,

@@ -12,7 +12,7 @@ use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{OnDoubt, Policies, Policy};
 use ilo_drive::validate::expected::Expects;
-use ilo_drive::{Kind, Start};
+use ilo_drive::{CallKind, Start};
 use ilo_host::Tools;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::tools::{CallLimits, Source};
@@ -51,7 +51,7 @@ struct Call<'s> {
 impl Call<'_> {
     /// Whether a cancel ends the wait for it, before it is made.
     fn yields(&self) -> bool {
-        matches!(self.start.kind, Kind::Ahead | Kind::Read | Kind::Change)
+        matches!(self.start.kind, CallKind::Ahead | CallKind::Read | CallKind::Change)
     }
 }
 
@@ -137,7 +137,7 @@ impl<'c> Calls<'c> {
             Ok(()) => Ok(Ok(Data::Nil)),
             Err(error) => {
                 self.cancel(error)?;
-                let undoes = matches!(start.kind, Kind::Undo | Kind::Entry);
+                let undoes = matches!(start.kind, CallKind::Undo | CallKind::Entry);
                 Ok(if undoes { Ok(Data::Nil) } else { Err(Failure::Interrupted) })
             }
         }
@@ -177,7 +177,7 @@ impl<'c> Calls<'c> {
                 }
                 result => match result.result() {
                     Some(result) => return self.made(call, result).await,
-                    None if call.start.kind == Kind::Read => return Ok(Err(Failure::Interrupted)),
+                    None if call.start.kind == CallKind::Read => return Ok(Err(Failure::Interrupted)),
                     // A cancel came before its result.
                     None => {}
                 },

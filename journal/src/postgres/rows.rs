@@ -2,7 +2,7 @@
 
 use super::link::{Param, blobs, flags, ints, maybe_blobs, maybe_ints, maybe_texts, texts};
 use crate::error::{Error, Result};
-use crate::policy::Policy;
+use crate::policy::RecordedPolicy;
 use crate::row::{Decided, EXPORTED, Live, Run, signed, unsigned};
 use crate::state::{Before, State};
 use tokio_postgres::Row;
@@ -65,7 +65,7 @@ pub(crate) fn live(row: &Row, at: usize) -> Result<(Live, String)> {
         exported: number & EXPORTED != 0,
         call: unsigned(get(row, at + 5)?, "call number")?,
         tool: get(row, at + 6)?,
-        policy: Policy::from_bits(get(row, at + 7)?).ok_or_else(|| damaged("policy"))?,
+        policy: RecordedPolicy::from_bits(get(row, at + 7)?).ok_or_else(|| damaged("policy"))?,
         digest: get(row, at + 8)?,
         tries: u32::try_from(get::<i64>(row, at + 9)?).map_err(|_| damaged("number of claims"))?,
         active_ms: unsigned(get(row, at + 10)?, "time")?,

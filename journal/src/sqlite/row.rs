@@ -1,7 +1,7 @@
 //! Reads the rows of the tables. A row with a wrong checksum is an error.
 
 use crate::error::{Error, Result};
-use crate::policy::Policy;
+use crate::policy::RecordedPolicy;
 use crate::row::{CANCELLED, Decided, EXPORTED, Live, Run, unsigned};
 use crate::state::State;
 use rusqlite::Row;
@@ -25,7 +25,7 @@ pub(crate) fn live(row: &Row<'_>, at: usize) -> Result<Live> {
         exported: number & EXPORTED != 0,
         call: unsigned(row.get(at + 4)?, "call number")?,
         tool: row.get(at + 5)?,
-        policy: Policy::from_bits(row.get(at + 6)?).ok_or_else(|| damaged("policy"))?,
+        policy: RecordedPolicy::from_bits(row.get(at + 6)?).ok_or_else(|| damaged("policy"))?,
         digest: row.get(at + 7)?,
         tries: u32::try_from(row.get::<_, i64>(at + 8)?).map_err(|_| damaged("number of claims"))?,
         active_ms: unsigned(row.get(at + 9)?, "time")?,

@@ -7,8 +7,8 @@ use crate::cipher::Cipher;
 use crate::decide;
 use crate::error::Result;
 use crate::limits::RunLimits;
-use crate::model::{Decision, NewRun, Record, Start, To};
-use crate::policy::{Effect, Policy};
+use crate::model::{Decision, FirstRecord, NewRun, Record, To};
+use crate::policy::{Effect, RecordedPolicy};
 use crate::sqlite::reads::{self, continuable};
 use crate::sqlite::schema;
 use crate::state::State;
@@ -39,14 +39,14 @@ fn asleep() -> (Tables, Cipher, i64) {
         to: To::Sleeping { until: 15_000 },
         call: 1,
         tool: "wait",
-        policy: Policy::of(Effect::Reads),
+        policy: RecordedPolicy::of(Effect::Reads),
         arguments: b"{}",
         active_ms: 0,
         snapshot: b"s",
         answer: None,
         expects: None,
     };
-    let prepared = Prepared::new(&cipher, &new, &Start::Call(first), 1, NOW.get()).unwrap();
+    let prepared = Prepared::new(&cipher, &new, &FirstRecord::Call(first), 1, NOW.get()).unwrap();
     let run = tables.start(&prepared).unwrap().run.0;
     (tables, cipher, run)
 }

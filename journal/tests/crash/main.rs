@@ -14,14 +14,14 @@ mod system_calls;
 mod worker;
 mod world;
 
-use ilo_journal::{Answer, At, Decision, Effect, ErrorCode, Listed, State, Store};
-use programs::{Log, Random, expected};
+use ilo_journal::{At, Decision, ErrorCode, Listed, State, Store};
+use programs::{Log, Random, answer, expected};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use world::{TOOLS, answer};
+use world::policy;
 
 /// Runs in a round.
 const RUNS: u64 = 8;
@@ -156,7 +156,7 @@ fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool 
         let decision = match (live.state, effect) {
             (State::Doubt, None) => Decision::Retry,
             (State::Doubt | State::Deferred, Some((_, tool, arguments))) => match answer(tool, arguments).0 {
-                Answer::Ok(json) => Decision::Answer(json),
+                Ok(json) => Decision::Answer(json),
                 other => panic!("{other:?} has an effect"),
             },
             (State::Asking, None) => Decision::Approve,
@@ -216,8 +216,8 @@ fn check(store: &Store, folder: &Path, runs: u64, seed: u64, counts: &mut Counts
                 !store.keeps_calls() || kept.contains(&call),
                 "seed {seed}: r{number} call {call} is not among the calls that are kept"
             );
-            let (_, policy) = TOOLS.iter().find(|(name, _)| **name == tool).unwrap();
-            let most = if policy.effect == Effect::Idempotent { usize::MAX } else { 1 };
+            let policy = policy(&tool);
+            let most = if policy.idempotent { usize::MAX } else { 1 };
             assert!((1..=most).contains(&made.len()), "seed {seed}: r{number} call {call}: {made:?}");
             assert!(
                 !policy.confirm || approved.contains(&key),

@@ -2,7 +2,10 @@
 //! arguments, and a log of effects. The effects of a run do not depend on how often it was interrupted.
 
 use ilo_asm::build::{Options, build};
+use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::failure::Failure;
+use ilo_drive::give;
 use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -74,6 +77,11 @@ RET_OK CONCAT FIELD 1 1 REF 3
     ),
 ];
 
+/// What a tool says, as a result of its call.
+pub fn result(answer: Result<String, String>) -> Result<Data, Failure> {
+    answer.map_err(Failure::text).map(|json| read(json.as_bytes(), &Bounds::default()).unwrap())
+}
+
 /// The answer of a tool, or the message with which it fails; and whether that changes anything.
 pub fn answer(tool: &str, arguments: &str) -> (Result<String, String>, bool) {
     if tool == "pay" && arguments == "{\"amount\":13}" {
@@ -114,15 +122,7 @@ pub fn expected(number: u64) -> (String, Vec<(String, String, u64)>) {
         call.write_json(&mut arguments).unwrap();
         let (tool, at) = (call.tool().to_owned(), call.number());
         let (answer, changes) = answer(&tool, &arguments);
-        let call = run.pending().unwrap();
-        match answer {
-            Ok(json) => {
-                let arena = bumpalo::Bump::new();
-                let data = read(json.as_bytes(), &Bounds::default()).unwrap();
-                call.answer(data.to_datum(&arena)).unwrap();
-            }
-            Err(message) => call.fail(&message).unwrap(),
-        }
+        give(run.pending().unwrap(), &result(answer));
         if changes {
             effects.push((tool, arguments, at));
         }

@@ -1,8 +1,11 @@
 //! A process that starts and resumes runs until all have ended or it is killed.
 
-use crate::programs::{Log, Random};
-use crate::world::{TOOLS, answer, beginning};
-use ilo_journal::{Claim, Due, ErrorCode, Left, Made, Options, Permit, RunId, Session, Store, Taken};
+use crate::programs::{Log, Random, answer, result};
+use crate::world::{beginning, policy};
+use ilo_drive::data::Data;
+use ilo_drive::failure::Failure;
+use ilo_drive::give;
+use ilo_journal::{Claim, Due, ErrorCode, Left, Options, Permit, RunId, Session, Store, Taken};
 use ilo_vm::{Program, Run, Step};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,15 +89,14 @@ fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random)
                 (call.tool().to_owned(), arguments, call.number(), call.is_rollback())
             }
         };
-        let policy = TOOLS.iter().find(|(name, _)| *name == tool).map(|&(_, policy)| policy);
+        let (policy, data): (_, Data) = (policy(&tool), arguments.parse().unwrap());
         let due = Due {
             run: &run,
-            number,
             tool: &tool,
-            policy,
-            arguments: &arguments,
+            policy: Some(&policy),
+            arguments: &data,
+            number,
             rollback,
-            sleep: None,
             expects: None,
         };
         let permit = match session.before(&due) {
@@ -105,19 +107,20 @@ fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random)
             }
         };
         let given = match permit {
-            Permit::Stop => return session.left().cloned(),
+            Permit::Suspend => return session.left().cloned(),
             Permit::Settled(given) => given,
-            Permit::Make { key, .. } => make(log, random, (&tool, &arguments), &key),
+            Permit::CallWithKey { key, .. } => make(log, random, (&tool, &arguments), &key),
+            Permit::Call => make(log, random, (&tool, &arguments), ""),
         };
-        match session.after(Made::Answered(given.clone()), None) {
+        match session.after(&due, &given) {
             Ok(Taken::GoOn) => {}
-            Ok(Taken::Stop) => return session.left().cloned(),
+            Ok(Taken::Suspend) => return session.left().cloned(),
             Err(error) => {
                 assert_eq!(error.code, ErrorCode::Lost, "{error}");
                 return None;
             }
         }
-        given.give(run.pending().unwrap()).unwrap();
+        give(run.pending().unwrap(), &given);
     }
 }
 
@@ -127,7 +130,7 @@ fn make(
     random: &mut Random,
     (tool, arguments): (&str, &str),
     key: &str,
-) -> ilo_journal::Answer {
+) -> Result<Data, Failure> {
     let (answer, changes) = answer(tool, arguments);
     let mut pause = || std::thread::sleep(Duration::from_micros(random.below(1500)));
     pause();
@@ -135,5 +138,5 @@ fn make(
         log.write(key, tool, arguments);
     }
     pause();
-    answer
+    result(answer)
 }

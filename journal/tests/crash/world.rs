@@ -1,23 +1,19 @@
 //! The programs as runs of a journal, and the policies of their tools.
 
 use crate::programs::{self, program};
-use ilo_journal::{Answer, Beginning, Effect, Policy, RunLimits};
+use ilo_drive::policy::Policy;
+use ilo_journal::{Beginning, RunLimits};
 use ilo_vm::Run;
 
-/// Tools and how they may be called.
-pub const TOOLS: [(&str, Policy); 6] = [
-    ("get", Policy::of(Effect::Reads)),
-    ("set", Policy::of(Effect::Idempotent)),
-    ("pay", Policy::of(Effect::Changes)),
-    ("refund", Policy::of(Effect::Changes)),
-    ("ship", Policy { confirm: true, ..Policy::of(Effect::Changes) }),
-    ("review", Policy { deferred: true, ..Policy::of(Effect::Changes) }),
-];
-
-/// The answer of a tool, and whether that changes anything.
-pub fn answer(tool: &str, arguments: &str) -> (Answer, bool) {
-    let (answer, changes) = programs::answer(tool, arguments);
-    (answer.map_or_else(|message| Answer::failed(&message), Answer::Ok), changes)
+/// How a tool may be called.
+pub fn policy(tool: &str) -> Policy {
+    match tool {
+        "get" => Policy::reads(),
+        "set" => Policy { idempotent: true, ..Policy::default() },
+        "ship" => Policy { confirm: true, ..Policy::default() },
+        "review" => Policy { deferred: true, ..Policy::default() },
+        _ => Policy::default(),
+    }
 }
 
 /// A run at its start, with the arguments that belong to this name.

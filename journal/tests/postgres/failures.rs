@@ -113,7 +113,7 @@ fn what_cannot_be_stored_fails_alone() {
     let Some(server) = shared() else { return };
     let store = open(&server.address(""));
     let limits = ilo_journal::RunLimits::default();
-    let first = || ilo_journal::Start::Call(record(To::Ready, 1));
+    let first = || ilo_journal::FirstRecord::Call(record(To::Ready, 1));
     let names = [Some("good"), Some("a\0b"), Some("fine")];
     let tickets = names.map(|name| store.start(&super::support::new_run(name, &limits), &first()).unwrap());
     let [good, bad, fine] = tickets.map(ilo_journal::Ticket::wait);

@@ -3,8 +3,8 @@
 use super::support::{Place, mine, new_run, record, start};
 use super::{either, shared};
 use ilo_journal::{
-    Answer, At, Attached, Claim, Decision, ErrorCode, Key, Listed, Options, RunId, RunLimits, Start, State,
-    Status, Store, To,
+    Answer, At, Attached, Claim, Decision, ErrorCode, FirstRecord, Key, Listed, Options, RunId, RunLimits,
+    State, Status, Store, To,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -146,7 +146,7 @@ fn runs_are_found_by_status_name_and_metadata_in_both_backends() {
                 metadata.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let attached = Attached { tools: Some("[]".to_owned()), metadata };
             store
-                .start_with(&new_run(name, &limits), &Start::Call(record(to, 1)), &attached)
+                .start_with(&new_run(name, &limits), &FirstRecord::Call(record(to, 1)), &attached)
                 .unwrap()
                 .wait()
                 .unwrap()
@@ -190,7 +190,8 @@ fn runs_are_found_by_status_name_and_metadata_in_both_backends() {
             metadata: BTreeMap::from([("a\u{1}".to_owned(), String::new())]),
             ..Attached::default()
         };
-        let refused = store.start_with(&new_run(None, &limits), &Start::Ended(b"{}"), &wrong).unwrap_err();
+        let refused =
+            store.start_with(&new_run(None, &limits), &FirstRecord::Ended(b"{}"), &wrong).unwrap_err();
         assert_eq!(refused.code, ErrorCode::Value);
         assert_eq!(store.wait(one, Duration::from_millis(20)).unwrap(), None, "it has not ended");
     }
@@ -208,7 +209,7 @@ fn a_run_moves_between_a_file_and_a_database_in_both_directions() {
         tools: Some("tools".to_owned()),
         metadata: BTreeMap::from([("tenant".to_owned(), "t".to_owned())]),
     };
-    let first = Start::Call(record(To::Asking, 1));
+    let first = FirstRecord::Call(record(To::Asking, 1));
     let run = file.start_with(&new_run(Some("n"), &limits), &first, &attached).unwrap().wait().unwrap().run;
     let bytes = file.export(run).unwrap();
     let here = database.import(&bytes).unwrap();
@@ -241,7 +242,7 @@ fn old_runs_are_removed_and_the_last_one_stays() {
     let limits = RunLimits::default();
     let end = |program: &[u8]| {
         let new = ilo_journal::NewRun { program, ..new_run(None, &limits) };
-        store.start(&new, &Start::Ended(b"{}")).unwrap().wait().unwrap().run
+        store.start(&new, &FirstRecord::Ended(b"{}")).unwrap().wait().unwrap().run
     };
     let (one, _) = (end(b"p1"), end(b"p2"));
     let last = end(b"p3");

@@ -3,9 +3,13 @@
 
 use super::support::{CHANGES, mine, new_run, record, start};
 use ilo_asm::build::{Options as Build, build};
+use ilo_drive::data::Data;
+use ilo_drive::failure::Failure;
+use ilo_drive::give;
+use ilo_drive::policy::Policy;
 use ilo_journal::{
-    Answer, At, Beginning, Called, Claim, Decision, Due, Effect, ErrorCode, Made, NewRun, Permit, Policy,
-    RunLimits, Session, Start, State, Store, Taken, To,
+    Answer, At, Beginning, Called, Claim, Decision, Due, ErrorCode, FirstRecord, NewRun, Permit, RunLimits,
+    Session, State, Store, Taken, To,
 };
 use ilo_vm::{Limits, Program, Run, Step};
 use std::sync::Arc;
@@ -41,7 +45,7 @@ pub fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused(o
     let store = open();
     let (run, _lease) = start(&store, Some("order"), To::Ready);
     let limits = RunLimits::default();
-    let ask = |new: &NewRun<'_>| store.start(new, &Start::Call(record(To::Ready, 1))).unwrap();
+    let ask = |new: &NewRun<'_>| store.start(new, &FirstRecord::Call(record(To::Ready, 1))).unwrap();
     let base = new_run(Some("order"), &limits);
     let same = ask(&base).wait().unwrap();
     assert_eq!((same.run, same.is_new, same.lease.is_none()), (run, false, true));
@@ -57,7 +61,8 @@ pub fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused(o
     let twice = [(); 2].map(|()| ask(&new_run(Some("two"), &limits))).map(|ticket| ticket.wait().unwrap());
     assert_eq!(twice[0].run, twice[1].run);
     assert_eq!(twice.iter().filter(|started| started.is_new).count(), 1);
-    let ended = store.start(&new_run(Some("short"), &limits), &Start::Ended(b"{}")).unwrap().wait().unwrap();
+    let ended =
+        store.start(&new_run(Some("short"), &limits), &FirstRecord::Ended(b"{}")).unwrap().wait().unwrap();
     assert!(ended.lease.is_none());
     assert!(matches!(store.show(ended.run).unwrap().at, At::Ended { .. }));
 }
@@ -102,7 +107,7 @@ RET LIT 2 nil
 ";
 
 fn policy_of(tool: &str) -> Policy {
-    if tool == "get" { Policy::of(Effect::Reads) } else { CHANGES }
+    if tool == "get" { Policy::reads() } else { Policy::default() }
 }
 
 /// Drives a run until it ends or waits. Its call `doubtful` has no answer.
@@ -116,21 +121,19 @@ fn drive(session: &mut Session, run: &mut Run, doubtful: u64) {
                 (call.tool().to_owned(), arguments, call.number())
             }
         };
-        let policy = Some(policy_of(&tool));
-        let (tool, arguments) = (tool.as_str(), arguments.as_str());
-        let due = Due { run, number, tool, policy, arguments, rollback: false, sleep: None, expects: None };
-        let made = match session.before(&due).unwrap() {
-            Permit::Stop => return,
-            Permit::Settled(answer) => Made::Answered(answer),
-            Permit::Make { .. } if number == doubtful => Made::Unknown("no answer".to_owned()),
-            Permit::Make { .. } => Made::Answered(Answer::Ok(number.to_string())),
+        let (policy, arguments): (_, Data) = (policy_of(&tool), arguments.parse().unwrap());
+        let policy = Some(&policy);
+        let due =
+            Due { run, tool: &tool, policy, arguments: &arguments, number, rollback: false, expects: None };
+        let result = match session.before(&due).unwrap() {
+            Permit::Suspend => return,
+            Permit::Settled(result) => result,
+            _ if number == doubtful => Err(Failure::InDoubt("no answer".to_owned())),
+            _ => Ok(Data::from(i64::try_from(number).unwrap())),
         };
-        match session.after(made.clone(), None).unwrap() {
-            Taken::Stop => return,
-            Taken::GoOn => {
-                let Made::Answered(answer) = made else { panic!("{made:?}") };
-                answer.give(run.pending().unwrap()).unwrap();
-            }
+        match session.after(&due, &result).unwrap() {
+            Taken::Suspend => return,
+            Taken::GoOn => give(run.pending().unwrap(), &result),
         }
     }
 }

@@ -4,12 +4,13 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, missing_docs, reason = "a test's own helpers")]
 
 use ilo_journal::{
-    Claim, Claimed, Effect, Error, Lease, NewRun, Options, Policy, Record, RunId, RunLimits, Start, Store, To,
+    Claim, Claimed, Effect, Error, FirstRecord, Lease, NewRun, Options, Record, RecordedPolicy, RunId,
+    RunLimits, Store, To,
 };
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-pub const CHANGES: Policy = Policy::of(Effect::Changes);
+pub const CHANGES: RecordedPolicy = RecordedPolicy::of(Effect::Changes);
 
 pub struct Place {
     pub folder: TempDir,
@@ -54,7 +55,8 @@ pub fn new_run<'a>(name: Option<&'a str>, limits: &'a RunLimits) -> NewRun<'a> {
 /// Starts a run at its first call.
 pub fn start(store: &Store, name: Option<&str>, to: To) -> (RunId, Lease) {
     let limits = RunLimits::default();
-    let started = store.start(&new_run(name, &limits), &Start::Call(record(to, 1))).unwrap().wait().unwrap();
+    let started =
+        store.start(&new_run(name, &limits), &FirstRecord::Call(record(to, 1))).unwrap().wait().unwrap();
     (started.run, started.lease.unwrap())
 }
 

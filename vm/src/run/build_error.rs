@@ -6,6 +6,7 @@ use ilo_spec::error::Code;
 
 /// Builder methods called in a wrong order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Misuse {
     /// A value in a record, without a key.
     ValueWithoutKey,
@@ -33,6 +34,7 @@ impl fmt::Display for Misuse {
 
 /// Why a value could not be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BuildError {
     /// The methods were called in a wrong order.
     Misuse(Misuse),

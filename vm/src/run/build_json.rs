@@ -10,6 +10,7 @@ use ilo_spec::program::Number;
 
 /// Why a JSON text cannot become a value of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JsonRefused {
     /// It is not JSON, or has an integer beyond 64 bits.
     Json(JsonError),

@@ -8,6 +8,7 @@ use ilo_spec::error::{Code, DecodeError};
 
 /// Why bytes are not a valid snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RestoreError {
     /// They do not begin with the magic bytes.
     Magic,

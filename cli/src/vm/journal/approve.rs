@@ -13,7 +13,7 @@ use ilo_host::data::read::{Bounds, read};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::tools::consent::{Consent, Question};
-use ilo_journal::{At, Decision, State, Store, Summary, Waiting, arguments_hash};
+use ilo_journal::{At, Decision, State, Store, Summary, WaitingRun, arguments_hash};
 use ilo_spec::error::Code;
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ pub(super) fn run(args: &ApproveArgs) -> Result<Exit, Refused> {
 }
 
 /// Whether the person has seen the call and wants it.
-fn is_seen(args: &ApproveArgs, store: &Store, summary: &Summary, live: &Waiting) -> Result<bool, Refused> {
+fn is_seen(args: &ApproveArgs, store: &Store, summary: &Summary, live: &WaitingRun) -> Result<bool, Refused> {
     let refused = |message: String| Refused::from(Problem::new(Code::BadUsage, "--arguments-hash", message));
     let Some(arguments) = Programs::default().arguments(store, summary, live) else {
         return Err(refused(

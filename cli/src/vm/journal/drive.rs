@@ -13,7 +13,7 @@ use ilo_host::tools::Tools;
 use ilo_host::tools::consent::{Consent, Question};
 use ilo_journal::{
     Answer, At, Claim, Claimed, Decision, Error, Left, Recording, RunId, Session, State, Store, Summary,
-    Waiting,
+    WaitingRun,
 };
 use ilo_vm::{Program, Run};
 use std::path::Path;
@@ -80,7 +80,7 @@ impl Driver<'_> {
     }
 
     /// How a live run waits.
-    fn waiting(&self, summary: &Summary, live: &Waiting, at: (State, u64, Option<i64>)) -> Left {
+    fn waiting(&self, summary: &Summary, live: &WaitingRun, at: (State, u64, Option<i64>)) -> Left {
         let arguments = shown::Programs::default().arguments(&self.store, summary, live);
         let (arguments, (state, call, wake)) = (arguments.unwrap_or_else(|| "null".to_owned()), at);
         Left::Waits { run: summary.run, state, call, tool: live.tool.clone(), arguments, wake }
@@ -207,7 +207,7 @@ impl Driver<'_> {
         let decision = match terminal.ask(&question) {
             Consent::Given => Decision::Approve,
             Consent::Refused(why) if why == terminal::NO => Decision::Deny(String::new()),
-            Consent::Refused(_) | Consent::TimedOut | Consent::Interrupted => return Ok(false),
+            _ => return Ok(false),
         };
         self.store.resolve(*run, Some(*call), &decision, &person())?;
         Ok(true)

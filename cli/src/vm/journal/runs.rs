@@ -8,7 +8,7 @@ use super::{Place, next_commands, open, options, pair, person, word_of};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
-use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, Waiting, arguments_hash};
+use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, WaitingRun, arguments_hash};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -418,7 +418,7 @@ impl View<'_> {
     }
 
     /// The call at which a run waits; where a person decides, with its arguments.
-    fn call(&mut self, summary: &Summary, live: &Waiting) -> String {
+    fn call(&mut self, summary: &Summary, live: &WaitingRun) -> String {
         let decides = matches!(live.state, State::Asking | State::Doubt | State::Deferred);
         let arguments = if decides { self.programs.arguments(self.store, summary, live) } else { None };
         let arguments =

@@ -3,7 +3,7 @@
 use super::super::output;
 use ilo_host::data::write::quote;
 pub(super) use ilo_host::utc::to_second as time;
-use ilo_journal::{At, Store, Summary, Waiting};
+use ilo_journal::{At, Store, Summary, WaitingRun};
 use ilo_vm::{Limits, Program, Run};
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -38,7 +38,12 @@ pub(super) struct Programs(HashMap<[u8; 32], Option<Program>>);
 
 impl Programs {
     /// The arguments of the call at which a run waits, as JSON; nothing if this build cannot read the run.
-    pub(super) fn arguments(&mut self, store: &Store, summary: &Summary, live: &Waiting) -> Option<String> {
+    pub(super) fn arguments(
+        &mut self,
+        store: &Store,
+        summary: &Summary,
+        live: &WaitingRun,
+    ) -> Option<String> {
         let load = || Program::load(&store.program(&summary.program).ok()?).ok();
         let program = self.0.entry(summary.program).or_insert_with(load).as_ref()?;
         let mut run = run_of(program, summary, live).ok()?;
@@ -48,7 +53,7 @@ impl Programs {
     }
 }
 
-fn run_of(program: &Program, summary: &Summary, live: &Waiting) -> Result<Run, String> {
+fn run_of(program: &Program, summary: &Summary, live: &WaitingRun) -> Result<Run, String> {
     let limits = Limits { fuel: u64::MAX, ..summary.limits.machine.clone() };
     let run = Run::from_snapshot(program, &live.snapshot, limits).map_err(|error| error.to_string())?;
     // People decide about the call of the record, and the run makes the call of the snapshot.
@@ -63,7 +68,7 @@ fn run_of(program: &Program, summary: &Summary, live: &Waiting) -> Result<Run, S
 }
 
 /// A run as it is stored, or why this release cannot read it.
-pub(super) fn restored(program: &[u8], summary: &Summary, live: &Waiting) -> Result<Run, String> {
+pub(super) fn restored(program: &[u8], summary: &Summary, live: &WaitingRun) -> Result<Run, String> {
     run_of(&Program::load(program).map_err(|error| error.to_string())?, summary, live)
 }
 
@@ -111,7 +116,9 @@ pub(super) fn line(store: &Store, programs: &mut Programs, summary: &Summary) ->
 #[cfg(test)]
 mod tests {
     use super::{Programs, restored};
-    use ilo_journal::{At, Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
+    use ilo_journal::{
+        At, Effect, FirstRecord, NewRun, Options, Record, RecordedPolicy, RunLimits, Store, To,
+    };
     use ilo_vm::{Limits, Program, Run};
 
     /// Stores a run that waits at call 1 of `pay` in a record of this call, and says what is read of it.
@@ -140,14 +147,14 @@ mod tests {
             to: To::Asking,
             call,
             tool,
-            policy: Policy::of(Effect::Changes),
+            policy: RecordedPolicy::of(Effect::Changes),
             arguments: b"{}",
             active_ms: 0,
             snapshot: &snapshot,
             answer: None,
             expects: None,
         };
-        let started = store.start(&new, &Start::Call(record)).unwrap().wait().unwrap();
+        let started = store.start(&new, &FirstRecord::Call(record)).unwrap().wait().unwrap();
         let summary = store.show(started.run).unwrap();
         let At::Live(live) = &summary.at else { panic!("it has not ended") };
         let arguments = Programs::default().arguments(&store, &summary, live);

@@ -5,7 +5,8 @@ use super::super::Timed;
 use super::Shared;
 use super::ask::{Ask, ask};
 use crate::interrupt::Interrupt;
-use crate::telemetry::Trace;
+use crate::spans::Span;
+use crate::telemetry::{Trace, error_kind};
 use crate::tool::asynchronous::AsyncRequest;
 use crate::tool::cancelled_message;
 use crate::tool::left::Watched;
@@ -13,7 +14,7 @@ use crate::tool::outcome::{Times, held, panicked};
 use crate::tool::policy::pause_end;
 use crate::tools::{CallLimits, Failure, Request, Tool};
 use ilo_drive::data::Data;
-use ilo_drive::{Drive, Kind, Start, Ticket};
+use ilo_drive::{CallKind, CallTicket, Drive, Start};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,20 +28,22 @@ const LAST_WORD: Duration = Duration::from_millis(10);
 const FAR: Duration = Duration::from_hours(24 * 365);
 
 /// A call that has ended.
-type Ended = (Ticket, Result<Data, Failure>, Timed);
+type Ended = (CallTicket, Result<Data, Failure>, Timed);
 
 /// The calls of one run that have not ended. Dropping this drops them, and interrupts those that block a
 /// thread.
 pub(super) struct Calls {
     shared: Arc<Shared>,
     ask: Option<Ask>,
+    /// The span of the run.
+    span: Span,
     /// The limits of read-only calls, which a cancel ends.
     limits: CallLimits,
     /// The limits of calls that are awaited even then; the question before such a call is not awaited.
     patient: CallLimits,
     tasks: JoinSet<Ended>,
     /// The interrupts of calls that have not ended.
-    interrupts: HashMap<Ticket, Interrupt>,
+    interrupts: HashMap<CallTicket, Interrupt>,
 }
 
 impl Drop for Calls {
@@ -66,12 +69,14 @@ struct Call {
     ask: Option<Ask>,
     limits: CallLimits,
     until: Instant,
+    span: Span,
 }
 
 impl Calls {
-    pub(super) fn new(shared: Arc<Shared>, ask: Option<Ask>) -> Calls {
+    pub(super) fn new(shared: Arc<Shared>, ask: Option<Ask>, span: &Span) -> Calls {
         let (limits, patient) = shared.options.both_call_limits();
-        Calls { shared, ask, limits, patient, tasks: JoinSet::new(), interrupts: HashMap::new() }
+        let (span, tasks) = (span.clone(), JoinSet::new());
+        Calls { shared, ask, span, limits, patient, tasks, interrupts: HashMap::new() }
     }
 
     /// Whether a person can be asked about several calls together.
@@ -82,27 +87,31 @@ impl Calls {
     /// Starts a call.
     pub(super) fn start(&mut self, start: Start, foreseen: Arc<[(String, Data)]>) {
         let Start { ticket, tool, arguments, kind, key, confirmed, .. } = start;
-        let until = if kind == Kind::Entry { Instant::now() + FAR } else { self.shared.clock.until() };
+        let until = if kind == CallKind::Entry { Instant::now() + FAR } else { self.shared.clock.until() };
         let limits = match kind {
-            Kind::Ahead | Kind::Read => self.limits.clone(),
-            Kind::Change => self.patient.clone(),
-            Kind::Undo | Kind::Entry => CallLimits { cancel: Interrupt::default(), ..self.patient.clone() },
+            CallKind::Ahead | CallKind::Read => self.limits.clone(),
+            CallKind::Change => self.patient.clone(),
+            CallKind::Undo | CallKind::Entry => {
+                CallLimits { cancel: Interrupt::default(), ..self.patient.clone() }
+            }
         };
         let interrupt = limits.interrupt.child();
         self.interrupts.insert(ticket, interrupt.clone());
         let span = self.shared.trace.as_ref().and_then(Trace::call);
         let limits = CallLimits { interrupt, foreseen, key, span, confirmed, ..limits };
         let (shared, ask) = (Arc::clone(&self.shared), self.ask.clone());
-        let call = Call { shared, tool, arguments, ask, limits, until };
+        let own = self.span.call(&shared.tools, &tool);
+        let call = Call { shared, tool, arguments, ask, limits, until, span: own.clone() };
         self.tasks.spawn(async move {
             let start = Instant::now();
-            let result = call.make().await;
+            let result = own.around(call.make()).await;
+            own.ended(error_kind(&result));
             (ticket, result, Timed { start, end: Instant::now(), span })
         });
     }
 
     /// Ends a call whose answer is not wanted.
-    pub(super) fn interrupt(&mut self, ticket: Ticket) {
+    pub(super) fn interrupt(&mut self, ticket: CallTicket) {
         if let Some(interrupt) = self.interrupts.get(&ticket) {
             interrupt.set();
         }
@@ -195,18 +204,19 @@ impl Call {
         let attempt = match begin {
             Some(begin) => {
                 let (given, request) = (arguments.clone(), self.request(tool, times));
-                task::spawn(async move {
+                task::spawn(self.span.around(async move {
                     let _working = working;
                     begin(given, request).await
-                })
+                }))
             }
             None => {
                 let (shared, name) = (Arc::clone(&self.shared), self.tool.clone());
                 let given = arguments.clone();
                 let limits = CallLimits { interrupt: own.clone(), ..self.limits.clone() };
+                let span = self.span.clone();
                 task::spawn_blocking(move || {
                     let _working = working;
-                    blocking(&shared, &name, &given, &limits, times)
+                    span.within(|| blocking(&shared, &name, &given, &limits, times))
                 })
             }
         };
