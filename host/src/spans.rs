@@ -1,6 +1,6 @@
-//! Spans of `tracing`, for hosts that collect spans themselves: one for a run, and in it one for each call. They
-//! have names and kinds of failures, no arguments, answers or messages. Without the feature `tracing` there are
-//! none.
+//! Spans of `tracing`, for hosts that collect spans themselves: one for a run, and in it one for each call.
+//! They have names and kinds of failures, no arguments, answers or messages. Without the feature `tracing`
+//! there are none.
 
 use crate::tools::Tools;
 

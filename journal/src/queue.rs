@@ -160,8 +160,8 @@ impl<T: 'static> Ticket<T> {
     }
 }
 
-/// Whether the thread runs asynchronous code of tokio. Only such code has a budget, after which it has to yield,
-/// so using a budget up tells; threads for blocking work have none.
+/// Whether the thread runs asynchronous code of tokio. Only such code has a budget, after which it has to
+/// yield, so using a budget up tells; threads for blocking work have none.
 #[cfg(feature = "tokio")]
 fn is_asynchronous() -> bool {
     /// More than tokio gives.

@@ -52,7 +52,8 @@ enum Found {
 impl Reading {
     /// Replaces `${NAME}` by the environment variable, and `${NAME:-text}` by the text if the variable is not
     /// set. `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and the like are forms of other clients, and
-    /// so are `$NAME` as a whole text or behind its last blank, and `{env:NAME}` of opencode. `$${` is the text `${`.
+    /// so are `$NAME` as a whole text or behind its last blank, and `{env:NAME}` of opencode. `$${` is the
+    /// text `${`.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
         let mut text = self.text(data)?.to_owned();
         if self.client {
