@@ -104,8 +104,7 @@ fn open<'a>(
     }
 }
 
-/// Reads a source in one of the JSON and YAML notations. If it is not in canonical form, habits rewrite it
-/// and it is read again.
+/// Reads a source in one of the JSON and YAML notations.
 fn documents<'a>(
     source: &'a str,
     notation: Notation,
@@ -115,24 +114,12 @@ fn documents<'a>(
 ) -> File<'a> {
     let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
     let documents = parse(source, arena, limits, diagnostics);
-    let read = |documents, lost: &[&'a str], diagnostics: &mut Diagnostics| {
-        steps::read((documents, lost), &habits::Reading, source, notation, arena, limits, diagnostics)
-    };
-    let mark = diagnostics.mark();
-    let mut reading = read(documents, &[], diagnostics);
-    if reading.inexact || diagnostics.mark() != mark {
-        let mut reported = Diagnostics::default();
-        if let Some(new) = habits::rewrite(documents, source, notation, arena, &mut reported) {
-            diagnostics.rewind(mark);
-            diagnostics.append(reported);
-            reading = read(new.documents, &new.lost, diagnostics);
-        }
-    }
+    let file = steps::read(documents, &habits::Reading, source, notation, arena, limits, diagnostics);
     if notation == Notation::Workflow {
         copied::explain(source, notation, diagnostics);
     }
     diagnostics.sort();
-    reading.file
+    file
 }
 
 /// Reads a source into a syntax tree without checking it.

@@ -26,9 +26,23 @@ pub(crate) struct Survey<'a> {
 /// The keys whose values are steps, in YAML each under its name.
 const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
 
-/// The keys whose texts may be expressions without braces.
-const EXPRESSIONS: [&str; 12] =
-    ["expr", "if", "where", "while", "until", "assert", "return", "ok", "in", "match", "merge", "$merge"];
+/// The keys whose texts may be expressions without braces, with the words of other languages for `if`.
+const EXPRESSIONS: [&str; 14] = [
+    "expr",
+    "if",
+    "where",
+    "while",
+    "until",
+    "assert",
+    "return",
+    "ok",
+    "in",
+    "match",
+    "merge",
+    "$merge",
+    "when",
+    "condition",
+];
 
 /// The names that steps bind with `let`, or with a key of another language.
 pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a str)) {
@@ -144,11 +158,6 @@ impl<'a> Survey<'a> {
     /// The first position at which a name is bound.
     pub(crate) fn first_binding(&self, name: &str) -> Option<u32> {
         self.first.get(name).copied()
-    }
-
-    /// Whether anything binds a name.
-    pub(crate) fn binds_name(&self, name: &str) -> bool {
-        self.bound.contains_key(name)
     }
 
     /// Whether a name is referred to after a position.

@@ -3,12 +3,15 @@
 //! The readers call this trait, and `crate::habits` implements it; neither imports the other. Without habits
 //! ([`Canonical`]) the readers accept the same programs but explain errors less well.
 //!
+//! Where a reader does not understand a part of a document, it asks for the form that the notation has for it
+//! ([`Habits::rewrite`]), and reads that in its place.
+//!
 //! A text is always read as a text and a record as a record. If something else was most likely meant, a lint
 //! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
 
-use super::Dialect;
 use super::operator::Operator;
-use crate::diagnostic::Diagnostic;
+use super::{Dialect, Key};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::{Entry, Node};
 use crate::expr::reference::Reference;
 use crate::expr::template::Template;
@@ -56,7 +59,35 @@ pub(crate) enum Seen<'s, 'a> {
     Case(&'s Node<'a>, &'s Node<'a>, bool),
 }
 
-/// The names in scope at the position of what was read.
+/// The place of what a reader does not understand.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'k, 'a> {
+    /// The place of a step: its name, in YAML; whether its value is needed, so that it could be data; whether
+    /// that is the value of a function or of a branch.
+    Step { name: Option<&'k Node<'a>>, wanted: bool, last: bool },
+    /// A record that may have these keys; the text names it in messages.
+    Keys(&'k [Key], &'k str),
+    /// The value of a key of a step, a handler or a program.
+    Part(Key),
+    /// A record as a value.
+    Value,
+    /// A record as a value that is computed: under `expr`, or as an operand.
+    Formula,
+    /// A record or list as a condition, or as what `and`, `or` and `not` join in one.
+    Condition,
+}
+
+/// What a reader asked about, in the form of the notation.
+#[derive(Default)]
+pub(crate) struct Rewritten<'a> {
+    /// What to read instead; a list in the place of a step is several steps or none.
+    pub(crate) node: Option<Node<'a>>,
+    pub(crate) found: Diagnostics,
+    /// Names that are bound in what is left out: reads of them are not reported.
+    pub(crate) lost: Vec<&'a str>,
+}
+
+/// The names in scope at the position of what was read, and the function around it.
 pub(crate) trait Names<'a> {
     /// The reference that an inexact one means.
     fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>>;
@@ -72,9 +103,15 @@ pub(crate) trait Names<'a> {
     fn has_function(&self, name: &str) -> bool;
     /// The names in scope, for a message.
     fn listed(&self) -> String;
+    /// Whether a name is referred to after a position.
+    fn is_used_after(&self, name: &str, place: u32) -> bool;
+    /// The span of the output type of the function, if that is a result.
+    fn result(&self) -> Option<Span>;
+    /// Whether the position is inside a loop.
+    fn in_loop(&self) -> bool;
 }
 
-/// The context that a lint gets.
+/// The context of what was read.
 pub(crate) struct Surroundings<'s, 'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a str,
@@ -92,6 +129,27 @@ pub(crate) struct Warning {
 
 /// Answers to what writers bring from other languages and notations.
 pub(crate) trait Habits: Sync {
+    /// The programs of a source, taken out of what is around them; `None` if nothing changes.
+    fn programs<'a>(
+        &self,
+        _programs: &[Node<'a>],
+        _dialect: Dialect,
+        _source: &str,
+        _found: &mut Diagnostics,
+    ) -> Option<Vec<Node<'a>>> {
+        None
+    }
+
+    /// What is read in place of a node that a reader does not understand.
+    fn rewrite<'a>(
+        &self,
+        _asked: Asked<'_, 'a>,
+        _node: &Node<'a>,
+        _at: &Surroundings<'_, 'a>,
+    ) -> Rewritten<'a> {
+        Rewritten::default()
+    }
+
     /// Warnings about something that was read.
     fn lint<'a>(&self, _seen: &Seen<'_, 'a>, _at: &Surroundings<'_, 'a>, _warnings: &mut Vec<Warning>) {}
 

@@ -1,30 +1,148 @@
-//! Applies the habits to the records of a document, and reports what they rewrite.
+//! Applies the habits to a part of a document, and reports what they rewrite.
 
-use super::context::{At, Report, Rewrite, Walk, kept};
-use super::table::{HABITS, Habit, is_canonical};
-use crate::diagnostic::Diagnostic;
+use super::context::{At, Context, Entries, Report, Rewrite, Rewriter, kept};
+use super::table::{HABITS, Habit};
+use super::unsupported_steps::{command, continue_is_skip, state};
+use super::words::{kind_of_step, outer_kind};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::names_bound_in;
+use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
+use crate::dialect::step_forms::is_continue;
+use crate::dialect::{Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
 use crate::document::replacement::{Replacement, is_repeatable};
-use crate::document::{Node, entries, first_of};
+use crate::document::{Kind, Node, entries, first_of};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-impl<'a> Walk<'_, 'a> {
+/// What is read in place of a node; see [`crate::dialect::reader_habits::Habits::rewrite`].
+pub(super) fn rewrite<'a>(
+    asked: Asked<'_, 'a>,
+    node: &Node<'a>,
+    around: &Surroundings<'_, 'a>,
+) -> Rewritten<'a> {
+    let Surroundings { dialect, source, arena, names, .. } = *around;
+    let (named, wanted) = match asked {
+        Asked::Step { name, wanted, .. } => (name.is_some(), wanted),
+        _ => (false, false),
+    };
+    let at = Context { dialect, arena, names, source, node: *node, named, wanted };
+    let mut rewriter = Rewriter { at, found: Diagnostics::default(), lost: Vec::new() };
+    let node = match asked {
+        Asked::Step { name, last, .. } => rewriter.step(node, name, last),
+        Asked::Keys(keys, what) => rewriter.keys(node, keys, what),
+        Asked::Part(key) => rewriter.part(key, node),
+        Asked::Value => rewriter.offer(node, At::Value),
+        Asked::Formula => rewriter.offer(node, At::Formula),
+        Asked::Condition => match node.kind {
+            Kind::List(items) => rewriter.listed_operation(node, items),
+            _ => rewriter.offer(node, At::Condition),
+        },
+    };
+    Rewritten { node, found: rewriter.found, lost: rewriter.lost }
+}
+
+impl<'a> Rewriter<'_, 'a> {
     /// Warns that something is read as what it means.
     pub(super) fn take(&mut self, wrong: Diagnostic) {
-        self.diagnostics.push(wrong.taken());
+        self.found.push(wrong.taken());
+    }
+
+    /// A step; a list of steps if it should be several steps or none. `last` says that its value is that of
+    /// the function or of a branch.
+    fn step(&mut self, node: &Node<'a>, name: Option<&Node<'a>>, last: bool) -> Option<Node<'a>> {
+        if let Some(name) = name.filter(|name| is_continue(name.text(), node)) {
+            let skip = self.at.dialect.word(Key::Skip);
+            let found = continue_is_skip(name.span, skip);
+            self.take(found.replace(node.span, format!("{{{skip}: true}}")));
+            return Some(self.with_true(Key::Skip, node));
+        }
+        if !matches!(node.kind, Kind::Record(_)) {
+            return self.text_break(node);
+        }
+        let new = self.offer(node, At::Step);
+        match new.unwrap_or(*node) {
+            Node { kind: Kind::List(_), .. } => new,
+            step => self.step_of_kind(&step, last).or(new),
+        }
+    }
+
+    /// The kind of step that a record is, by the words of any notation.
+    fn form(&self, list: Entries<'a>) -> Option<&'static Form> {
+        let dialect = self.at.dialect;
+        let found = form_of(list, |entry, keys| dialect.means(entry, keys))?;
+        let has_cases = list.iter().any(|entry| dialect.means(entry, &[Key::Cases]));
+        Some(if found.key == Key::Match && !has_cases { &RESULT } else { found })
+    }
+
+    /// A step in the words of the notation, by its kind.
+    fn step_of_kind(&mut self, node: &Node<'a>, last: bool) -> Option<Node<'a>> {
+        let list = entries(node);
+        let dialect = self.at.dialect;
+        let form = match self.form(list) {
+            Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
+            None => {
+                let left_out =
+                    self.at.named && last && [command, state].iter().any(|is| is(&self.at, list).is_some());
+                if self.is_value(list) && !left_out {
+                    return None;
+                }
+                if let Some(new) = self.offer(node, At::NoStep) {
+                    let found = match new.kind {
+                        Kind::Record(_) => self.step_of_kind(&new, last),
+                        _ => None,
+                    };
+                    return found.or(Some(new));
+                }
+                kind_of_step(list)?
+            }
+        };
+        let mut keys = form.keys();
+        if let Some((_, other)) = second_form(list, &keys, |entry, keys| dialect.means(entry, keys)) {
+            keys.extend(other.keys());
+        }
+        self.keys(node, &keys, &format!("a step with `{}`", dialect.word(form.key)))
+    }
+
+    /// Whether a record without a word of a step is a value: a value is needed, and none of its keys belongs
+    /// to a step.
+    fn is_value(&self, list: Entries<'a>) -> bool {
+        let (dialect, yaml) = (self.at.dialect, self.at.dialect.is_yaml());
+        let wanted = self.at.wanted && (self.at.named || !yaml) && !(list.is_empty() && yaml);
+        let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
+        let continues = matches!(list, [only] if is_continue(only.name(), &only.value));
+        let part = list.iter().any(|entry| dialect.names(entry, &PARTS));
+        !continues && (wanted || is_operation(list)) && !names_itself && !part
+    }
+
+    /// A record in the words of the notation.
+    fn keys(&mut self, node: &Node<'a>, keys: &[Key], what: &str) -> Option<Node<'a>> {
+        let new = self.words(node, keys, what);
+        self.ways_out(&new.unwrap_or(*node), keys).or(new)
+    }
+
+    /// The value of a key.
+    fn part(&mut self, key: Key, node: &Node<'a>) -> Option<Node<'a>> {
+        match key {
+            Key::Call => self.callee(node),
+            Key::Let => self.binder(node),
+            Key::For => self.element(node),
+            Key::Args => self.listed_arguments(node),
+            Key::Cases => self.listed_cases(node),
+            Key::Compensate | Key::Rollback => self.rollback(node, key),
+            Key::Handler => self.action(node).or_else(|| self.handling_steps(node)),
+            Key::Return => self.outcome(node),
+            Key::Input => self.inputs(node),
+            Key::Output => self.type_text(node),
+            Key::Deps => self.tool(node),
+            _ => None,
+        }
     }
 
     /// Tries the habits of a position on a record. A rewrite is reported.
     pub(super) fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
         const LONGEST: usize = 3;
         let list = entries(node);
-        let passed = match place {
-            At::Step => is_canonical(&self.at, list),
-            At::NoStep => false,
-            At::Value | At::Formula | At::Condition => list.len() > LONGEST,
-        };
-        if passed {
+        if !matches!(place, At::Step | At::NoStep) && list.len() > LONGEST {
             return None;
         }
         self.at.node = *node;
@@ -43,10 +161,10 @@ impl<'a> Walk<'_, 'a> {
         let removed = matches!(&found.to, Replacement::List(steps) if steps.is_empty());
         match found.report {
             Report::Silent => {}
-            Report::Refused(wrong) => self.diagnostics.push(*wrong),
+            Report::Refused(wrong) => self.found.push(*wrong),
             // What is left out has no meaning; everything else has one.
             Report::Whole(wrong) if removed || wrong.code == Code::UnknownOperator && wrong.fix.is_none() => {
-                self.diagnostics.push(*wrong);
+                self.found.push(*wrong);
             }
             Report::Whole(wrong) => self.take(*wrong),
             Report::Shape(code, message) => {
@@ -67,7 +185,7 @@ impl<'a> Walk<'_, 'a> {
             let expected = "a step with `let` and `expr` for each";
             let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
             return if !yaml && is_repeatable(node.span) {
-                let text = |step: &Replacement<'a>| step.text(self.source, tight);
+                let text = |step: &Replacement<'a>| step.text(self.at.source, tight);
                 wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
             } else {
                 wrong.help("write a step for each, with its name and `expr`")
@@ -76,13 +194,12 @@ impl<'a> Walk<'_, 'a> {
         let found = Replacement::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
         let expected = format!("`{}`", to.outline(yaml));
         let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
-        wrong.fix_or_help(to.fix(node, self.source, yaml, tight), format!("write {expected}"))
+        wrong.fix_or_help(to.fix(node, self.at.source, yaml, tight), format!("write {expected}"))
     }
 
     /// Collects the names that a removed step would have bound, so that reads of these names are not
     /// reported.
     fn lose(&mut self, node: &Node<'a>) {
-        self.lost.extend_from_slice(&self.naming);
         names_bound_in(node, |name| self.lost.push(name));
     }
 }

@@ -1,9 +1,9 @@
-//! What habits work with: the record and its context, the rewrite that a habit returns, and the state of the
-//! walk.
+//! What habits work with: the record and its context, the rewrite that a habit returns, and the state of a
+//! rewrite.
 
-use super::declared_names::Names;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
+use crate::dialect::reader_habits::Names;
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
@@ -28,7 +28,7 @@ pub(super) enum At {
 pub(super) struct Context<'w, 'a> {
     pub(super) dialect: Dialect,
     pub(super) arena: &'a Bump,
-    pub(super) names: &'w Names<'a>,
+    pub(super) names: &'w dyn Names<'a>,
     pub(super) source: &'a str,
     /// The record.
     pub(super) node: Node<'a>,
@@ -111,21 +111,15 @@ pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
 }
 
-/// The state of the walk over one program (`walk`).
-pub(super) struct Walk<'w, 'a> {
+/// The state of a rewrite.
+pub(super) struct Rewriter<'w, 'a> {
     pub(super) at: Context<'w, 'a>,
-    pub(super) source: &'a str,
-    pub(super) diagnostics: &'w mut Diagnostics,
-    /// Names that were bound in removed steps.
-    pub(super) lost: &'w mut Vec<&'a str>,
-    /// The names of the enclosing steps.
-    pub(super) naming: Vec<&'a str>,
-    pub(super) depth: usize,
-    /// Whether the position is inside a loop.
-    pub(super) in_loop: bool,
+    pub(super) found: Diagnostics,
+    /// Names that were bound in what is left out.
+    pub(super) lost: Vec<&'a str>,
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> Rewriter<'_, 'a> {
     /// Rebuilds a record with `each` applied to its values; `None` if it changes none.
     pub(super) fn entries(
         &mut self,
@@ -139,25 +133,9 @@ impl<'a> Walk<'_, 'a> {
         Some(self.record_at(&new, node))
     }
 
-    /// Rebuilds a list with `each` applied to its items; `None` if it changes none.
-    pub(super) fn items(
-        &mut self,
-        node: &Node<'a>,
-        mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,
-    ) -> Option<Node<'a>> {
-        let Kind::List(list) = node.kind else { return None };
-        let new = rebuilt(list, |at, item| Some(vec![each(self, at, item)?]))?;
-        Some(self.list_at(&new, node))
-    }
-
     /// A record with the span of a node.
     pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
         Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
-    }
-
-    /// A list with the span of a node.
-    pub(super) fn list_at(&self, list: &[Node<'a>], of: &Node<'a>) -> Node<'a> {
-        Node { kind: Kind::List(self.at.arena.alloc_slice_copy(list)), span: of.span }
     }
 }
 

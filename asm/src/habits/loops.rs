@@ -4,7 +4,7 @@ use super::context::{Context, Entries, Rewrite, get, kept, others};
 use super::words::{get_key, is_for};
 use crate::dialect::Key;
 use crate::document::replacement::Replacement;
-use crate::document::{Entry, entries};
+use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 use crate::text::is_name;
 
@@ -13,11 +13,16 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let marked = get(list, foreign::words(Place::Marker))
         .filter(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::Loop, text)));
     let outer = get(list, foreign::words(Place::Loop)).or(marked)?;
+    if matches!(outer.value.kind, Kind::List(_)) {
+        // Several names for the element.
+        return None;
+    }
     let inside = entries(&outer.value);
     let word = outer.name()?;
     let is_list = |text: &str| {
         get_key(list, Key::In).is_none()
-            && (text.starts_with('$') || at.dialect.is_bare() && at.names.has(text))
+            && (text.starts_with('$')
+                || at.dialect.is_bare() && (at.names.has(text) || at.names.has_input(text)))
     };
     let (variable, over, used): (Replacement<'a>, Replacement<'a>, Vec<&str>) = if let Some(text) =
         outer.value.text()

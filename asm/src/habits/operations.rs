@@ -1,7 +1,7 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
-use super::context::{Context, Entries, Fields, Report, Rewrite, Walk, bound, get, others};
+use super::context::{Context, Entries, Fields, Report, Rewrite, Rewriter, bound, get, others};
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
@@ -109,7 +109,7 @@ pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to))
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> Rewriter<'_, 'a> {
     /// `[">", x, 1]` as a condition: an operation whose operator is its first item.
     pub(super) fn listed_operation(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
         let [first, operands @ ..] = items else { return None };
@@ -127,7 +127,7 @@ impl<'a> Walk<'_, 'a> {
         let message = "an operation has its operator as the key of its operands";
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
             .expected(form.clone(), "a list that begins with an operator");
-        let fix = to.fix(node, self.source, self.at.dialect.is_yaml(), self.at.dialect.is_bare());
+        let fix = to.fix(node, self.at.source, self.at.dialect.is_yaml(), self.at.dialect.is_bare());
         Some(self.report(node, Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to)))
     }
 }
@@ -147,15 +147,6 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
         Err(operands) => Replacement::List(operands),
     };
     Some(((operator.spelling, operands), constrained))
-}
-
-/// Whether a merge is in the form of another notation.
-pub(super) fn has_pair<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> bool {
-    let merge = get(list, &["merge", "$merge"]);
-    merge.is_some_and(|entry| match entry.value.kind {
-        Kind::List(items) => !takes_list(at.dialect) || items.len() > 2,
-        _ => takes_list(at.dialect),
-    })
 }
 
 /// Whether a merge has a list of its two parts in the notation.
@@ -234,7 +225,7 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
         return None;
     }
     let subject = outer.name()?.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-    let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?, at.arena)?;
+    let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = Replacement::List(vec![Replacement::Word(reference), Replacement::Kept(inner.value)]);
     let message = "a comparison has its operator as the key of both operands";
@@ -302,11 +293,11 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 fn field<'a>(at: &Context<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a str)> {
     let text = node.text().filter(|text| at.dialect.is_bare() || text.starts_with('$'))?;
     let subject = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-    let found = at.names.resolve(&bare_text(subject, node.span, at.arena)?, at.arena)?;
+    let found = at.names.resolve(&bare_text(subject, node.span, at.arena)?)?;
     let (Step::Field(field), path) = found.path.split_last()? else { return None };
     // An input itself is not a field, and a bare name in scope would be a reference.
     if path.is_empty() && matches!(found.root, Root::Input)
-        || at.dialect.is_bare() && at.names.has(field.text)
+        || at.dialect.is_bare() && (at.names.has(field.text) || at.names.has_input(field.text))
     {
         return None;
     }

@@ -1,13 +1,30 @@
-//! Habits: references of other languages, such as unknown roots and operations inside a reference.
+//! The habits, as the readers of steps ask for them.
 
 use super::Reading;
 use super::loose_reference;
-use crate::dialect::reader_habits::{Habits, Names, Seen, Surroundings, Warning};
+use crate::diagnostic::Diagnostics;
+use crate::dialect::Dialect;
+use crate::dialect::reader_habits::{Asked, Habits, Names, Rewritten, Seen, Surroundings, Warning};
+use crate::document::Node;
 use crate::expr::reference::Reference;
 use crate::foreign;
 use bumpalo::Bump;
 
 impl Habits for Reading {
+    fn programs<'a>(
+        &self,
+        programs: &[Node<'a>],
+        dialect: Dialect,
+        source: &str,
+        found: &mut Diagnostics,
+    ) -> Option<Vec<Node<'a>>> {
+        super::programs::programs(programs, dialect, source, found)
+    }
+
+    fn rewrite<'a>(&self, asked: Asked<'_, 'a>, node: &Node<'a>, at: &Surroundings<'_, 'a>) -> Rewritten<'a> {
+        super::apply::rewrite(asked, node, at)
+    }
+
     fn lint<'a>(&self, seen: &Seen<'_, 'a>, at: &Surroundings<'_, 'a>, warnings: &mut Vec<Warning>) {
         super::lints::lint(seen, at, warnings);
     }

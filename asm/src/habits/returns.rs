@@ -1,7 +1,7 @@
 //! Habits: returns in the forms of other notations and languages, such as `ok` for `return` and `success` for
 //! `ok`.
 
-use super::context::{At, Walk, rebuilt};
+use super::context::{Rewriter, rebuilt};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node};
@@ -9,7 +9,7 @@ use crate::document::{entries, rename, shown};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> Rewriter<'_, 'a> {
     /// Rewrites the return of a step, a handler or an arm to the form of the notation.
     pub(super) fn ways_out(&mut self, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
         let new = rebuilt(entries(node), |_, entry| {
@@ -32,7 +32,7 @@ impl<'a> Walk<'_, 'a> {
             return None;
         }
         let outer = dialect.word(Key::Return);
-        if key == Key::Ok && !self.at.names.is_result() {
+        if key == Key::Ok && self.at.names.result().is_none() {
             return Some(Entry { key: self.text_at(outer, &entry.key), value: entry.value });
         }
         let word = dialect.word(if key == Key::Ok { Key::Ok } else { Key::Message });
@@ -65,12 +65,11 @@ impl<'a> Walk<'_, 'a> {
     /// The content of `return`: a success or failure in the words of the notation, or a value.
     pub(super) fn outcome(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let new = match entries(node) {
-            [a, b] if self.at.names.is_result() => self.both(a, b),
+            [a, b] if self.at.names.result().is_some() => self.both(a, b),
             [only] => self.other_outcome(only).or_else(|| self.other_word(only)),
             _ => None,
         };
-        let new = new.map(|entry| self.record_at(&[entry], node));
-        self.value(&new.unwrap_or(*node), At::Value).or(new)
+        new.map(|entry| self.record_at(&[entry], node))
     }
 
     /// A return of both success and failure, read as the success.
@@ -90,7 +89,7 @@ impl<'a> Walk<'_, 'a> {
         if matches!(ok.value.kind, Kind::Null) {
             return Some(*err);
         }
-        self.diagnostics.push(
+        self.found.push(
             wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")),
         );
         Some(*ok)
@@ -101,7 +100,7 @@ impl<'a> Walk<'_, 'a> {
         let dialect = self.at.dialect;
         // `success` may be a field of the returned value.
         let is_value = matches!(only.value.kind, Kind::Bool(_));
-        if is_value || !self.at.names.is_result() || !dialect.has(Key::Return) {
+        if is_value || self.at.names.result().is_none() || !dialect.has(Key::Return) {
             return None;
         }
         let name = only.name()?;
@@ -111,10 +110,10 @@ impl<'a> Walk<'_, 'a> {
             _ => return None,
         };
         let form = dialect.return_form(word);
-        let found = self.source.get(only.key.span.range()).unwrap_or("");
+        let found = self.at.source.get(only.key.span.range()).unwrap_or("");
         let wrong = Diagnostic::new(Code::WrongReturn, only.key.span, format!("`{name}` is `{word}` here"))
             .expected(format!("`{form}`"), format!("`{found}`"))
-            .related(self.at.names.output_span(), "the type is given here");
+            .related(self.at.names.result().unwrap_or_default(), "the type is given here");
         self.take(wrong.fix(rename(&only.key, word)));
         Some(Entry { key: self.text_at(word, &only.key), value: only.value })
     }

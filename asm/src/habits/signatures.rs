@@ -1,7 +1,7 @@
 //! Habits: inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool
 //! descriptions.
 
-use super::context::Walk;
+use super::context::Rewriter;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Entry, Kind, Node};
@@ -13,20 +13,9 @@ use ilo_spec::error::Code;
 /// The most inputs that a message lists.
 const MOST_INPUTS: usize = 8;
 
-impl<'a> Walk<'_, 'a> {
-    /// Rewrites the inputs, types and tools of a program, or of its `meta`, to the canonical form.
-    pub(super) fn signature(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        const KEYS: [Key; 4] = [Key::Meta, Key::Input, Key::Output, Key::Deps];
-        let dialect = self.at.dialect;
-        self.entries(node, |walk, entry| match dialect.meaning(entry.name()?, &KEYS)?.0 {
-            Key::Meta => walk.signature(&entry.value),
-            Key::Input => walk.inputs(&entry.value),
-            Key::Output => walk.type_text(&entry.value),
-            _ => walk.items(&entry.value, |walk, _, tool| walk.tool(tool)),
-        })
-    }
-
-    fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+impl<'a> Rewriter<'_, 'a> {
+    /// The inputs of a program.
+    pub(super) fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         match node.kind {
             Kind::List(items) => self.declarations(node, items).or_else(|| self.names_alone(node, items)),
             Kind::Record(_) => {
@@ -48,7 +37,7 @@ impl<'a> Walk<'_, 'a> {
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
         let form = form(&inputs).filter(|_| !inputs.is_empty())?;
         let wrong = self.no_record(node, &form, "a list of records");
-        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
         self.take(if flow {
             wrong.replace(node.span, form)
         } else {
@@ -66,7 +55,7 @@ impl<'a> Walk<'_, 'a> {
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
         let form = form(&inputs).filter(|_| (1..=MOST_INPUTS).contains(&inputs.len()))?;
         let wrong = self.no_record(node, "a record of names and types", node.kind_name());
-        self.diagnostics.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
+        self.found.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
         Some(self.record_at(&inputs, node))
     }
 
@@ -96,7 +85,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A type as a JSON Schema, or as a list of the type of its items.
-    fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+    pub(super) fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
             return None;
         }
@@ -109,7 +98,7 @@ impl<'a> Walk<'_, 'a> {
     fn no_schema(&mut self, node: &Node<'a>, what: &str, form: String) {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), format!("{what}, and no schema"))
             .expected(format!("`{}`", form.trim_matches('"')), node.kind_name());
-        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']));
+        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']));
         self.take(if flow {
             wrong.replace(node.span, form)
         } else {
@@ -118,11 +107,11 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A tool given by its description.
-    fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+    pub(super) fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let name = member(node, "name").or(member(node, "tool"))?.text()?;
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), "what may be called is a name, a text")
             .expected("a name", node.kind_name());
-        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('{'));
+        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('{'));
         self.take(if flow {
             wrong.replace(node.span, quoted(name))
         } else {

@@ -2,7 +2,8 @@
 //! as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops with an index,
 //! and `yield` in a notation without it.
 
-use super::context::Walk;
+use super::context::Rewriter;
+use super::words::is_for;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{Dialect, HANDLER, Key};
@@ -15,7 +16,7 @@ use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> Rewriter<'_, 'a> {
     /// The arguments of a call as a list of records with one argument each, or as JSON in a text.
     pub(super) fn listed_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let word = self.at.dialect.word(Key::Args);
@@ -84,13 +85,14 @@ impl<'a> Walk<'_, 'a> {
         let draft = list.iter().map(field).collect::<Option<_>>().map(Replacement::Record);
         let outline = draft.as_ref().map(|draft| format!("`{}`", draft.outline(dialect.is_yaml())));
         let form = form.map_or_else(|| outline.unwrap_or_default(), str::to_owned);
-        let fix = draft.and_then(|draft| draft.fix(node, self.source, dialect.is_yaml(), dialect.is_bare()));
+        let fix =
+            draft.and_then(|draft| draft.fix(node, self.at.source, dialect.is_yaml(), dialect.is_bare()));
         let wrong = wrong.expected(form, "a list of records");
         self.take(wrong.fix_or_help(fix, help));
     }
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> Rewriter<'_, 'a> {
     /// The name of a server's tool without all of `mcp://`.
     pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let name = meant_address(node.text()?)?;
@@ -113,7 +115,7 @@ impl<'a> Walk<'_, 'a> {
     /// The element of a loop, or a list of the element and its index.
     pub(super) fn element(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let Kind::List([first, rest @ ..]) = node.kind else { return self.binder(node) };
-        self.diagnostics.push(
+        self.found.push(
             Diagnostic::new(Code::BadShape, first_of(node), "a loop names its element alone")
                 .expected("a name, a text", "a list")
                 .help("count in a variable that is bound to 0 before the loop, and bound again in each pass"),
@@ -124,11 +126,11 @@ impl<'a> Walk<'_, 'a> {
 
     /// The word of an action as a handler, in a function that cannot fail with it.
     pub(super) fn action(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let action = action_as_text(node, self.at.dialect, self.in_loop)?;
-        if self.at.names.is_result() {
+        let action = action_as_text(node, self.at.dialect, self.at.names.in_loop())?;
+        if self.at.names.result().is_some() {
             return None;
         }
-        self.diagnostics.push(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
+        self.found.push(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
         Some(self.with_true(action.key, node))
     }
 
@@ -136,7 +138,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn text_break(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let word = dialect.word(Key::Break);
-        if !self.in_loop || node.text() != Some(word) {
+        if !self.at.names.in_loop() || node.text() != Some(word) {
             return None;
         }
         let form = if dialect.is_yaml() {
@@ -159,8 +161,18 @@ impl<'a> Walk<'_, 'a> {
         self.record_at(&[Entry { key: self.text_at(self.at.dialect.word(key), at), value }], at)
     }
 
+    /// What is under a rollback: a call in the words of another language, or the name of a tool.
+    pub(super) fn rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
+        let names_a_tool =
+            |entry: &Entry<'a>| entry.is(|name| is_for(name, Key::Call)) && entry.value.text().is_some();
+        if entries(node).iter().any(names_a_tool) {
+            return self.words(node, &[Key::Call, Key::Args], "a rollback call");
+        }
+        self.tool_as_rollback(node, key)
+    }
+
     /// The name of a tool in the position of rollback calls.
-    pub(super) fn tool_as_rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
+    fn tool_as_rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
         node.text().filter(|_| !self.at.dialect.is_yaml())?;
         let dialect = self.at.dialect;
         let (word, call, one) = (dialect.word(key), dialect.word(Key::Call), key == Key::Rollback);
@@ -171,7 +183,7 @@ impl<'a> Walk<'_, 'a> {
         };
         let record = Replacement::one(call, Replacement::Kept(*node));
         let new = if one { record } else { Replacement::List(vec![record]) };
-        let text = new.text(self.source, dialect.is_bare());
+        let text = new.text(self.at.source, dialect.is_bare());
         self.take(
             Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
                 .expected(form, node.kind_name())

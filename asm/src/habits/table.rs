@@ -1,11 +1,8 @@
 //! The table of habits, in the order in which they are tried. Each row has an example, which a test runs.
 
-use super::context::{At, Context, Entries, Rewrite, get};
+use super::context::{At, Context, Entries, Rewrite};
 use super::{bindings, calls, choices, loops, operations, switch, unsupported_steps};
-use crate::dialect::operator;
-use crate::document::{Entry, Kind};
 use crate::notation::Notation;
-use crate::text::is_name;
 
 /// One habit.
 pub(super) struct Habit {
@@ -27,29 +24,6 @@ pub(super) struct Example {
     pub(super) notation: Notation,
     pub(super) written: &'static str,
     pub(super) read: &'static str,
-}
-
-/// Whether a step is canonical: all its keys are words of the notation, and each value has the form that the
-/// notation requires.
-pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> bool {
-    let nested = |entry: &Entry<'a>| {
-        matches!(entry.value.kind, Kind::Record(_))
-            && entry.is(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
-    };
-    let looped =
-        |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
-    let own = |entry: &Entry<'a>| entry.is(|name| context.dialect.is_own(name));
-    list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
-        && !(get(list, &["if"]).is_some() && choices::condition_beside(context, list).is_some()
-            || operations::has_pair(context, list)
-            || get(list, &["op"]).is_some_and(|op| {
-                get(list, &["a"]).is_none()
-                    || op.value.text().is_none_or(|text| operator::find(text).is_none())
-            })
-            || get(list, &["switch"]).is_some()
-            || get(list, &["call"]).is_some() && get(list, &["default"]).is_some()
-            || get(list, &["if"]).is_some() && get(list, &["continue"]).is_some()
-            || matches!(list, [only] if only.name() == Some("set")))
 }
 
 use At::{Condition, Formula, NoStep, Step, Value};

@@ -2,7 +2,7 @@
 //!
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
-use super::context::{Entries, Walk, rebuilt};
+use super::context::{Entries, Rewriter, rebuilt};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_spelling};
 use crate::document::{Entry, Node, entries, rename, shown};
@@ -70,7 +70,7 @@ pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Op
     })
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> Rewriter<'_, 'a> {
     /// Translates the words of a record that may have `keys`; `what` names the record in messages.
     pub(super) fn words(&mut self, node: &Node<'a>, keys: &[Key], what: &str) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, 'a> {
                 .expected(dialect.listed(keys), format!("`{found}`"))
                 .nearest(word);
         let fix = word.and_then(|word| rename(&entry.key, word));
-        self.diagnostics.push(match (help, word) {
+        self.found.push(match (help, word) {
             (Some(help), _) => wrong.help(help),
             (None, word) => {
                 let word = word.unwrap_or_default();

@@ -96,12 +96,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reads a name that is bound; reports it if it must not be bound.
     pub(crate) fn binder(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
-        let Kind::Text(text) = node.kind else {
+        let node = self.shaped(Key::Let, node, node.text().is_some_and(|text| text.starts_with('$')));
+        let Some(text) = node.text() else {
             self.bad_shape(node, "the name that is bound", "a text");
             return None;
         };
-        let text = text.text;
-        self.inexact |= text.starts_with('$');
         if text.is_empty() {
             self.bad_shape(node, "the name that is bound", "a name, which is not empty");
             return None;

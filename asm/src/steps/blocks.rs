@@ -4,6 +4,7 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::ast::{Block, StmtKind};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader_habits::Asked;
 use crate::dialect::{
     Key, begins_step, copies_itself, is_operation, is_plain, is_record_value, is_value_step, lists_steps,
     names_steps, operator,
@@ -57,7 +58,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reads the block under `key` into the current one.
     pub(crate) fn branch_steps(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
-        self.inexact |= self.in_loop() && node.text().is_some();
+        let mut node = node;
+        if self.in_loop() && node.text().is_some() {
+            let asked = Asked::Step { name: None, wanted: tail.wanted(), last: false };
+            node = self.rewritten(asked, node).unwrap_or(node);
+        }
         self.scope.open_block();
         self.steps_or_value(node, tail, key);
         self.scope.close_block();

@@ -4,18 +4,20 @@ use super::reader::StepReader;
 use crate::ast::Name;
 use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
-use crate::document::{Kind, Node};
+use crate::dialect::Key;
+use crate::document::Node;
 use crate::document::{inner, shown};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
     /// The tool or function that is called.
     pub(crate) fn callee(&mut self, node: &Node<'a>) -> Name<'a> {
-        let Kind::Text(text) = node.kind else {
+        let node =
+            self.shaped(Key::Call, node, node.text().is_some_and(|text| meant_address(text).is_some()));
+        let Some(text) = node.text() else {
             self.bad_shape(node, "what is called", "the name of a tool or function, a text");
             return Name { text: "", span: node.span };
         };
-        let text = text.text;
         if text.is_empty() || text.contains("${") {
             let message = "what is called is a name that is there before the program runs";
             self.report(
@@ -24,7 +26,6 @@ impl<'a> StepReader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        self.inexact |= meant_address(text).is_some();
         let name = Name { text, span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
         self.report(

@@ -6,7 +6,7 @@ use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::{Node, shown};
+use crate::document::{Kind, Node, shown};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -73,6 +73,7 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(variable) = step.get(Key::For) else { return };
+        let variable = self.shaped(Key::For, variable, matches!(variable.kind, Kind::List(_)));
         let element = self.element(step, variable);
         let variable = element.variable;
         let list = match element.list {

@@ -5,6 +5,7 @@ use super::reader::{Position, StepReader};
 use super::step::{Item, Step, Tail};
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Key, RESULT};
 use crate::document::first_of;
 use crate::document::{Kind, Node};
@@ -38,7 +39,12 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step that is not a record: a value, if one is needed.
     fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) {
-        self.inexact |= self.in_loop() || matches!(item.node.kind, Kind::Bool(_));
+        if self.in_loop() || matches!(item.node.kind, Kind::Bool(_)) {
+            let asked = Asked::Step { name: item.name, wanted: tail.wanted(), last: false };
+            if let Some(node) = self.rewritten(asked, item.node) {
+                return self.record_step(&Item { node, ..*item }, tail);
+            }
+        }
         if item.name.is_none() && !tail.wanted() {
             let found = item.node.kind_name();
             let message = format!("a step is a record, but this is {found}");

@@ -11,6 +11,7 @@ use crate::dialect::reader_habits::Habits;
 use crate::dialect::{Dialect, Key, UNNAMED};
 use crate::document::{Kind, Node};
 use crate::document::{entries, first_of, items_of};
+use crate::foreign;
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::span::Span;
@@ -19,31 +20,22 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Base;
 
-/// The result of reading documents.
-pub(crate) struct Reading<'a> {
-    /// What could be read, even if there are errors.
-    pub(crate) file: File<'a>,
-    /// Whether something was read that a habit may recognize: a record that was read as data but may be a
-    /// step or an operation, or a word of another notation.
-    pub(crate) inexact: bool,
-}
-
-/// Reads the programs of all documents of a source. Names that are `lost` are not reported.
+/// Reads the programs of all documents of a source, as far as they can be read if there are errors.
 pub(crate) fn read<'a>(
-    (documents, lost): (&[Node<'a>], &[&'a str]),
+    documents: &[Node<'a>],
     habits: &dyn Habits,
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
     options: &Limits,
     diagnostics: &mut Diagnostics,
-) -> Reading<'a> {
+) -> File<'a> {
     let dialect = Dialect::of(notation);
-    let mut programs = items_of(documents);
+    let listed = items_of(documents);
+    let mut programs = habits.programs(&listed, dialect, source, diagnostics).unwrap_or(listed);
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file =
-        Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, habits, inexact: false };
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, habits };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -60,8 +52,7 @@ pub(crate) fn read<'a>(
         .enumerate()
         .map(|(own, program)| file.function(program, Functions { list: &names, own }))
         .collect();
-    let inexact = file.inexact;
-    Reading { file: File { functions: arena.alloc_slice_copy(&functions) }, inexact }
+    File { functions: arena.alloc_slice_copy(&functions) }
 }
 
 /// The reader of whole programs; `StepReader` reads one function.
@@ -74,9 +65,6 @@ struct Top<'r, 'a> {
     /// Whether too deep nesting of the document has been reported.
     too_deep: bool,
     habits: &'r dyn Habits,
-    /// Names of steps that were removed.
-    lost: &'r [&'a str],
-    inexact: bool,
 }
 
 impl<'a> Top<'_, 'a> {
@@ -99,9 +87,15 @@ impl<'a> Top<'_, 'a> {
         );
     }
 
+    /// The value of a key of a program, under the word of this notation, or else under that of another one.
     fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
-        let is = |name: &str| self.dialect.key(name, &[key]).is_some();
-        entries(record).iter().find(|entry| entry.is(is)).map(|entry| &entry.value)
+        let own = |name: &str| self.dialect.key(name, &[key]).is_some();
+        let other = |name: &str| {
+            let mut keys = foreign::keys(name).iter().filter_map(|word| Key::named(word));
+            self.dialect.meaning(name, &[key]).is_some() || keys.any(|meant| meant == key)
+        };
+        let find = |is: &dyn Fn(&str) -> bool| entries(record).iter().find(|entry| entry.is(is));
+        find(&own).or_else(|| find(&other)).map(|entry| &entry.value)
     }
 
     /// The name of each program, and whether the source has it. The others are `main`, `main-2` and so on.
@@ -141,7 +135,6 @@ impl<'a> Top<'_, 'a> {
             lists: &[],
         };
         let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);
-        self.lost.iter().for_each(|name| reader.scope.lose(name));
         let of_mcp = self.dialect.notation == Notation::Mcp;
         let top = reader.keyed(program, self.dialect.top(), "a program");
         let head = if of_mcp { reader.meta(&top, first) } else { top };
@@ -165,7 +158,6 @@ impl<'a> Top<'_, 'a> {
         let lists: Vec<&'a str> = lists.map(|parameter| parameter.name.text).collect();
         reader.context = Context { output, lists: self.arena.alloc_slice_copy(&lists), ..context };
         let body = reader.body(parameters, top.get(Key::Steps), first);
-        self.inexact |= reader.inexact;
         let name_span = name_node.map_or(first, |node| node.span);
         Function {
             name: Name { text: name, span: name_span },

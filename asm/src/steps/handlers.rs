@@ -126,9 +126,13 @@ impl<'a> StepReader<'_, 'a> {
         handler: Option<&'d Node<'a>>,
         at: Span,
         compensate: Option<&'d Node<'a>>,
-    ) -> Action<'d, 'a> {
+    ) -> Action<'d, 'a>
+    where
+        'a: 'd,
+    {
         self.compensations(compensate);
         let Some(node) = handler else { return Action::Fail(None, at) };
+        let node = self.shaped(Key::Handler, node, !matches!(node.kind, Kind::Null));
         match &node.kind {
             Kind::Text(_) => Action::Fail(Some(node), at),
             Kind::Null => Action::Ignore,

@@ -6,29 +6,54 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::{Entry, Kind, Node, first_of, rename, shown};
+use crate::dialect::reader_habits::Asked;
+use crate::document::{Entry, Node, entries, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
+/// The keys of a record before anything is reported.
+pub(crate) struct Known<'d, 'a> {
+    pub(crate) found: Keyed<'d, 'a>,
+    pub(crate) unknown: Vec<(usize, &'d Entry<'a>)>,
+    /// An entry that repeats one before it.
+    pub(crate) repeated: Vec<(&'d Entry<'a>, &'d Entry<'a>, Key)>,
+}
+
 impl<'a> StepReader<'_, 'a> {
     /// Reads the keys of a record, which may have `keys`; `what` names the record in messages.
-    pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
-        let Kind::Record(entries) = node.kind else { return Keyed::none(node.span) };
-        let mut found = Keyed::of(entries, node.span);
-        let mut unknown: Vec<(usize, &'d Entry<'a>)> = Vec::new();
-        for (index, entry) in entries.iter().enumerate() {
-            let Some(key) = entry.name().and_then(|name| self.dialect.key(name, keys)) else {
-                unknown.push((index, entry));
-                continue;
-            };
-            if let Some(before) = found.put(key, index) {
-                self.repeated_key(entry, before, key);
+    pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a>
+    where
+        'a: 'd,
+    {
+        let mut read = self.known(node, keys);
+        if !read.unknown.is_empty()
+            && let Some(new) = self.rewritten(Asked::Keys(keys, what), node)
+        {
+            read = self.known(new, keys);
+        }
+        for (entry, before, key) in read.repeated {
+            self.repeated_key(entry, before, key);
+        }
+        for entry in read.unknown {
+            self.unknown_key(entry, keys, what, &mut read.found);
+        }
+        read.found
+    }
+
+    /// The keys of a record that the notation has for `keys`.
+    pub(crate) fn known<'d>(&self, node: &'d Node<'a>, keys: &[Key]) -> Known<'d, 'a> {
+        let list: &'d [Entry<'a>] = entries(node);
+        let mut read = Known { found: Keyed::of(list, node.span), unknown: Vec::new(), repeated: Vec::new() };
+        for (index, entry) in list.iter().enumerate() {
+            match entry.name().and_then(|name| self.dialect.key(name, keys)) {
+                None => read.unknown.push((index, entry)),
+                Some(key) => {
+                    let before = read.found.put(key, index);
+                    read.repeated.extend(before.map(|before| (entry, before, key)));
+                }
             }
         }
-        for entry in unknown {
-            self.unknown_key(entry, keys, what, &mut found);
-        }
-        found
+        read
     }
 
     fn repeated_key(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {

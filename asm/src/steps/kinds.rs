@@ -4,12 +4,14 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::dialect::document_names::names_bound_in;
+use crate::dialect::reader_habits::Asked;
 use crate::dialect::{
     Form, Key, PARTS, RESULT, STEP_KEYS, STEPS, form_of, is_certain_word, is_operation, second_form,
 };
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
+use crate::text::is_name;
 
 impl<'a> StepReader<'_, 'a> {
     /// The kind of step that a record is, and its keys.
@@ -17,14 +19,29 @@ impl<'a> StepReader<'_, 'a> {
         &mut self,
         item: &Item<'d, 'a>,
         tail: Tail,
-    ) -> Option<(&'static Form, Keyed<'d, 'a>)> {
-        let list = entries(item.node);
-        let form = form_of(list, |entry, keys| self.dialect.names(entry, keys));
-        let form = match form {
-            Some(form) if form.key == Key::Match && self.takes_apart(list) => &RESULT,
+    ) -> Option<(&'static Form, Keyed<'d, 'a>)>
+    where
+        'a: 'd,
+    {
+        if let Some(form) = self.own_kind(item.node) {
+            let read = self.known(item.node, &form.keys());
+            if read.unknown.is_empty() && read.repeated.is_empty() && !is_odd(form, &read.found) {
+                return Some((form, read.found));
+            }
+        }
+        let wanted = tail.wanted() && tail != Tail::Unnamed;
+        let last = item.name.is_some() && tail == Tail::Value;
+        let item = match self.rewritten(Asked::Step { name: item.name, wanted, last }, item.node) {
+            None => item,
+            Some(Node { kind: Kind::List(steps), .. }) => {
+                self.several(item, steps, tail);
+                return None;
+            }
+            Some(node) => &Item { node, ..*item },
+        };
+        let form = match self.own_kind(item.node) {
             Some(form) => form,
             None if self.is_value(item, tail) => {
-                self.inexact = true;
                 let value = self.value(item.node);
                 let target = self.step_name(item);
                 self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
@@ -35,12 +52,32 @@ impl<'a> StepReader<'_, 'a> {
         let mut keys = form.keys();
         self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
-        let node = if item.name.is_none() && tail.wanted() && tail != Tail::Unnamed {
-            self.step_or_data(item.node, form, &keys)
-        } else {
-            item.node
-        };
+        let node =
+            if item.name.is_none() && wanted { self.step_or_data(item.node, form, &keys) } else { item.node };
         Some((form, self.keyed(node, &keys, &what)))
+    }
+
+    /// The kind of step that a record is by the notation's own words.
+    fn own_kind(&self, node: &Node<'a>) -> Option<&'static Form> {
+        let list = entries(node);
+        let form = form_of(list, |entry, keys| self.dialect.names(entry, keys))?;
+        Some(if form.key == Key::Match && self.takes_apart(list) { &RESULT } else { form })
+    }
+
+    /// Reads the steps that a record means; if there are none, what it would have bound is lost.
+    fn several(&mut self, item: &Item<'_, 'a>, steps: &'a [Node<'a>], tail: Tail) {
+        if steps.is_empty() {
+            item.name.and_then(Node::text).into_iter().for_each(|name| self.scope.lose(name));
+            self.lose_enclosing();
+        }
+        // Each step is under the name that it binds.
+        let named = |step: &'a Node<'a>| {
+            item.name.map(|name| entries(step).first().map_or(*name, |entry| entry.value))
+        };
+        let names: Vec<Option<Node<'a>>> = steps.iter().map(named).collect();
+        let items: Vec<Item<'_, 'a>> =
+            steps.iter().zip(&names).map(|(node, name)| Item { name: name.as_ref(), node }).collect();
+        self.steps(&items, tail);
     }
 
     /// A record that is a step but for keys that no step has, where it could be a value too: both readings
@@ -98,14 +135,7 @@ impl<'a> StepReader<'_, 'a> {
     /// to a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
         let list = entries(item.node);
-        // A record that is a step in another notation is not a value.
-        let begins = |entry: &Entry<'a>| {
-            let of_step = |key: &Key| {
-                !matches!(key, Key::Value | Key::Skip | Key::Break | Key::While | Key::Until | Key::Push)
-            };
-            STEP_KEYS.iter().filter(|key| of_step(key)).any(|&key| self.dialect.means(entry, &[key]))
-        };
-        let part = |entry: &Entry<'a>| begins(entry) || self.dialect.names(entry, &PARTS);
+        let part = |entry: &Entry<'a>| self.dialect.names(entry, &PARTS);
         let wanted =
             tail.wanted() && tail != Tail::Unnamed && (item.name.is_some() || !self.dialect.is_yaml());
         let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
@@ -159,4 +189,16 @@ impl<'a> StepReader<'_, 'a> {
         let expected = format!("a record with {}", self.dialect.step_words());
         self.bad_step(place, "this record is not a step", &expected, &found, help);
     }
+}
+
+/// Whether a step with only known keys may have another shape than its kind has: keys of a step under `if`,
+/// `for` or `match`, an operator or a merge of another notation, a condition beside nothing that it decides.
+fn is_odd(form: &Form, found: &Keyed<'_, '_>) -> bool {
+    let nested = [Key::Let, Key::If, Key::For, Key::Match, Key::Call].into_iter();
+    let is_record = |node: &Node<'_>| matches!(node.kind, Kind::Record(list) if list.len() > 1);
+    let ends = [Key::Then, Key::Return, Key::Ok, Key::Err, Key::Message, Key::Skip, Key::Break];
+    nested.filter_map(|key| found.get(key)).any(is_record)
+        || found.get(Key::For).is_some_and(|node| !is_name(node.text().unwrap_or("")))
+        || [Key::Op, Key::Merge, Key::Switch].into_iter().any(|key| found.has(key))
+        || form.key == Key::If && !ends.into_iter().any(|key| found.has(key))
 }

@@ -2,9 +2,9 @@
 //!
 //! [`crate::document`] reads text into documents, which have exact spans; this module turns them into the
 //! tree of [`crate::ast`]. It reads only the canonical form: the words of the notation, each in its own
-//! shape. If something was reported, or may be a habit (`Reading::inexact`), `crate::build` lets
-//! `crate::habits` rewrite the document, and reads it again. As for every notation, [`crate::check`] checks
-//! the meaning of a program (slots, calls, flow, types).
+//! shape. Where it does not understand a part, it asks `crate::habits` for the canonical form and reads that
+//! in its place, so that everything is read once. As for every notation, [`crate::check`] checks the meaning
+//! of a program (slots, calls, flow, types).
 //!
 //! [`reader`] has the state of reading one function, and [`context`] what does not change meanwhile. The
 //! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which

@@ -3,9 +3,11 @@
 use super::context::Context;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal};
-use crate::dialect::reader_habits::{Names, Seen, Surroundings, Warning};
+use crate::dialect::Key;
+use crate::dialect::reader_habits::{Asked, Names, Rewritten, Seen, Surroundings, Warning};
 use crate::document::{Kind, Node};
 use crate::expr::reference::Reference;
+use crate::span::Span;
 use crate::text::{Near, near};
 
 /// The most names that are examined for a message.
@@ -37,6 +39,22 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
         let Context { dialect, source, arena, nesting, .. } = self.context;
         Surroundings { dialect, source, arena, nesting, names: self }
+    }
+
+    /// What is read in place of a node that is not understood.
+    pub(crate) fn rewritten(&mut self, asked: Asked<'_, 'a>, node: &Node<'a>) -> Option<&'a Node<'a>> {
+        let Rewritten { node, found, lost } = self.context.habits.rewrite(asked, node, &self.surroundings());
+        self.diagnostics.append(found);
+        lost.into_iter().for_each(|name| self.scope.lose(name));
+        node.map(|node| &*self.arena.alloc(node))
+    }
+
+    /// The value of a key; if it is `odd`, what is read in its place.
+    pub(crate) fn shaped<'d>(&mut self, key: Key, node: &'d Node<'a>, odd: bool) -> &'d Node<'a>
+    where
+        'a: 'd,
+    {
+        if odd { self.rewritten(Asked::Part(key), node).unwrap_or(node) } else { node }
     }
 
     /// Runs the lints on something that was read. What they warn about becomes a suspect.
@@ -85,6 +103,18 @@ impl<'a> Names<'a> for StepReader<'_, 'a> {
 
     fn listed(&self) -> String {
         self.names_in_scope()
+    }
+
+    fn is_used_after(&self, name: &str, place: u32) -> bool {
+        self.survey.used_after(name, place)
+    }
+
+    fn result(&self) -> Option<Span> {
+        self.is_result().then_some(self.output.span)
+    }
+
+    fn in_loop(&self) -> bool {
+        !self.loops.is_empty()
     }
 }
 

@@ -84,8 +84,6 @@ pub(crate) struct StepReader<'r, 'a> {
     pub(crate) loop_count: u32,
     /// Whether too deep nesting of the function has been reported.
     pub(crate) too_deep: bool,
-    /// Whether something was read that a habit may recognize.
-    pub(crate) inexact: bool,
 }
 
 impl<'r, 'a> Deref for StepReader<'r, 'a> {
@@ -116,7 +114,6 @@ impl<'r, 'a> StepReader<'r, 'a> {
             call_count: 0,
             loop_count: 0,
             too_deep,
-            inexact: false,
         }
     }
 }
@@ -206,6 +203,13 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether an enclosing step binds this name.
     pub(crate) fn binds(&self, name: &str) -> bool {
         core::iter::successors(self.at.naming, |naming| naming.outer).any(|naming| naming.name == name)
+    }
+
+    /// Loses the names of the enclosing steps.
+    pub(crate) fn lose_enclosing(&mut self) {
+        for naming in core::iter::successors(self.at.naming, |naming| naming.outer) {
+            self.scope.lose(naming.name);
+        }
     }
 
     /// The slot to which a name refers here.

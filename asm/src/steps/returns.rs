@@ -7,7 +7,8 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::dialect::{Key, is_outcome};
+use crate::dialect::Key;
+use crate::dialect::reader_habits::Asked;
 use crate::document::fits_in_braces;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
@@ -125,7 +126,12 @@ impl<'a> StepReader<'_, 'a> {
             _ => None,
         };
         // A success or failure in the words of some notation, or both.
-        self.inexact |= found.is_none() && list.len() <= 2 && list.iter().any(|entry| entry.is(is_outcome));
+        if found.is_none()
+            && matches!(list, [_] | [_, _])
+            && let Some(new) = self.rewritten(Asked::Part(Key::Return), &entry.value)
+        {
+            return self.return_of(&Entry { key: entry.key, value: *new });
+        }
         match found {
             Some((only, Key::Ok)) => {
                 self.succeed(only);

@@ -46,6 +46,10 @@ impl<'a> StepReader<'_, 'a> {
         if matches!(node.kind, Kind::Null) {
             return &[];
         }
+        let is_deep = |node: &Node<'a>| matches!(node.kind, Kind::Record(_) | Kind::List(_));
+        let odd =
+            matches!(node.kind, Kind::List(_)) || entries(node).iter().any(|entry| is_deep(&entry.value));
+        let node = self.shaped(Key::Input, node, odd);
         if !matches!(node.kind, Kind::Record(_)) {
             let what = format!("`{}`", self.dialect.word(Key::Input));
             self.bad_shape(node, &what, "a record of names and types");
@@ -145,6 +149,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     pub(crate) fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
+        let node = self.shaped(Key::Output, node, matches!(node.kind, Kind::Record(_) | Kind::List(_)));
         let read = self.typed(node, crate::syntax::output_of);
         let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
         read.map_or(none, |output| OutputName {
@@ -166,6 +171,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut names = Vec::new();
         let mut complete = true;
         for item in *items {
+            let item = self.shaped(Key::Deps, item, matches!(item.kind, Kind::Record(_)));
             match item.text() {
                 Some(text) if text.contains('*') => {
                     complete = false;

@@ -29,15 +29,21 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The calls under `compensate` or `rollback`.
-    fn calls<'d>(&mut self, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>> {
+    fn calls<'d>(&mut self, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>>
+    where
+        'a: 'd,
+    {
         let call = self.dialect.word(Key::Call);
+        let calls = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name() == Some(call));
+        let odd = match node.kind {
+            Kind::Text(_) => true,
+            Kind::Record(_) => self.dialect.is_yaml() && !calls(node),
+            _ => false,
+        };
+        let node = self.shaped(key, node, odd);
         match &node.kind {
             Kind::List(nodes) => Item::listed(nodes),
-            Kind::Record(list)
-                if self.dialect.is_yaml() && !list.iter().any(|entry| entry.name() == Some(call)) =>
-            {
-                Item::named(list)
-            }
+            Kind::Record(list) if self.dialect.is_yaml() && !calls(node) => Item::named(list),
             Kind::Record(_) => vec![Item { name: None, node }],
             _ => {
                 self.no_calls(node, key);

@@ -8,7 +8,7 @@ use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::reader_habits::{Place, Seen};
+use crate::dialect::reader_habits::{Asked, Place, Seen};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, inner, shown};
@@ -28,6 +28,13 @@ struct Reading {
     place: Place,
     /// Whether it is directly under a key that computes or an operand, so that every operator is one.
     computes: bool,
+    /// Whether it is a condition, or what `and`, `or` and `not` join in one.
+    condition: bool,
+}
+
+impl Reading {
+    /// A value that may be data.
+    const DATA: Reading = Reading { infix: false, place: Place::Data, computes: false, condition: false };
 }
 
 /// The maximum nesting of cases whose keys match a number or bool in addition to their text. Each level
@@ -37,20 +44,24 @@ const DOUBLED: u8 = 4;
 impl<'a> StepReader<'_, 'a> {
     /// A value: an argument, a field, a returned value.
     pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
-        self.read_value(node, Reading { infix: false, place: Place::Data, computes: false })
+        self.read_value(node, Reading::DATA)
     }
 
     /// The value of `expr`, in YAML an infix expression.
     fn formula(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let reading = Reading { infix: self.dialect.is_yaml(), place: Place::Formula, computes: true };
-        self.read_value(node, reading)
+        self.computed(node, false)
+    }
+
+    fn computed(&mut self, node: &Node<'a>, condition: bool) -> Expr<'a> {
+        let infix = self.dialect.is_yaml();
+        self.read_value(node, Reading { infix, place: Place::Formula, computes: true, condition })
     }
 
     /// The value that a function returns: in YAML it is infix text if the output is a number or bool.
     pub(crate) fn returned(&mut self, node: &Node<'a>) -> Expr<'a> {
         let computes = self.output.ok.ty == Type::NUMBER || self.output.ok.ty == Type::BOOL;
         let infix = self.dialect.is_yaml() && computes;
-        self.read_value(node, Reading { infix, place: Place::Data, computes: false })
+        self.read_value(node, Reading { infix, ..Reading::DATA })
     }
 
     /// The subject of a loop, match or merge.
@@ -83,7 +94,7 @@ impl<'a> StepReader<'_, 'a> {
                 };
                 self.deeper(node.span, read).unwrap_or_else(|| nothing(node))
             }
-            _ => self.formula(node),
+            _ => self.computed(node, true),
         }
     }
 
@@ -102,17 +113,28 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Text(_) if reading.infix => this.expression(node),
             Kind::Text(_) => this.text(node, reading.place),
             Kind::List(items) => {
+                if reading.condition
+                    && let Some(new) = this.meant(node, reading)
+                {
+                    return new;
+                }
                 this.lint(&Seen::List(node, items, reading.place));
                 let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
                 Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
             }
-            Kind::Record(_) => this.record(node, reading),
+            Kind::Record(_) => this.record(node, reading, true),
         });
         found.unwrap_or_else(|| nothing(node))
     }
 
-    /// A record: an operation, a construct, or fields.
-    fn record(&mut self, node: &Node<'a>, reading: Reading) -> Expr<'a> {
+    /// A record: an operation, a construct, or fields; `written` says that nothing is read in its place yet.
+    fn record(&mut self, node: &Node<'a>, reading: Reading, written: bool) -> Expr<'a> {
+        if written
+            && self.may_be_construct(node)
+            && let Some(new) = self.meant(node, reading)
+        {
+            return new;
+        }
         let before = self.diagnostics.mark();
         if let [only] = entries(node)
             && let Some(found) = self.operation(node, only, reading)
@@ -122,7 +144,12 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        self.inexact |= reading.place == Place::Formula || self.may_be_construct(node);
+        if written
+            && (reading.place == Place::Formula || is_symbol(node))
+            && let Some(new) = self.meant(node, reading)
+        {
+            return new;
+        }
         let reported = self.at.reported || self.diagnostics.has_errors_since(before);
         let suspects = self.suspects.len();
         self.within(self.in_reported(reported), |this| this.lint(&Seen::Record(node, reading.place)));
@@ -133,6 +160,20 @@ impl<'a> StepReader<'_, 'a> {
         }
         let fields = self.within(self.in_reported(reported), |this| this.fields(node));
         Expr { kind: ExprKind::Record(fields), span: node.span }
+    }
+
+    /// What a list or record is in the words of the notation.
+    fn meant(&mut self, node: &Node<'a>, reading: Reading) -> Option<Expr<'a>> {
+        let asked = match reading.place {
+            _ if reading.condition => Asked::Condition,
+            Place::Formula => Asked::Formula,
+            _ => Asked::Value,
+        };
+        let new = self.rewritten(asked, node)?;
+        Some(match new.kind {
+            Kind::Record(_) => self.record(new, reading, false),
+            _ => self.value(new),
+        })
     }
 
     /// The fields of a record that is certainly data.
@@ -167,9 +208,8 @@ impl<'a> StepReader<'_, 'a> {
         if !self.fits(operands.len().saturating_sub(operator.most()), entry.key.span) {
             return Some(nothing(node));
         }
-        let infix = reading.infix && is_logical(operator);
         let read: Vec<Expr<'a>> =
-            operands.iter().enumerate().map(|(at, node)| self.operand(operator, at, node, infix)).collect();
+            operands.iter().enumerate().map(|(at, node)| self.operand(operator, at, node, reading)).collect();
         let makes = self.makes(operator, &entry.key, &read);
         let span = Span::new(entry.key.span.start, entry.value.span.end);
         let listed = match (&read[..], &entry.value.kind) {
@@ -183,14 +223,16 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The operand with this number, from 0.
-    fn operand(&mut self, operator: &Operator, number: usize, node: &Node<'a>, infix: bool) -> Expr<'a> {
+    fn operand(&mut self, operator: &Operator, number: usize, node: &Node<'a>, of: Reading) -> Expr<'a> {
         let texts = operator.spelling == "concat" || matches!(operator.makes, Makes::Apply(_));
         let place = match texts {
             true if number == 1 && operator.takes_field() => Place::Field,
             true => Place::Data,
             false => Place::Formula,
         };
-        let value = self.read_value(node, Reading { infix, place, computes: true });
+        let joins = is_logical(operator);
+        let (infix, condition) = (of.infix && joins, of.condition && joins);
+        let value = self.read_value(node, Reading { infix, place, computes: true, condition });
         self.checked_operand(operator, number, node, value)
     }
 
@@ -205,7 +247,7 @@ impl<'a> StepReader<'_, 'a> {
         let read: Vec<Expr<'a>> = operands
             .enumerate()
             .map(|(number, operand)| match operator {
-                Some(operator) => self.operand(operator, number, operand, false),
+                Some(operator) => self.operand(operator, number, operand, Reading::DATA),
                 None => self.value(operand),
             })
             .collect();
@@ -289,7 +331,15 @@ impl<'a> StepReader<'_, 'a> {
     fn may_be_construct(&self, node: &Node<'a>) -> bool {
         const VALUES: [Key; 3] = [Key::Op, Key::Merge, Key::Set];
         let is = |name: &str| self.dialect.meaning(name, &VALUES).is_some();
-        entries(node).iter().any(|entry| entry.is(is))
+        let list = entries(node);
+        let operator =
+            |entry: &Entry<'a>| entry.value.text().is_some_and(|text| operator::find(text).is_some());
+        let is_own = || {
+            self.dialect.has(Key::Op)
+                && list.iter().any(|entry| entry.name() == Some("op") && operator(entry))
+                && list.iter().any(|entry| entry.name() == Some("a"))
+        };
+        list.iter().any(|entry| entry.is(is)) && !is_own()
     }
 
     /// The key of a record that may be meant as an operator: one with operands, in a context in which
@@ -322,6 +372,9 @@ impl<'a> StepReader<'_, 'a> {
             cases.add_default(&default.key, &default.value);
         }
         if let Some(node) = keyed.get(Key::Cases) {
+            let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
+            let odd = matches!(node.kind, Kind::List(items) if items.iter().any(is_record));
+            let node = self.shaped(Key::Cases, node, odd);
             self.cases(node, &mut cases);
         }
         let (mut list, mut default) = (Vec::new(), None);
@@ -430,6 +483,7 @@ impl<'a> StepReader<'_, 'a> {
         let arguments = match keyed.get(Key::Args) {
             None | Some(Node { kind: Kind::Null, .. }) => &[],
             Some(node) => {
+                let node = self.shaped(Key::Args, node, !matches!(node.kind, Kind::Record(_)));
                 if !matches!(node.kind, Kind::Record(_)) {
                     self.no_arguments(node);
                 }

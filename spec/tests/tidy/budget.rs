@@ -5,10 +5,10 @@ use crate::tree::{below, complain, read};
 
 /// The parts, with the most lines that each may have. A number is only ever lowered.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 48_000),
-    (&["asm/src/dialect", "asm/src/expr"], 4_900),
-    (&["asm/src/foreign.rs", "asm/src/habits"], 4_850),
-    (&["asm/src/steps"], 6_250),
+    (&["asm/src"], 47_470),
+    // What reads documents: the readers ask the habits, and both the words.
+    (&["asm/src/dialect", "asm/src/expr", "asm/src/foreign.rs", "asm/src/habits", "asm/src/steps"], 15_730),
+    (&["asm/src/foreign.rs", "asm/src/habits"], 4_390),
     (&["asm/src/document"], 3_700),
     (&["asm/src/check", "asm/src/rules"], 7_350),
     (&["asm/src/id", "asm/src/syntax"], 5_300),

@@ -4,8 +4,9 @@ use crate::build::{Options, build, build_file};
 use crate::case::{Case, Source};
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
-use crate::dialect::reader_habits::Canonical;
-use crate::document::{json, yaml};
+use crate::dialect::Dialect;
+use crate::dialect::reader_habits::{Asked, Canonical, Habits, Rewritten, Surroundings};
+use crate::document::{Node, json, yaml};
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::{habits, id, steps};
@@ -13,6 +14,7 @@ use bumpalo::Bump;
 use ilo_spec::program::Program;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cases below the folders of the specification.
 pub(super) fn cases() -> Vec<(PathBuf, Case)> {
@@ -37,31 +39,50 @@ pub(super) fn cases() -> Vec<(PathBuf, Case)> {
     found
 }
 
-/// Builds a source without habits.
-fn canonical(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+/// Builds a source with these habits for documents.
+fn canonical(source: &str, habits: &dyn Habits, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     let (arena, mut diagnostics, limits) = (Bump::new(), Diagnostics::default(), Limits::default());
     let file = match options.from.unwrap() {
         Notation::Id => id::parse(source, &arena, &limits, &mut diagnostics),
         notation => {
             let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
-            let documents = (parse(source, &arena, &limits, &mut diagnostics), [].as_slice());
-            steps::read(documents, &Canonical, source, notation, &arena, &limits, &mut diagnostics).file
+            let documents = parse(source, &arena, &limits, &mut diagnostics);
+            steps::read(documents, habits, source, notation, &arena, &limits, &mut diagnostics)
         }
     };
     let program = build_file(source, &file, options, &mut diagnostics);
     (program, diagnostics)
 }
 
+/// The habits of rewriting alone, which note whether they rewrite anything.
+#[derive(Default)]
+struct Noting(AtomicBool);
+
+impl Habits for Noting {
+    fn programs<'a>(
+        &self,
+        programs: &[Node<'a>],
+        dialect: Dialect,
+        source: &str,
+        found: &mut Diagnostics,
+    ) -> Option<Vec<Node<'a>>> {
+        let programs = habits::Reading.programs(programs, dialect, source, found);
+        self.0.fetch_or(programs.is_some(), Ordering::Relaxed);
+        programs
+    }
+
+    fn rewrite<'a>(&self, asked: Asked<'_, 'a>, node: &Node<'a>, at: &Surroundings<'_, 'a>) -> Rewritten<'a> {
+        let rewritten = habits::Reading.rewrite(asked, node, at);
+        self.0.fetch_or(rewritten.node.is_some(), Ordering::Relaxed);
+        rewritten
+    }
+}
+
 /// Whether habits rewrite the document of a source.
-fn is_rewritten(source: &Source<'_>) -> bool {
-    let (arena, mut diagnostics, limits) = (Bump::new(), Diagnostics::default(), Limits::default());
-    let parse = match source.notation {
-        Notation::Id => return false,
-        Notation::Workflow => yaml::read,
-        _ => json::read,
-    };
-    let documents = parse(source.text, &arena, &limits, &mut diagnostics);
-    habits::rewrite(documents, source.text, source.notation, &arena, &mut Diagnostics::default()).is_some()
+fn is_rewritten(source: &Source<'_>, options: &Options<'_>) -> bool {
+    let noting = Noting::default();
+    canonical(source.text, &noting, options);
+    noting.0.into_inner()
 }
 
 /// Sources that habits rewrite and that are valid without them, as something else.
@@ -78,8 +99,8 @@ const AMBIGUOUS: [(&str, &str); 7] = [
 /// What is wrong with a source: that it is another program without habits, or that it is one at all.
 fn problem(source: &Source<'_>, options: &Options<'_>) -> Option<String> {
     let (with, found) = build(source.text, options);
-    let (without, errors) = canonical(source.text, options);
-    if is_rewritten(source) {
+    let (without, errors) = canonical(source.text, &Canonical, options);
+    if is_rewritten(source, options) {
         return without.map(|_| format!("accepted without habits: {:?}", messages(&found)));
     }
     let needs_no_fix = found.as_slice().iter().all(|diagnostic| diagnostic.fix.is_none());
