@@ -1,6 +1,6 @@
 //! The ilo assembler: source to a checked program, and back.
 //!
-//! [`build`] runs all stages in one call. [`id`] and [`steps`] read a source into the syntax tree of
+//! [`mod@compile`] runs all stages in one call. [`id`] and [`steps`] read a source into the syntax tree of
 //! [`ast`], [`check`] reports everything that is wrong with it, and [`lower`] makes the program that
 //! `ilo-spec` encodes. [`disasm`] prints a listing of bytecode, and [`mod@print`] prints a tree in any
 //! notation. Diagnostics are data ([`diagnostic`]); rendering them is separate.
@@ -9,10 +9,10 @@
 //! the command line.
 
 pub mod ast;
-pub mod build;
 pub mod case;
 pub mod catalog;
 pub mod check;
+pub mod compile;
 pub mod diagnostic;
 pub mod dialect;
 pub mod disasm;
@@ -37,6 +37,9 @@ pub mod steps;
 mod syntax;
 pub mod text;
 pub mod types;
+
+/// The name of [`compile`] in earlier versions.
+pub use compile as build;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 //! Strings and maps are not here: sixteen million of them take a source of some hundred megabytes.
 //! `spec/tests/limits.rs` holds those of every table where they are read.
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_spec::encode::encode;
 use ilo_spec::{decode, limits};
 use std::fmt::Write;
@@ -17,7 +17,7 @@ fn found(source: &str) -> Option<&'static str> {
     let reading =
         ilo_asm::source::Limits { source: 1 << 28, line: 1 << 28, ..ilo_asm::source::Limits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
-    match build(source, &options) {
+    match compile(source, &options) {
         (Some(program), _) => {
             assert!(decode::decode(&encode(&program)) == Ok(program));
             None

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_spec::encode::encode;
@@ -13,7 +13,7 @@ const NOTIFY: &str = include_str!("id/notify.ilo");
 /// The stripped bytecode of a source, which must have neither errors nor warnings.
 fn bytes(source: &str, notation: Notation) -> Vec<u8> {
     let options = Options { from: Some(notation), strip: true, ..Options::default() };
-    let (program, diagnostics) = build(source, &options);
+    let (program, diagnostics) = compile(source, &options);
     assert!(diagnostics.as_slice().is_empty(), "{source}\n{}", told(&diagnostics));
     encode(&program.unwrap())
 }
@@ -136,7 +136,7 @@ fn nesting_is_bounded_and_never_overflows_a_small_stack() {
                 let reading =
                     ilo_asm::source::Limits { source: usize::MAX >> 1, line: usize::MAX >> 1, nesting: 256 };
                 let options = Options { from: Some(notation), reading, ..Options::default() };
-                let (_, diagnostics) = build(&source, &options);
+                let (_, diagnostics) = compile(&source, &options);
                 let deep = diagnostics.as_slice().iter().filter(|found| found.code == Code::TooDeep).count();
                 assert_eq!(deep > 0, levels > most, "{levels} of {open}: {}", told(&diagnostics));
             }

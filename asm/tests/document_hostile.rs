@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::explain::programs;
 use ilo_asm::notation::Notation;
 
@@ -18,7 +18,7 @@ fn codes(source: &str, notation: Notation) -> Vec<&'static str> {
         ..ilo_asm::source::Limits::default()
     };
     let options = Options { from: Some(notation), reading, ..Options::default() };
-    let (program, diagnostics) = build(source, &options);
+    let (program, diagnostics) = compile(source, &options);
     assert!(program.is_some() != diagnostics.has_errors(), "a program or an error");
     diagnostics.as_slice().iter().map(|diagnostic| diagnostic.code.as_str()).collect()
 }

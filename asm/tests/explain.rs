@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::explain::{Example, examples, explain, programs};
 use ilo_asm::notation::Notation;
 use ilo_spec::error::Code;
@@ -42,7 +42,7 @@ fn found(example: Example<'_>, catalog: Option<&Catalog>) -> Vec<String> {
 }
 
 fn said(example: Example<'_>, from: Option<Notation>, catalog: Option<&Catalog>) -> Vec<String> {
-    let (_, diagnostics) = build(example.source, &Options { from, catalog, ..Options::default() });
+    let (_, diagnostics) = compile(example.source, &Options { from, catalog, ..Options::default() });
     diagnostics.as_slice().iter().map(|d| format!("{}: {}", d.code, d.message)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The canonical layout of JSON and YAML: its form, that it is stable, and that it keeps the meaning.
 
 use bumpalo::Bump;
-use ilo_asm::build::{Options, read};
+use ilo_asm::compile::{Options, read};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::{Formatted, format};
 use ilo_asm::notation::Notation;

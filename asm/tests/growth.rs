@@ -7,7 +7,7 @@
 #![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
 
 use crate::common::function;
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use std::fmt::Write as _;
 
 const SMALL: usize = 8 << 10;
@@ -223,7 +223,7 @@ fn cost(source: &str) -> (u64, u64) {
     };
     let options = Options { reading, ..Options::default() };
     let counted = allocation_counter::measure(|| {
-        let (program, diagnostics) = build(source, &options);
+        let (program, diagnostics) = compile(source, &options);
         assert!(program.is_some() != diagnostics.has_errors(), "a program or an error");
         std::hint::black_box(program.map(|program| ilo_spec::encode::encode(&program).len()));
     });
@@ -259,7 +259,7 @@ const MULTIPLE: u64 = 64;
 fn a_source_past_its_limits_is_refused_before_it_is_read() {
     let source = "LET 2 REF 0 ".repeat(100 << 20 >> 3);
     let counted = allocation_counter::measure(|| {
-        let (program, diagnostics) = build(&source, &Options::default());
+        let (program, diagnostics) = compile(&source, &Options::default());
         assert!(program.is_none());
         let codes: Vec<&str> = diagnostics.as_slice().iter().map(|found| found.code.as_str()).collect();
         assert_eq!(codes, ["source-too-large"]);

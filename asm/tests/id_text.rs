@@ -397,7 +397,7 @@ fn nearest_names_are_given() {
 #[test]
 fn bytes_that_are_not_utf8_are_placed() {
     let (program, diagnostics) =
-        ilo_asm::build::build_bytes(b"; fn f\xff", &ilo_asm::build::Options::default());
+        ilo_asm::compile::compile_bytes(b"; fn f\xff", &ilo_asm::compile::Options::default());
     let found = diagnostics.as_slice();
     assert_eq!((program, found[0].code.as_str(), found[0].span.start), (None, "not-utf8", 6));
 }

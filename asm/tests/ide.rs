@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use bumpalo::Bump;
-use ilo_asm::build::Options;
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::Options;
 use ilo_asm::diagnostic::{Diagnostic, Edit, Fix, fix};
 use ilo_asm::ide::{self, Analysis, Completion, Purpose, TokenKind};
 use ilo_asm::span::Span;

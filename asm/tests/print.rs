@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build, read_and_check};
+use ilo_asm::compile::{Options, compile, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
@@ -125,7 +125,7 @@ RET REF 3
 
 fn stripped(source: &str, from: Notation) -> Program {
     let (program, diagnostics) =
-        build(source, &Options { from: Some(from), strip: true, ..Options::default() });
+        compile(source, &Options { from: Some(from), strip: true, ..Options::default() });
     program.unwrap_or_else(|| panic!("{source}{:?}", diagnostics.as_slice()))
 }
 
@@ -209,7 +209,7 @@ fn nested(levels: usize) -> Vec<String> {
 #[test]
 fn what_is_too_deep_to_be_read_again_is_told() {
     let program = |source: &str, from| {
-        build(source, &Options { from: Some(from), strip: true, ..Options::default() }).0
+        compile(source, &Options { from: Some(from), strip: true, ..Options::default() }).0
     };
     let (mut told, mut wrong) = (0, Vec::new());
     for levels in [30, 60, 63, 64, 120, 124, 125, 126, 127, 128] {

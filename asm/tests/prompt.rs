@@ -4,8 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt::{card, prompt};
 use std::fmt::Write as _;
@@ -50,7 +50,7 @@ fn example(notation: Notation) -> &'static str {
 #[track_caller]
 fn builds(source: &str, notation: Notation, catalog: Option<&Catalog>) {
     assert_eq!(Notation::detect(source), Some(notation), "{source}");
-    let (_, diagnostics) = build(source, &Options { catalog, ..Options::default() });
+    let (_, diagnostics) = compile(source, &Options { catalog, ..Options::default() });
     assert!(diagnostics.as_slice().is_empty(), "{notation}:\n{source}\n{:#?}", diagnostics.as_slice());
 }
 

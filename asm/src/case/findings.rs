@@ -1,7 +1,7 @@
 //! Compares the findings and fixes that a case expects with those of a build.
 
 use super::{AT_THE_START, Case, Source};
-use crate::build::{Options, build};
+use crate::compile::{Options, compile};
 use crate::diagnostic::{Diagnostic, Diagnostics, fix};
 use crate::span::Lines;
 
@@ -116,10 +116,10 @@ impl Case {
         let Some(expected) = self.section_for("fixed", source.notation) else { return Ok(()) };
         let mut text = source.text.to_owned();
         for _ in 0..FIX_ROUNDS {
-            let (_, diagnostics) = build(&text, options);
+            let (_, diagnostics) = compile(&text, options);
             text = fix::apply(&text, diagnostics.as_slice()).0;
         }
-        let left = compare(&text, false, &build(&text, options).1, "");
+        let left = compare(&text, false, &compile(&text, options).1, "");
         if text == expected && left.is_empty() { Ok(()) } else { Err((text, left)) }
     }
 }

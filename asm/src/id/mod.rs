@@ -49,7 +49,7 @@ use crate::syntax::unknown_token::Canonical;
 use bumpalo::Bump;
 
 /// Parses a source in canonical form. What could be read is returned even if there are errors, which are in
-/// `diagnostics`. [`crate::build::read`] also understands forms of other languages.
+/// `diagnostics`. [`crate::compile::read`] also understands forms of other languages.
 ///
 /// Time and memory are linear in the source.
 pub fn parse<'a>(

@@ -1,6 +1,6 @@
 //! Edits of a whole source: all fixes, and the canonical layout.
 
-use crate::build::{self, Options};
+use crate::compile::{self, Options};
 use crate::diagnostic::{Diagnostics, Edit, fix};
 use crate::format::{self, Formatted};
 use crate::notation::Notation;
@@ -15,7 +15,7 @@ pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
     let mut text = source.to_owned();
     let mut fixed = 0;
     for _ in 0..ROUNDS {
-        let (_, diagnostics) = build::build(&text, options);
+        let (_, diagnostics) = compile::compile(&text, options);
         let (next, count) = fix::apply(&text, diagnostics.as_slice());
         if count == 0 {
             break;

@@ -41,8 +41,8 @@ pub use symbols::{Symbol, SymbolKind};
 pub use tokens::{Token, TokenKind};
 
 use crate::ast::{File, Slot};
-use crate::build::{self, Options};
 use crate::catalog::{Catalog, Lookup, Tool, own_function};
+use crate::compile::{self, Options};
 use crate::diagnostic::Diagnostics;
 use crate::habits::tokens::TokenHabits;
 use crate::id::Source;
@@ -98,7 +98,7 @@ impl<'a> Analysis<'a> {
             (file, text)
         } else {
             let options = Options { from: Some(notation), ..options.clone() };
-            (build::read(source, arena, &options, &mut unused), None)
+            (compile::read(source, arena, &options, &mut unused), None)
         };
         let mut functions = HashMap::with_capacity(file.functions.len());
         for (number, function) in file.functions.iter().enumerate() {

@@ -8,8 +8,8 @@
 use super::mention::{Mention, Role, What, name_of};
 use super::navigate::Identity;
 use super::{Analysis, Target};
-use crate::build::{self, Options};
 use crate::catalog::own_function;
+use crate::compile::{self, Options};
 use crate::diagnostic::{Diagnostic, Edit, fix};
 use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
@@ -197,12 +197,12 @@ impl<'a> Analysis<'a> {
     /// The programs before and after some edits.
     fn tried(&self, edits: &[Edit], options: &Options<'_>) -> Result<(Program, Program), String> {
         let options = Options { from: Some(self.notation), strip: true, ..options.clone() };
-        let (before, _) = build::build(self.source, &options);
+        let (before, _) = compile::compile(self.source, &options);
         let Some(before) = before else { return Err("correct the errors of this source first".to_owned()) };
         let whole = crate::diagnostic::Fix { title: String::new(), edits: edits.to_vec() };
         let change = Diagnostic::new(Code::BadStep, Span::default(), "").fix(whole);
         let (source, applied) = fix::apply(self.source, &[change]);
-        let after = if applied == 1 { build::build(&source, &options).0 } else { None };
+        let after = if applied == 1 { compile::compile(&source, &options).0 } else { None };
         let after = after.ok_or("this name is used in a way that cannot be renamed")?;
         Ok((before, after))
     }

@@ -5,8 +5,8 @@
 
 mod about;
 
-use crate::build::{OutputSchema, Signature};
 use crate::catalog::Catalog;
+use crate::compile::{OutputSchema, Signature};
 use crate::notation::Notation;
 
 /// The card of a notation.

@@ -3,7 +3,7 @@
 
 use bumpalo::Bump;
 use ilo_asm::ast::File;
-use ilo_asm::build::{self, Options};
+use ilo_asm::compile::{self, Options};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
 use ilo_asm::notation::Notation;
 use ilo_asm::source::Limits;
@@ -16,7 +16,7 @@ pub fn read_with<T>(source: &str, options: &Limits, with: impl FnOnce(&File<'_>,
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
     let options = Options { from: Some(Notation::Id), reading: *options, ..Options::default() };
-    let file = build::read(source, &arena, &options, &mut diagnostics);
+    let file = compile::read(source, &arena, &options, &mut diagnostics);
     with(&file, &diagnostics)
 }
 

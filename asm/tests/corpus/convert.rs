@@ -2,8 +2,8 @@
 
 use crate::case;
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build, read_and_check};
 use ilo_asm::case::Source;
+use ilo_asm::compile::{Options, compile, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print::print;
@@ -12,7 +12,7 @@ use ilo_spec::encode::encode;
 /// Removes names and positions, which do not count.
 fn stripped(source: &str, from: Notation) -> Result<Vec<u8>, String> {
     let (program, diagnostics) =
-        build(source, &Options { from: Some(from), strip: true, ..Options::default() });
+        compile(source, &Options { from: Some(from), strip: true, ..Options::default() });
     let first = diagnostics.as_slice().iter().find(|diagnostic| diagnostic.is_error());
     program.map(|program| encode(&program)).ok_or_else(|| {
         first.map_or_else(String::new, |diagnostic| format!("{}: {}", diagnostic.code, diagnostic.message))

@@ -12,9 +12,9 @@ mod constructs;
 mod convert;
 mod recipes;
 
-use ilo_asm::build::{Options, build};
 use ilo_asm::case::{Case, Source};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::notation::Notation;
 use ilo_spec::node::Word;
 
@@ -63,7 +63,7 @@ fn documents_have_messages_in_their_own_words() {
         for source in case.sources().iter().filter(|source| source.notation != Notation::Id) {
             let from = Some(source.notation);
             let options = Options { from, catalog: catalog.as_ref(), ..Options::default() };
-            for diagnostic in build(source.text, &options).1.as_slice() {
+            for diagnostic in compile(source.text, &options).1.as_slice() {
                 let texts = [&diagnostic.expected, &diagnostic.found, &diagnostic.help].into_iter().flatten();
                 let related = diagnostic.related.iter().map(|(_, what)| what);
                 for text in texts.chain(related).chain([&diagnostic.message]) {
@@ -104,7 +104,7 @@ fn a_strict_check_lets_right_programs_pass() {
             right += 1;
             let from = Some(source.notation);
             let options = Options { from, catalog: catalog.as_ref(), strict: true, ..Options::default() };
-            let (program, found) = build(source.text, &options);
+            let (program, found) = compile(source.text, &options);
             if program.is_none() {
                 let codes: Vec<_> = found.as_slice().iter().map(|found| found.code.as_str()).collect();
                 refused.push(format!("{} ({}): {codes:?}", case.path.display(), source.notation));
@@ -119,7 +119,7 @@ fn a_strict_check_lets_right_programs_pass() {
 fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
     let options = Options { from: Some(source.notation), catalog: catalog.as_ref(), ..Options::default() };
-    let (program, diagnostics) = build(source.text, &options);
+    let (program, diagnostics) = compile(source.text, &options);
     let findings = case.findings(source, &diagnostics);
     if !findings.is_empty() {
         return Err(format!("  {}", findings.join("\n  ")));

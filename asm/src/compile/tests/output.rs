@@ -1,6 +1,6 @@
 //! Expected values: what the check knows of the value of a program, compared with a JSON Schema.
 
-use crate::build::{Options, OutputSchema, build};
+use crate::compile::{Options, OutputSchema, compile};
 
 const REPORT: &str = r##"{"type": "object", "properties": {"title": {"type": "string"}, "level": {"enum": ["low", "high"]},
     "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}}}, "required": ["title", "parts"], "additionalProperties": false,
@@ -9,7 +9,7 @@ const REPORT: &str = r##"{"type": "object", "properties": {"title": {"type": "st
 fn found(source: &str, schema: &str) -> Vec<String> {
     let output: OutputSchema = schema.parse().unwrap();
     let options = Options { output: Some(&output), ..Options::default() };
-    let (program, diagnostics) = build(source, &options);
+    let (program, diagnostics) = compile(source, &options);
     let found: Vec<String> = diagnostics.as_slice().iter().map(|found| found.message.clone()).collect();
     assert_eq!(program.is_some(), !diagnostics.has_errors(), "{found:?}");
     found

@@ -5,8 +5,8 @@
 //! anything runs.
 
 use crate::ast::{File, Function, Parameter, TypeName};
-use crate::build::read_id;
 use crate::check::{Checked, entry};
+use crate::compile::read_id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
 use crate::print;

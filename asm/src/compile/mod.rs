@@ -1,4 +1,4 @@
-//! Builds a program from a source: runs all stages in one call.
+//! Compiles a source: runs all stages in one call.
 
 mod copied;
 mod expected;
@@ -9,6 +9,8 @@ mod stringified;
 #[cfg(test)]
 mod tests;
 
+/// The names of earlier versions.
+pub use self::{compile as build, compile_bytes as build_bytes};
 use crate::ast::File;
 use crate::catalog::Catalog;
 pub use crate::catalog::OutputSchema;
@@ -28,7 +30,7 @@ pub use expected::Signature;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
 
-/// Options of a build.
+/// Options of compiling.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'c> {
     /// The notation. If it is absent, it is detected from the source.
@@ -176,10 +178,10 @@ fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &m
     checked
 }
 
-/// Builds the program of a source. The program is `None` if there is an error among the diagnostics.
+/// Compiles a source. The program is `None` if there is an error among the diagnostics.
 ///
-/// ID text is built one function at a time if possible; otherwise the whole tree is read first.
-pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+/// ID text is compiled one function at a time if possible; otherwise the whole tree is read first.
+pub fn compile(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
     let opened = open(source, &arena, options, &mut diagnostics);
@@ -187,17 +189,17 @@ pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
         && options.signature.is_none()
         && options.output.is_none()
         && diagnostics.as_slice().is_empty()
-        && let Some(program) = streaming::build(functions, options)
+        && let Some(program) = streaming::compile(functions, options)
     {
         return (Some(program), diagnostics);
     }
     let file = opened.file(&arena, &mut diagnostics);
-    let program = build_file(source, &file, options, &mut diagnostics);
+    let program = compile_file(source, &file, options, &mut diagnostics);
     (program, diagnostics)
 }
 
-/// Builds a program from a whole tree.
-fn build_file(
+/// Compiles a whole tree.
+fn compile_file(
     source: &str,
     file: &File<'_>,
     options: &Options<'_>,
@@ -231,10 +233,10 @@ pub fn text(source: &[u8]) -> Result<&str, Box<Diagnostic>> {
     })
 }
 
-/// Like [`build`], for bytes that may not be UTF-8.
-pub fn build_bytes(source: &[u8], options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+/// Like [`compile()`], for bytes that may not be UTF-8.
+pub fn compile_bytes(source: &[u8], options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     match text(source) {
-        Ok(source) => build(source, options),
+        Ok(source) => compile(source, options),
         Err(diagnostic) => {
             let mut diagnostics = Diagnostics::default();
             diagnostics.push(*diagnostic);

@@ -1,6 +1,6 @@
 //! Sources with what copying and word processors add: the fixes give the program that was copied.
 
-use crate::build::{Options, build};
+use crate::compile::{Options, compile};
 use crate::diagnostic::fix;
 use crate::notation::Notation;
 use ilo_spec::error::Code;
@@ -17,16 +17,16 @@ fn fixes(copied: &str, clean: &str, code: Code) {
     let mut source = copied.to_owned();
     let mut first = None;
     for _ in 0..4 {
-        let (program, found) = build(&source, &options);
+        let (program, found) = compile(&source, &options);
         first = first.or(found.as_slice().first().map(|found| found.code));
         if let Some(program) = program {
             assert_eq!(first, Some(code), "{copied}");
-            assert_eq!(Some(program), build(clean, &options).0, "{source}");
+            assert_eq!(Some(program), compile(clean, &options).0, "{source}");
             return;
         }
         source = fix::apply(&source, found.as_slice()).0;
     }
-    panic!("{copied}\n{source}\n{:?}", build(&source, &options).1.as_slice());
+    panic!("{copied}\n{source}\n{:?}", compile(&source, &options).1.as_slice());
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn words_around_are_removed() {
     );
     // Where a program follows, nothing is removed.
     let between = format!("{ID}\nThen the second one follows.\n\n{}", ID.replace(" f(", " g("));
-    let (_, found) = build(&between, &Options::default());
+    let (_, found) = compile(&between, &Options::default());
     assert!(found.has_errors() && found.as_slice().iter().all(|found| found.code != Code::UnexpectedText));
 }
 
@@ -76,6 +76,6 @@ fn characters_that_look_like_others_are_written_as_those() {
     json("{\n", "\u{200b}{\n", Code::BadCharacter);
     json("\"function\"", "“function”", Code::OtherNotation);
     let blanks = JSON.replace("\n  ", "\n\u{a0}\u{a0}");
-    assert_eq!(build(&blanks, &Options::default()).1.as_slice(), []);
+    assert_eq!(compile(&blanks, &Options::default()).1.as_slice(), []);
     assert_eq!(Notation::detect(&format!("\u{200b}{JSON}")), Some(Notation::ToolCalling));
 }

@@ -1,7 +1,7 @@
 //! The reader of ID text alone gives what the reader of all notations gives.
 
 use super::canonical::cases;
-use crate::build::{Options, read, read_id};
+use crate::compile::{Options, read, read_id};
 use crate::diagnostic::Diagnostics;
 use crate::notation::Notation;
 use crate::print;

@@ -1,6 +1,6 @@
 //! Expected signatures: what is compared, and that the fixes write it in every notation.
 
-use crate::build::{Options, Signature, build, read};
+use crate::compile::{Options, Signature, compile, read};
 use crate::diagnostic::{Diagnostics, fix};
 use crate::notation::Notation;
 use crate::print;
@@ -12,7 +12,7 @@ const WANTED: &str = "email(id: text) -> result answer, text";
 fn found(source: &str, wanted: &str) -> Vec<String> {
     let signature: Signature = wanted.parse().unwrap();
     let options = Options { signature: Some(&signature), ..Options::default() };
-    let (program, diagnostics) = build(source, &options);
+    let (program, diagnostics) = compile(source, &options);
     let found: Vec<String> = diagnostics.as_slice().iter().map(ToString::to_string).collect();
     assert_eq!(program.is_some(), !diagnostics.has_errors(), "{found:?}");
     found
@@ -66,15 +66,15 @@ fn the_fixes_write_names_and_types_in_every_notation() {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
         let file = read(source, &arena, &Options::default(), &mut diagnostics);
         let text = print::print(&file, notation, &mut diagnostics);
-        let (_, diagnostics) = build(&text, &options);
+        let (_, diagnostics) = compile(&text, &options);
         let codes: Vec<Code> = diagnostics.as_slice().iter().map(|found| found.code).collect();
         assert_eq!(codes, [Code::OtherSignature; 3], "{text}");
         let help = diagnostics.as_slice()[0].help.clone().unwrap();
         assert!(help.contains("email") && help.contains("text"), "{help}");
         let fixed = fix::apply(&text, diagnostics.as_slice()).0;
-        let (program, left) = build(&fixed, &options);
+        let (program, left) = compile(&fixed, &options);
         assert!(program.is_some(), "{fixed}\n{:?}", left.as_slice());
-        assert!(build(&signature.beginning(notation), &Options::default()).1.as_slice().len() < 3);
+        assert!(compile(&signature.beginning(notation), &Options::default()).1.as_slice().len() < 3);
     }
 }
 
@@ -98,12 +98,12 @@ fn what_is_no_signature_says_so() {
 #[test]
 fn a_strict_check_refuses_what_warnings_foretell() {
     let source = "; fn f(c: text) -> bool\nEQ REF 0 LIT 1 1\n";
-    let (program, diagnostics) = build(source, &Options::default());
+    let (program, diagnostics) = compile(source, &Options::default());
     assert!(program.is_some() && diagnostics.as_slice()[0].code == Code::NeverEqual);
-    let (program, diagnostics) = build(source, &Options { strict: true, ..Options::default() });
+    let (program, diagnostics) = compile(source, &Options { strict: true, ..Options::default() });
     assert!(program.is_none() && diagnostics.as_slice()[0].is_error());
     // Another warning foretells nothing.
     let counted = "; fn f(c: bool) -> number\nIF REF 0 2\n  RET LIT 1 1\nRET LIT 1 2\n";
-    let (program, diagnostics) = build(counted, &Options { strict: true, ..Options::default() });
+    let (program, diagnostics) = compile(counted, &Options { strict: true, ..Options::default() });
     assert!(program.is_some() && diagnostics.as_slice()[0].code == Code::CountMismatch);
 }

@@ -1,8 +1,8 @@
 //! Leaves all habits out: no valid program of the corpus changes, and what habits rewrite is refused.
 
-use crate::build::{Options, build, build_file};
 use crate::case::{Case, Source};
 use crate::catalog::Catalog;
+use crate::compile::{Options, compile, compile_file};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::Dialect;
 use crate::dialect::reader_habits::{Asked, Canonical, Habits, Rewritten, Surroundings};
@@ -50,7 +50,7 @@ fn canonical(source: &str, habits: &dyn Habits, options: &Options<'_>) -> (Optio
             steps::read(documents, habits, source, notation, &arena, &limits, &mut diagnostics)
         }
     };
-    let program = build_file(source, &file, options, &mut diagnostics);
+    let program = compile_file(source, &file, options, &mut diagnostics);
     (program, diagnostics)
 }
 
@@ -98,7 +98,7 @@ const AMBIGUOUS: [(&str, &str); 7] = [
 
 /// What is wrong with a source: that it is another program without habits, or that it is one at all.
 fn problem(source: &Source<'_>, options: &Options<'_>) -> Option<String> {
-    let (with, found) = build(source.text, options);
+    let (with, found) = compile(source.text, options);
     let (without, errors) = canonical(source.text, &Canonical, options);
     if is_rewritten(source, options) {
         return without.map(|_| format!("accepted without habits: {:?}", messages(&found)));

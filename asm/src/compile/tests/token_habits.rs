@@ -1,6 +1,6 @@
 //! Runs the example of every habit of ID text, with the habits and without.
 
-use crate::build::{Options, read};
+use crate::compile::{Options, read};
 use crate::diagnostic::{Diagnostics, fix};
 use crate::habits::tokens::rows::ROWS;
 use crate::habits::tokens::words::INSTRUCTIONS;

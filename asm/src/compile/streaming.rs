@@ -1,11 +1,11 @@
-//! Builds a program one function at a time, so that a tree is still in the processor's cache when it is
+//! Compiles a source one function at a time, so that a tree is still in the processor's cache when it is
 //! checked and lowered.
 //!
 //! This works only for sources without diagnostics in which each function is defined before it is called. For
 //! any other source the caller reads the whole tree. Both give the same program.
 
 use crate::ast::File;
-use crate::build::Options;
+use crate::compile::Options;
 use crate::diagnostic::Diagnostics;
 use crate::habits::tokens::TokenHabits;
 use crate::id::Source;
@@ -21,8 +21,8 @@ const GROWTH: usize = 12;
 /// If fewer bytes of a chunk are left, the arena is reset before the next function.
 const LEFT: usize = CHUNK / 4;
 
-/// Builds a source; `None` if the whole tree is needed.
-pub(super) fn build(source: &Source<'_>, options: &Options<'_>) -> Option<Program> {
+/// Compiles a source; `None` if the whole tree is needed.
+pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Program> {
     let functions = source.heads();
     let file = File { functions: &functions };
     let checks = check::Streaming::new(&file, options.catalog)?;
@@ -64,7 +64,7 @@ pub(super) fn build(source: &Source<'_>, options: &Options<'_>) -> Option<Progra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{Opened, build_file, open};
+    use crate::compile::{Opened, compile_file, open};
 
     const HEAD: &str = "; fn first(a: text) -> result text, text\n; Vars: 0=a 1=\"b \\u0041\"\n; Tools: 0=t\n\
                         ; Fields: 0=\"a \\\"quoted\\\" name\" 1=x\nLET 1 CALL 0 1 1 LIT 0 \"tab\\t\"\nRET_OK FIELD 1 0\n";
@@ -77,11 +77,11 @@ mod tests {
             let opened = open(source, &arena, &options, &mut diagnostics);
             let Opened::Functions(functions) = &opened else { panic!("{source}") };
             let silent = diagnostics.as_slice().is_empty();
-            let short = if silent { build(functions, &options) } else { None };
+            let short = if silent { compile(functions, &options) } else { None };
             assert_eq!(short.is_some(), taken, "{source}");
             if taken {
                 let file = opened.file(&arena, &mut diagnostics);
-                assert_eq!(short, build_file(source, &file, &options, &mut diagnostics), "{source}");
+                assert_eq!(short, compile_file(source, &file, &options, &mut diagnostics), "{source}");
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Finds the tools that a source names, before the check, so that a host can load only the schemas that it
 //! needs.
 
-use crate::build::{Options, read, text};
 use crate::catalog::own_function;
+use crate::compile::{Options, read, text};
 use crate::diagnostic::Diagnostics;
 use bumpalo::Bump;
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ pub fn called(source: &[u8], options: &Options<'_>) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::called;
-    use crate::build::Options;
+    use crate::compile::Options;
 
     #[test]
     fn own_functions_are_no_tools_and_errors_hide_nothing() {
