@@ -88,7 +88,7 @@ impl Case {
     /// # Errors
     /// All errors of form, at most twenty, in the order of lines.
     pub fn read(text: &str) -> Result<Case, Vec<CaseError>> {
-        let mut reading = Reading::default();
+        let mut reading = CaseReader::default();
         let mark = '\u{feff}'.len_utf8();
         let mut at = if text.starts_with('\u{feff}') { mark } else { 0 };
         for (number, line) in (1..).zip(text.get(at..).unwrap_or_default().split_inclusive('\n')) {
@@ -188,12 +188,12 @@ impl Case {
 
 /// The reader of a case: what has been read so far.
 #[derive(Default)]
-struct Reading {
+struct CaseReader {
     case: Case,
     errors: Vec<CaseError>,
 }
 
-impl Reading {
+impl CaseReader {
     fn error(&mut self, line: usize, message: String) {
         if self.errors.len() < MOST {
             self.errors.push(CaseError { line, message });

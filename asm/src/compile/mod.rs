@@ -116,7 +116,7 @@ fn documents<'a>(
 ) -> File<'a> {
     let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
     let documents = parse(source, arena, limits, diagnostics);
-    let file = steps::read(documents, &habits::Reading, source, notation, arena, limits, diagnostics);
+    let file = steps::read(documents, &habits::DocumentHabits, source, notation, arena, limits, diagnostics);
     if notation == Notation::Workflow {
         copied::explain(source, notation, diagnostics);
     }

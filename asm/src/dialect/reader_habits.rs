@@ -21,7 +21,7 @@ use bumpalo::Bump;
 
 /// The context of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ValuePlace {
     /// A context in which it may be data.
     Data,
     /// The operand of a function that is the name of a field: data.
@@ -36,11 +36,11 @@ pub(crate) enum Place {
 #[derive(Clone, Copy)]
 pub(crate) enum Seen<'s, 'a> {
     /// A text.
-    Text(&'s Node<'a>, &'s Template<'a>, Place),
+    Text(&'s Node<'a>, &'s Template<'a>, ValuePlace),
     /// A record that is data.
-    Record(&'s Node<'a>, Place),
+    Record(&'s Node<'a>, ValuePlace),
     /// A list.
-    List(&'s Node<'a>, &'a [Node<'a>], Place),
+    List(&'s Node<'a>, &'a [Node<'a>], ValuePlace),
     /// A field of a record that is data.
     Field(&'s Entry<'a>),
     /// A plain text as the operand of an operator.

@@ -1,8 +1,10 @@
 //! How the steps of each notation are written, for messages.
 
 use super::{Dialect, Key, STEP_KEYS};
-use crate::document::{Kind, Node};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Kind, Node, shown};
 use crate::notation::Notation;
+use ilo_spec::error::Code;
 
 /// Whether a record, or a named step, is `continue: true`, which is not a step in any notation.
 pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
@@ -27,6 +29,21 @@ impl Dialect {
         let own = keys.iter().filter(|&&key| self.takes(key));
         let words: Vec<String> = own.map(|&key| format!("`{}`", self.word(key))).collect();
         words.join(", ")
+    }
+
+    /// The diagnostic of a key that has no meaning in a record with `keys`, which `what` names; `word` is what
+    /// it most likely means.
+    pub(crate) fn unknown_key(
+        self,
+        key: &Node<'_>,
+        keys: &[Key],
+        what: &str,
+        word: Option<&str>,
+    ) -> Diagnostic {
+        let found = format!("`{}`", shown(key));
+        Diagnostic::new(Code::UnknownKey, key.span, format!("{found} has no meaning in {what}"))
+            .expected(self.listed(keys), found)
+            .nearest(word)
     }
 
     /// The words that identify a step.

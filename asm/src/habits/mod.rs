@@ -30,4 +30,4 @@ mod words;
 pub(crate) use lints::reads_as_more;
 
 /// The habits, as the readers of steps use them.
-pub(crate) struct Reading;
+pub(crate) struct DocumentHabits;

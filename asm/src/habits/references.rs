@@ -1,6 +1,6 @@
 //! The habits, as the readers of steps ask for them.
 
-use super::Reading;
+use super::DocumentHabits;
 use super::loose_reference;
 use crate::diagnostic::Diagnostics;
 use crate::dialect::Dialect;
@@ -10,7 +10,7 @@ use crate::expr::reference::Reference;
 use crate::foreign;
 use bumpalo::Bump;
 
-impl Habits for Reading {
+impl Habits for DocumentHabits {
     fn programs<'a>(
         &self,
         programs: &[Node<'a>],

@@ -3,11 +3,9 @@
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
 use super::context::{Entries, Rewriter, rebuilt};
-use crate::diagnostic::Diagnostic;
 use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_spelling};
 use crate::document::{Entry, Node, entries, rename, shown};
 use crate::foreign::{self, Place};
-use ilo_spec::error::Code;
 
 /// The key among these that a word of another language means.
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
@@ -80,17 +78,12 @@ impl<'a> Rewriter<'_, 'a> {
         free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
         let has = |key: Key| list.iter().any(|entry| dialect.means(entry, &[key]));
         let loose = keys.contains(&Key::Call) && has(Key::Call) && !has(Key::Args);
-        let is_own = |entry: &Entry<'a>| meaning(entry).filter(|(_, meant)| *meant == Meant::Own);
-        let own: Vec<Key> = keys
-            .iter()
-            .copied()
-            .filter(|key| list.iter().filter_map(is_own).any(|(own, _)| own == *key))
-            .collect();
+        let is_own = |key: Key| list.iter().any(|entry| meaning(entry) == Some((key, Meant::Own)));
         let new = rebuilt(list, |_, entry| {
             let name = entry.name()?;
             let key = match meaning(entry) {
                 // Beside the correct word it is a duplicate key, which the reader reports.
-                Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => key,
+                Some((key, Meant::Other)) if dialect.has(key) && !is_own(key) => key,
                 Some(_) => return None,
                 None => {
                     if is_comment(name) && !loose {
@@ -130,20 +123,14 @@ impl<'a> Rewriter<'_, 'a> {
         key: Option<Key>,
         help: Option<String>,
     ) {
-        let dialect = self.at.dialect;
-        let found = shown(&entry.key);
-        let word = key.map(|key| dialect.word(key));
-        let wrong =
-            Diagnostic::new(Code::UnknownKey, entry.key.span, format!("`{found}` has no meaning in {what}"))
-                .expected(dialect.listed(keys), format!("`{found}`"))
-                .nearest(word);
-        let fix = word.and_then(|word| rename(&entry.key, word));
+        let word = key.map(|key| self.at.dialect.word(key));
+        let wrong = self.at.dialect.unknown_key(&entry.key, keys, what, word);
         self.found.push(match (help, word) {
             (Some(help), _) => wrong.help(help),
             (None, word) => {
                 let word = word.unwrap_or_default();
-                let wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
-                wrong.fix_or_help(fix, format!("write `{word}`")).taken()
+                let wrong = wrong.expected(format!("`{word}`"), format!("`{}`", shown(&entry.key)));
+                wrong.fix_or_help(rename(&entry.key, word), format!("write `{word}`")).taken()
             }
         });
     }

@@ -9,7 +9,7 @@ use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
 use crate::syntax::lexer::{Kind, Token};
-use crate::syntax::unknown_token::{self, Reading};
+use crate::syntax::unknown_token::{self, TokenReading};
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
@@ -82,8 +82,8 @@ impl<'a> Parser<'_, 'a> {
     #[cold]
     fn named_reference(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let token = self.state.current;
-        if let Some(found) = self.habit(unknown_token::Place::Slot(Word::Ref))
-            && let Reading::Path(slot, fields) = &found.reading
+        if let Some(found) = self.habit(unknown_token::Spot::Slot(Word::Ref))
+            && let TokenReading::Path(slot, fields) = &found.reading
         {
             // The REF is replaced too.
             let begun = self.state.at.checked_sub(1).and_then(|before| self.token(before));

@@ -12,7 +12,7 @@ use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
 use crate::syntax::lexer::{self, Lexed};
 use crate::syntax::registry::Registries;
-use crate::syntax::unknown_token::Habits;
+use crate::syntax::unknown_token::ForeignTokens;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
     pub(crate) fn file(
         &self,
         arena: &'a Bump,
-        habits: &dyn Habits,
+        habits: &dyn ForeignTokens,
         diagnostics: &mut Diagnostics,
     ) -> File<'a> {
         let file = self.read_all(arena, habits, diagnostics, None);
@@ -146,7 +146,7 @@ impl<'a> Source<'a> {
     pub(crate) fn read_all<'t>(
         &self,
         arena: &'t Bump,
-        habits: &dyn Habits,
+        habits: &dyn ForeignTokens,
         diagnostics: &mut Diagnostics,
         layout: Option<&mut Layout<'t>>,
     ) -> File<'t>
@@ -166,7 +166,7 @@ impl<'a> Source<'a> {
     pub(crate) fn reader<'p, 't>(
         &'p self,
         arena: &'t Bump,
-        habits: &'p dyn Habits,
+        habits: &'p dyn ForeignTokens,
         diagnostics: &'p mut Diagnostics,
         layout: Option<&'p mut Layout<'t>>,
     ) -> FunctionReader<'p, 't>

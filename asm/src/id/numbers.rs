@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::syntax::registry;
-use crate::syntax::unknown_token::{Place, Reading};
+use crate::syntax::unknown_token::{Spot, TokenReading};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Place::Expression;
@@ -62,8 +62,8 @@ impl<'a> Parser<'_, 'a> {
                 Err(self.no_id(of, "a slot's number"))
             };
         }
-        if let Some(found) = self.habit(Place::Slot(of))
-            && let Reading::Slot(slot) = found.reading
+        if let Some(found) = self.habit(Spot::Slot(of))
+            && let TokenReading::Slot(slot) = found.reading
         {
             self.take(found.diagnostic(
                 Code::ExpectedId,
@@ -95,9 +95,9 @@ impl<'a> Parser<'_, 'a> {
 
     fn no_id(&mut self, of: Word, expected: &str) -> Stop {
         let message = format!("`{}` needs {expected} here", of.mnemonic());
-        let found = if of == Word::Ref { self.habit(Place::Slot(of)) } else { None };
+        let found = if of == Word::Ref { self.habit(Spot::Slot(of)) } else { None };
         let wrong = self.refuse(Code::ExpectedId, message, expected);
-        if let Some(found) = found.filter(|found| found.reading == Reading::Stop) {
+        if let Some(found) = found.filter(|found| found.reading == TokenReading::Stop) {
             let here = self.state.current.span();
             return self.stop(wrong.advised(Some(found), here, String::new));
         }
@@ -186,7 +186,7 @@ impl<'a> Parser<'_, 'a> {
         let id = self.names.next_id(kind, name);
         let registry = kind.name();
         if kind == registry::Kind::Fields
-            && let Some(found) = self.habit(Place::Field(of))
+            && let Some(found) = self.habit(Spot::Field(of))
         {
             return Err(self.stop(Refusal(wrong).advised(Some(found), span, String::new)));
         }
@@ -227,7 +227,7 @@ impl<'a> Parser<'_, 'a> {
     #[cold]
     fn skip_superfluous(&mut self, of: Word) -> Result<(), Stop> {
         let token = self.state.current;
-        let Some(found) = self.habit(Place::Value(of)).filter(|found| found.reading == Reading::Absent)
+        let Some(found) = self.habit(Spot::Value(of)).filter(|found| found.reading == TokenReading::Absent)
         else {
             return Ok(());
         };
@@ -268,7 +268,7 @@ impl<'a> Parser<'_, 'a> {
     /// Rejects a token in the position of a count.
     pub(crate) fn no_count(&mut self, of: Word, what: &str) -> Stop {
         let message = format!("`{}` needs the number of {what} here", of.mnemonic());
-        let (found, span) = (self.habit(Place::Count(of)), self.state.current.span());
+        let (found, span) = (self.habit(Spot::Count(of)), self.state.current.span());
         let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
         let wrong = match found {
             _ if matches!(of, Word::If | Word::For | Word::MatchMap)

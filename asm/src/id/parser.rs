@@ -12,7 +12,7 @@ use super::state::{Checkpoint, Context, END, Floor, Frame, Layout, Nesting, Scra
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind, Token};
-use crate::syntax::unknown_token::{Found, Place, Site};
+use crate::syntax::unknown_token::{FoundToken, Site, Spot};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -46,7 +46,12 @@ impl Refusal {
     }
 
     /// Replaces `help` by the advice of a habit, if there is one.
-    pub(crate) fn advised(self, found: Option<Found>, span: Span, help: impl FnOnce() -> String) -> Refusal {
+    pub(crate) fn advised(
+        self,
+        found: Option<FoundToken>,
+        span: Span,
+        help: impl FnOnce() -> String,
+    ) -> Refusal {
         let Some(found) = found else { return self.help(help()) };
         let wrong = match found.help {
             Some(help) => self.help(help),
@@ -177,12 +182,12 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     /// The answer of the habits for the token at the cursor.
     #[cold]
-    pub(crate) fn habit(&mut self, place: Place) -> Option<Found> {
+    pub(crate) fn habit(&mut self, place: Spot) -> Option<FoundToken> {
         self.habit_behind(place, Span::at(0))
     }
 
     /// The same, after a value.
-    pub(crate) fn habit_behind(&mut self, place: Place, before: Span) -> Option<Found> {
+    pub(crate) fn habit_behind(&mut self, place: Spot, before: Span) -> Option<FoundToken> {
         let token = self.state.current;
         if token.word.is_some() || self.at_end() {
             return None;

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Fix};
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
-use crate::syntax::unknown_token::Place;
+use crate::syntax::unknown_token::Spot;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -181,7 +181,7 @@ impl<'a> Parser<'_, 'a> {
         let Some(value) = self.scratch.statements.last().and_then(value) else {
             return Refusal(wrong.help(REMOVE));
         };
-        let found = self.habit_behind(Place::End, value.span);
+        let found = self.habit_behind(Spot::End, value.span);
         Refusal(wrong).advised(found, token.span(), || REMOVE.to_owned())
     }
 }

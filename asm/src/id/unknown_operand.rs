@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
-use crate::syntax::unknown_token::{self, Found, Reading};
+use crate::syntax::unknown_token::{self, FoundToken, TokenReading};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
@@ -83,13 +83,13 @@ impl<'a> Parser<'_, 'a> {
             return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
         }
         let text = self.text(&token);
-        let found = self.habit(unknown_token::Place::Operand(of));
+        let found = self.habit(unknown_token::Spot::Operand(of));
         if let Some(found) = found.as_ref().filter(|found| found.message.is_some()) {
             let wrong = found.clone().diagnostic(Code::ExpectedOperand, token.span(), "an expression", text);
             let (slot, fields) = match &found.reading {
-                Reading::Slot(slot) => (*slot, &[][..]),
-                Reading::Path(slot, fields) => (*slot, &fields[..]),
-                Reading::Absent | Reading::Stop => return Err(self.fail(wrong)),
+                TokenReading::Slot(slot) => (*slot, &[][..]),
+                TokenReading::Path(slot, fields) => (*slot, &fields[..]),
+                TokenReading::Absent | TokenReading::Stop => return Err(self.fail(wrong)),
             };
             return Ok(Recovered::Read(self.path_of(slot, fields, wrong, nesting)?));
         }
@@ -178,7 +178,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Rejects an unknown operand.
-    fn strange_operand(&mut self, of: Word, found: Option<Found>) -> Stop {
+    fn strange_operand(&mut self, of: Word, found: Option<FoundToken>) -> Stop {
         let token = self.state.current;
         let message = format!("`{}` needs an operand here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");

@@ -4,7 +4,7 @@ use super::parser::Parser;
 use super::state::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::lexer::{Kind, Token};
-use crate::syntax::unknown_token::{Constant, Place};
+use crate::syntax::unknown_token::{Constant, Spot};
 use crate::text::{nearest, shorten};
 use ilo_spec::error::Code;
 use ilo_spec::node::{TABLE, Word};
@@ -31,7 +31,7 @@ impl<'a> Parser<'_, 'a> {
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
         // A word that has a meaning in another language is not misspelt.
-        let place = if statement { Place::Statement } else { Place::Operand(Word::Ret) };
+        let place = if statement { Spot::Statement } else { Spot::Operand(Word::Ret) };
         let may_be_near = habit.is_none() && upper && !full && self.habit(place).is_none();
         let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
         let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
@@ -68,7 +68,7 @@ impl<'a> Parser<'_, 'a> {
     /// Rejects a word that is not similar to any instruction.
     pub(crate) fn unknown_instruction(&mut self) -> Stop {
         let (text, span) = (shorten(self.text(&self.state.current)), self.state.current.span());
-        let found = self.habit(Place::Statement);
+        let found = self.habit(Spot::Statement);
         let wrong = self.refuse(
             Code::UnknownInstruction,
             format!("`{text}` is not an instruction"),

@@ -6,7 +6,7 @@
 use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::{Place, Seen};
+use crate::dialect::reader_habits::{Seen, ValuePlace};
 use crate::document::Node;
 use crate::expr::reference::{Reference, Root, Step};
 use crate::expr::{self, Kind, Sign, Tree};
@@ -55,7 +55,7 @@ impl<'a> StepReader<'_, 'a> {
         let kind = match tree.kind {
             Kind::Path(reference) => return self.braced(&reference),
             Kind::Literal(value) => return literal(value, span),
-            Kind::Text(template) => return self.text_of(node, &template, Place::Quoted),
+            Kind::Text(template) => return self.text_of(node, &template, ValuePlace::Quoted),
             Kind::Not(of) => {
                 let of = self.of_tree(node, of);
                 return self.not(of, span);
@@ -195,14 +195,10 @@ impl<'a> StepReader<'_, 'a> {
         let inner = self.in_case(!plain);
         self.within(inner, |this| {
             let first = read(this);
-            // A call has a number of its own in each place.
             if !first.calls() {
                 return Some([first, first]);
             }
-            let mark = this.diagnostics.mark();
-            let second = read(this);
-            this.diagnostics.rewind(mark);
-            Some([first, second])
+            Some([first, this.again(read)])
         })
     }
 

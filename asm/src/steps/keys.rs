@@ -79,13 +79,7 @@ impl<'a> StepReader<'_, 'a> {
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
         let near = name.and_then(|name| self.dialect.nearest(name, &free));
         let word = near.map(|key| self.dialect.word(key));
-        let wrong = Diagnostic::new(
-            Code::UnknownKey,
-            entry.key.span,
-            format!("`{}` has no meaning in {what}", shown(&entry.key)),
-        )
-        .expected(self.dialect.listed(keys), format!("`{}`", shown(&entry.key)))
-        .nearest(word);
+        let wrong = self.dialect.unknown_key(&entry.key, keys, what, word);
         let help = match self.dialect.listed(&free) {
             words if words.is_empty() => "leave it out".to_owned(),
             words => format!("leave it out, or use one of {words}"),

@@ -135,6 +135,15 @@ impl<'a> StepReader<'_, 'a> {
         found
     }
 
+    /// Reads something that is needed in a second place, where its calls have numbers of their own. Its
+    /// findings are those of the first reading.
+    pub(crate) fn again<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.diagnostics.mark();
+        let found = read(self);
+        self.diagnostics.rewind(mark);
+        found
+    }
+
     /// Reads something nested, unless it is too deep, which is reported once for each function.
     pub(crate) fn deeper<T>(&mut self, at: Span, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let inner = Position { depth: self.at.depth + 1, ..self.at };

@@ -4,7 +4,7 @@ use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, subtracts};
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::{Place, Seen};
+use crate::dialect::reader_habits::{Seen, ValuePlace};
 use crate::document::Node;
 use crate::expr::reference::{Reference, Root, bare, is_file};
 use crate::expr::template::{Part, Template, template};
@@ -13,7 +13,7 @@ use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
     /// Reads a text: a reference, a template, or a plain text.
-    pub(crate) fn text(&mut self, node: &Node<'a>, place: Place) -> Expr<'a> {
+    pub(crate) fn text(&mut self, node: &Node<'a>, place: ValuePlace) -> Expr<'a> {
         if self.dialect.is_bare()
             && let Some(reference) = bare(node, self.arena)
             && let Some(found) = self.bare(node, &reference, place)
@@ -26,7 +26,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A text that is a bare reference; `None` if it is a plain text.
-    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>, place: Place) -> Option<Expr<'a>> {
+    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>, place: ValuePlace) -> Option<Expr<'a>> {
         let Root::Name(name) = reference.root else { return None };
         if self.named(name.text).is_some() {
             return Some(self.reference(reference));
@@ -68,7 +68,7 @@ impl<'a> StepReader<'_, 'a> {
             wrong = wrong.help(SUBTRACTION);
         }
         let text = node.text().unwrap_or("");
-        let names_field = place == Place::Field && reference.path.is_empty() && wrong.fix.is_none();
+        let names_field = place == ValuePlace::Field && reference.path.is_empty() && wrong.fix.is_none();
         if names_field || (near.is_none() && later.is_none() && is_file(text)) {
             wrong = wrong.replace(node.span, as_text);
         }
@@ -90,7 +90,12 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The expression of a template: the value of its only reference, or the joined parts.
-    pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
+    pub(crate) fn text_of(
+        &mut self,
+        node: &Node<'a>,
+        template: &Template<'a>,
+        place: ValuePlace,
+    ) -> Expr<'a> {
         self.lint(&Seen::Text(node, template, place));
         if let Some(part) = template.whole() {
             return self.part(node, &part);

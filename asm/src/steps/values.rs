@@ -8,7 +8,7 @@ use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::reader_habits::{Asked, Place, Seen};
+use crate::dialect::reader_habits::{Asked, Seen, ValuePlace};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, inner, shown};
@@ -21,20 +21,20 @@ use ilo_spec::types::Type;
 
 /// How a value is read.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+struct ReadAs {
     /// Whether texts are infix expressions, not templates.
     infix: bool,
     /// Whether something is computed, so that a record with one key is meant as an operator.
-    place: Place,
+    place: ValuePlace,
     /// Whether it is directly under a key that computes or an operand, so that every operator is one.
     computes: bool,
     /// Whether it is a condition, or what `and`, `or` and `not` join in one.
     condition: bool,
 }
 
-impl Reading {
+impl ReadAs {
     /// A value that may be data.
-    const DATA: Reading = Reading { infix: false, place: Place::Data, computes: false, condition: false };
+    const DATA: ReadAs = ReadAs { infix: false, place: ValuePlace::Data, computes: false, condition: false };
 }
 
 /// The maximum nesting of cases whose keys match a number or bool in addition to their text. Each level
@@ -44,7 +44,7 @@ const DOUBLED: u8 = 4;
 impl<'a> StepReader<'_, 'a> {
     /// A value: an argument, a field, a returned value.
     pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
-        self.read_value(node, Reading::DATA)
+        self.read_value(node, ReadAs::DATA)
     }
 
     /// The value of `expr`, in YAML an infix expression.
@@ -54,14 +54,14 @@ impl<'a> StepReader<'_, 'a> {
 
     fn computed(&mut self, node: &Node<'a>, condition: bool) -> Expr<'a> {
         let infix = self.dialect.is_yaml();
-        self.read_value(node, Reading { infix, place: Place::Formula, computes: true, condition })
+        self.read_value(node, ReadAs { infix, place: ValuePlace::Formula, computes: true, condition })
     }
 
     /// The value that a function returns: in YAML it is infix text if the output is a number or bool.
     pub(crate) fn returned(&mut self, node: &Node<'a>) -> Expr<'a> {
         let computes = self.output.ok.ty == Type::NUMBER || self.output.ok.ty == Type::BOOL;
         let infix = self.dialect.is_yaml() && computes;
-        self.read_value(node, Reading { infix, ..Reading::DATA })
+        self.read_value(node, ReadAs { infix, ..ReadAs::DATA })
     }
 
     /// The subject of a loop, match or merge.
@@ -105,7 +105,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    fn read_value(&mut self, node: &Node<'a>, reading: Reading) -> Expr<'a> {
+    fn read_value(&mut self, node: &Node<'a>, reading: ReadAs) -> Expr<'a> {
         let found = self.deeper(node.span, |this| match &node.kind {
             Kind::Null => literal(Literal::Nil, node.span),
             Kind::Bool(value) => literal(Literal::Bool(*value), node.span),
@@ -128,7 +128,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A record: an operation, a construct, or fields; `written` says that nothing is read in its place yet.
-    fn record(&mut self, node: &Node<'a>, reading: Reading, written: bool) -> Expr<'a> {
+    fn record(&mut self, node: &Node<'a>, reading: ReadAs, written: bool) -> Expr<'a> {
         if written
             && self.may_be_construct(node)
             && let Some(new) = self.meant(node, reading)
@@ -145,7 +145,7 @@ impl<'a> StepReader<'_, 'a> {
             return construct;
         }
         if written
-            && (reading.place == Place::Formula || is_symbol(node))
+            && (reading.place == ValuePlace::Formula || is_symbol(node))
             && let Some(new) = self.meant(node, reading)
         {
             return new;
@@ -163,10 +163,10 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// What a list or record is in the words of the notation.
-    fn meant(&mut self, node: &Node<'a>, reading: Reading) -> Option<Expr<'a>> {
+    fn meant(&mut self, node: &Node<'a>, reading: ReadAs) -> Option<Expr<'a>> {
         let asked = match reading.place {
             _ if reading.condition => Asked::Condition,
-            Place::Formula => Asked::Formula,
+            ValuePlace::Formula => Asked::Formula,
             _ => Asked::Value,
         };
         let new = self.rewritten(asked, node)?;
@@ -193,7 +193,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A record with one key that is an operator.
-    fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: Reading) -> Option<Expr<'a>> {
+    fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: ReadAs) -> Option<Expr<'a>> {
         let name = entry.name()?;
         let operator = operator::find(name).filter(|found| reading.computes || found.is_everywhere())?;
         let operands: &[Node<'a>] = match &entry.value.kind {
@@ -223,16 +223,16 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The operand with this number, from 0.
-    fn operand(&mut self, operator: &Operator, number: usize, node: &Node<'a>, of: Reading) -> Expr<'a> {
+    fn operand(&mut self, operator: &Operator, number: usize, node: &Node<'a>, of: ReadAs) -> Expr<'a> {
         let texts = operator.spelling == "concat" || matches!(operator.makes, Makes::Apply(_));
         let place = match texts {
-            true if number == 1 && operator.takes_field() => Place::Field,
-            true => Place::Data,
-            false => Place::Formula,
+            true if number == 1 && operator.takes_field() => ValuePlace::Field,
+            true => ValuePlace::Data,
+            false => ValuePlace::Formula,
         };
         let joins = is_logical(operator);
         let (infix, condition) = (of.infix && joins, of.condition && joins);
-        let value = self.read_value(node, Reading { infix, place, computes: true, condition });
+        let value = self.read_value(node, ReadAs { infix, place, computes: true, condition });
         self.checked_operand(operator, number, node, value)
     }
 
@@ -247,7 +247,7 @@ impl<'a> StepReader<'_, 'a> {
         let read: Vec<Expr<'a>> = operands
             .enumerate()
             .map(|(number, operand)| match operator {
-                Some(operator) => self.operand(operator, number, operand, Reading::DATA),
+                Some(operator) => self.operand(operator, number, operand, ReadAs::DATA),
                 None => self.value(operand),
             })
             .collect();
@@ -344,11 +344,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The key of a record that may be meant as an operator: one with operands, in a context in which
     /// something is computed, or a sign.
-    fn in_place_of_operator<'d>(&self, node: &'d Node<'a>, reading: Reading) -> Option<&'d Node<'a>> {
+    fn in_place_of_operator<'d>(&self, node: &'d Node<'a>, reading: ReadAs) -> Option<&'d Node<'a>> {
         const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
         let [only] = entries(node) else { return None };
         let is_construct = only.name().is_none_or(|name| self.dialect.key(name, &CONSTRUCTS).is_some());
-        let computes = reading.place == Place::Formula && matches!(only.value.kind, Kind::List(_));
+        let computes = reading.place == ValuePlace::Formula && matches!(only.value.kind, Kind::List(_));
         ((computes && !is_construct) || is_symbol(node)).then_some(&only.key)
     }
 
@@ -390,10 +390,7 @@ impl<'a> StepReader<'_, 'a> {
             };
             list.push(Case { key, key_span, value: first });
             if let Some(other) = other.filter(|_| doubled) {
-                // Its calls have separate numbers; its errors are reported already.
-                let mark = self.diagnostics.mark();
-                let value = read(self);
-                self.diagnostics.rewind(mark);
+                let value = self.again(read);
                 list.push(Case { key: other, key_span, value });
             }
         }

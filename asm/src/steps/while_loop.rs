@@ -132,10 +132,7 @@ impl<'a> StepReader<'_, 'a> {
         let message = self.arena.alloc_str(&format!("the loop did not end within {passes} passes"));
         let fail = StmtKind::Fail(literal(Literal::Text(message), at));
         let Some(tested) = tested else { return self.one(fail, at) };
-        // It has been read above, with its findings.
-        let before = self.diagnostics.mark();
-        let condition = self.condition(tested);
-        self.diagnostics.rewind(before);
+        let condition = self.again(|this| this.condition(tested));
         let then = self.one(fail, at);
         let node = If { condition, then, otherwise: None, span: at };
         self.block(|this| this.push_if(node, at))
@@ -145,10 +142,10 @@ impl<'a> StepReader<'_, 'a> {
     /// end of the pass, with its findings.
     pub(crate) fn test_before_skip(&mut self, at: Span) {
         let Some(condition) = self.loops.last().and_then(|open| open.until) else { return };
-        let before = self.diagnostics.mark();
-        let condition = self.condition(&condition);
-        let readable = !self.diagnostics.has_errors_since(before);
-        self.diagnostics.rewind(before);
+        let (condition, readable) = self.again(|this| {
+            let before = this.diagnostics.mark();
+            (this.condition(&condition), !this.diagnostics.has_errors_since(before))
+        });
         if readable {
             self.push_break_if(condition, at);
         }

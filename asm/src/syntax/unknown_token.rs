@@ -14,7 +14,7 @@ use ilo_spec::node::Word;
 
 /// What the parser expects in place of a token that it does not understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Spot {
     /// An instruction that begins a statement.
     Statement,
     /// The first token of an operand of this instruction.
@@ -31,14 +31,14 @@ pub(crate) enum Place {
     End,
 }
 
-impl Place {
+impl Spot {
     /// The instruction that expects it.
     pub(crate) fn of(self) -> Option<Word> {
         match self {
-            Place::Operand(of) | Place::Slot(of) | Place::Field(of) | Place::Value(of) | Place::Count(of) => {
+            Spot::Operand(of) | Spot::Slot(of) | Spot::Field(of) | Spot::Value(of) | Spot::Count(of) => {
                 Some(of)
             }
-            Place::Statement | Place::End => None,
+            Spot::Statement | Spot::End => None,
         }
     }
 }
@@ -46,7 +46,7 @@ impl Place {
 /// A token that the parser does not understand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'s> {
-    pub(crate) place: Place,
+    pub(crate) place: Spot,
     pub(crate) kind: Kind,
     pub(crate) text: &'s str,
     /// The value before the token, at the end of a statement.
@@ -65,7 +65,7 @@ pub(crate) trait Lookup {
 
 /// How the parser continues after a habit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum TokenReading {
     /// As if this slot were written.
     Slot(u32),
     /// As if these fields of a slot were read, one of the other.
@@ -79,8 +79,8 @@ pub(crate) enum Reading {
 
 /// The answer of a habit for a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) reading: Reading,
+pub(crate) struct FoundToken {
+    pub(crate) reading: TokenReading,
     /// The message; `None` if that of the parser is used.
     pub(crate) message: Option<String>,
     pub(crate) help: Option<String>,
@@ -88,11 +88,11 @@ pub(crate) struct Found {
     pub(crate) fix: Option<String>,
 }
 
-impl Found {
+impl FoundToken {
     /// The diagnostic of the token, in place of that of the parser.
     pub(crate) fn diagnostic(self, code: Code, span: Span, expected: &str, text: &str) -> Diagnostic {
         let meant = match (&self.reading, &self.fix) {
-            (Reading::Slot(_) | Reading::Path(..), Some(fix)) => format!("`{fix}`"),
+            (TokenReading::Slot(_) | TokenReading::Path(..), Some(fix)) => format!("`{fix}`"),
             _ => expected.to_owned(),
         };
         let mut wrong = Diagnostic::new(code, span, self.message.unwrap_or_default())
@@ -115,7 +115,7 @@ pub(crate) struct References {
 }
 
 /// Answers to what writers bring from other languages.
-pub(crate) trait Habits: Sync {
+pub(crate) trait ForeignTokens: Sync {
     /// The instruction that a word of another language means.
     fn word(&self, _text: &str) -> Option<Word> {
         None
@@ -127,7 +127,7 @@ pub(crate) trait Habits: Sync {
     }
 
     /// The meaning of a token that the parser does not understand.
-    fn find(&self, _site: &Site<'_>, _names: &mut dyn Lookup) -> Option<Found> {
+    fn find(&self, _site: &Site<'_>, _names: &mut dyn Lookup) -> Option<FoundToken> {
         None
     }
 
@@ -164,4 +164,4 @@ impl Constant {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Canonical;
 
-impl Habits for Canonical {}
+impl ForeignTokens for Canonical {}

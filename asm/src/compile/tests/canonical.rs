@@ -66,13 +66,13 @@ impl Habits for Noting {
         source: &str,
         found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
-        let programs = habits::Reading.programs(programs, dialect, source, found);
+        let programs = habits::DocumentHabits.programs(programs, dialect, source, found);
         self.0.fetch_or(programs.is_some(), Ordering::Relaxed);
         programs
     }
 
     fn rewrite<'a>(&self, asked: Asked<'_, 'a>, node: &Node<'a>, at: &Surroundings<'_, 'a>) -> Rewritten<'a> {
-        let rewritten = habits::Reading.rewrite(asked, node, at);
+        let rewritten = habits::DocumentHabits.rewrite(asked, node, at);
         self.0.fetch_or(rewritten.node.is_some(), Ordering::Relaxed);
         rewritten
     }

@@ -15,7 +15,7 @@ use ilo_spec::error::Code;
 
 /// Input at the cursor that is not JSON.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct StrangeInput<'a> {
     /// The rest of the source.
     rest: &'a str,
     first: char,
@@ -29,9 +29,9 @@ struct Habit {
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     name: &'static str,
     /// Whether some input has this habit.
-    is: for<'a, 'd> fn(&Reader<'a, 'd>, Found<'a>) -> bool,
+    is: for<'a, 'd> fn(&Reader<'a, 'd>, StrangeInput<'a>) -> bool,
     /// Reports it, and continues as if the fix were applied.
-    recover: for<'a, 'd> fn(&mut Reader<'a, 'd>, Found<'a>),
+    recover: for<'a, 'd> fn(&mut Reader<'a, 'd>, StrangeInput<'a>),
     /// A source with the habit, and the fixed source.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     example: [&'static str; 2],
@@ -94,14 +94,14 @@ impl<'a> Reader<'a, '_> {
     pub(crate) fn recover(&mut self, word: &'a str) {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(first) = rest.chars().next() else { return };
-        let found = Found { rest, first, word };
+        let found = StrangeInput { rest, first, word };
         if let Some(habit) = HABITS.iter().find(|habit| (habit.is)(self, found)) {
             (habit.recover)(self, found);
         }
     }
 
     /// `True`, `None`, `undefined` and the like.
-    fn word_for(&mut self, Found { word, .. }: Found<'a>) {
+    fn word_for(&mut self, StrangeInput { word, .. }: StrangeInput<'a>) {
         let meant = word_meant(word).unwrap_or("");
         let span = Span::new(offset(self.at), offset(self.at + word.len()));
         self.ready();
@@ -121,7 +121,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A text or key without quotes.
-    fn unquoted(&mut self, Found { rest, .. }: Found<'a>) {
+    fn unquoted(&mut self, StrangeInput { rest, .. }: StrangeInput<'a>) {
         let key =
             matches!(self.want, Want::Key | Want::FirstKey) || (self.want == Want::Next && self.in_record());
         let mut length = 0;
@@ -162,7 +162,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A text in other quotes.
-    fn other_quotes(&mut self, Found { rest, first, .. }: Found<'a>) {
+    fn other_quotes(&mut self, StrangeInput { rest, first, .. }: StrangeInput<'a>) {
         let ends = |c: char| match first {
             '“' | '”' => matches!(c, '“' | '”'),
             '‘' | '’' => matches!(c, '‘' | '’'),
@@ -210,7 +210,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A comment, which JSON does not have.
-    fn comment(&mut self, Found { rest, .. }: Found<'a>) {
+    fn comment(&mut self, StrangeInput { rest, .. }: StrangeInput<'a>) {
         let line = rest.lines().next().unwrap_or("").trim_end().len();
         let block = rest.starts_with("/*");
         let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
@@ -228,7 +228,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// An invisible character.
-    fn invisible(&mut self, Found { first, .. }: Found<'a>) {
+    fn invisible(&mut self, StrangeInput { first, .. }: StrangeInput<'a>) {
         let span = Span::new(offset(self.at), offset(self.at + first.len_utf8()));
         self.at = span.end as usize;
         if first.is_whitespace() {
@@ -243,7 +243,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A run of characters that begin no token; `;` counts as a comma and `=` as a colon.
-    fn odd(&mut self, Found { rest, first, .. }: Found<'a>) {
+    fn odd(&mut self, StrangeInput { rest, first, .. }: StrangeInput<'a>) {
         let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
         let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
         let text = rest.get(..run).unwrap_or("");

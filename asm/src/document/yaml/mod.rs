@@ -20,7 +20,7 @@ use crate::span::Span;
 use crate::text::shorten;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
-use places::Seen;
+use places::ScannedPart;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Marks};
 
 /// The most times that a document is read again after a fix.
@@ -48,7 +48,7 @@ pub(crate) fn read<'a>(
     // Fixes are kept separately: the diagnostics of a document that is read again are dropped.
     let mut fixes = Diagnostics::default();
     loop {
-        let seen = Seen::new(source, start..end, &edits, ascii);
+        let seen = ScannedPart::new(source, start..end, &edits, ascii);
         let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut built);
         let Err(error) = reader.run() else { break };
         let at = seen.offset(error.marker().index()) as usize;
@@ -132,7 +132,7 @@ struct Began {
 
 struct Reader<'a, 'd> {
     source: &'a str,
-    seen: &'d Seen<'a>,
+    seen: &'d ScannedPart<'a>,
     arena: &'a Bump,
     diagnostics: &'d mut Diagnostics,
     built: &'d mut Builder<'a>,
@@ -146,7 +146,7 @@ struct Reader<'a, 'd> {
 impl<'a, 'd> Reader<'a, 'd> {
     fn new(
         source: &'a str,
-        seen: &'d Seen<'a>,
+        seen: &'d ScannedPart<'a>,
         start: usize,
         arena: &'a Bump,
         diagnostics: &'d mut Diagnostics,

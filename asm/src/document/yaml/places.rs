@@ -13,7 +13,7 @@ use std::cell::RefCell;
 const STEP: usize = 32;
 
 /// The part of a source that the scanner sees.
-pub(crate) struct Seen<'s> {
+pub(crate) struct ScannedPart<'s> {
     /// The part of the source, with fixes applied.
     pub(crate) text: Cow<'s, str>,
     /// Its start in the source.
@@ -32,10 +32,10 @@ struct AppliedFix {
     source: (usize, usize),
 }
 
-impl<'s> Seen<'s> {
+impl<'s> ScannedPart<'s> {
     /// The part of a source in a range, with the edits that lie in it; edits are sorted and do not overlap.
     /// The part is copied only if there are edits.
-    pub(crate) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> Seen<'s> {
+    pub(crate) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> ScannedPart<'s> {
         let mut fixes = Vec::new();
         let mut text = Cow::Borrowed(source.get(part.clone()).unwrap_or(""));
         let edits = edits.iter().filter(|edit| part.start <= edit.span.range().start);
@@ -54,7 +54,7 @@ impl<'s> Seen<'s> {
             out.push_str(source.get(at..part.end).unwrap_or(""));
             text = Cow::Owned(out);
         }
-        Seen { text, base: part.start, ascii, noted: RefCell::new(vec![0]), fixes }
+        ScannedPart { text, base: part.start, ascii, noted: RefCell::new(vec![0]), fixes }
     }
 
     /// The byte offset in the source of a character by its number. The cost is at most the distance from the

@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
-use crate::dialect::reader_habits::Place;
+use crate::dialect::reader_habits::ValuePlace;
 use crate::document::replacement::is_repeatable;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
@@ -19,7 +19,7 @@ use ilo_spec::error::Code;
 
 impl<'a> Lints<'_, '_, 'a> {
     /// Warns about a record that other languages would compute or look up.
-    pub(super) fn record(&mut self, node: &Node<'a>, place: Place) {
+    pub(super) fn record(&mut self, node: &Node<'a>, place: ValuePlace) {
         let list = entries(node);
         if let Some(found) = by_keys(list) {
             return self.operation(node, found.0, &found.1);
@@ -61,7 +61,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// A record with one key that is a reference, an operation or a choice in other languages.
-    fn only_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
+    fn only_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: ValuePlace) {
         if let Some(meant) = self.referred(entry, name) {
             let fixed = self.at.dialect.own_form(&meant, false);
             let form = if self.at.dialect.is_yaml() { fixed.clone() } else { format!("\"{fixed}\"") };
@@ -90,14 +90,14 @@ impl<'a> Lints<'_, '_, 'a> {
             return self.step_as_data(node, foreign::is(foreign::Place::Choice, word));
         }
         if let Some(instead) = other_operator::in_place_of(word, Written::Record)
-            .filter(|_| place == Place::Formula || word != name)
+            .filter(|_| place == ValuePlace::Formula || word != name)
         {
             let warning = self
                 .data("this record is data, and computes nothing", node, "a step of its own")
                 .help(instead);
             return self.suspect(node.span, warning);
         }
-        if place == Place::Formula
+        if place == ValuePlace::Formula
             && let Some((before, after)) = other_operator::predicate(word, Written::Record)
         {
             return self.asks(node, entry, before, after);
@@ -114,8 +114,11 @@ impl<'a> Lints<'_, '_, 'a> {
         // No data has a field such as `toUpperCase`.
         let method = ["to", "parse"].iter().any(|prefix| name.starts_with(prefix))
             && name.contains(|c: char| c.is_ascii_uppercase());
-        let operates =
-            method || word != name || place == Place::Formula || measures || operands > 1 && name != "in";
+        let operates = method
+            || word != name
+            || place == ValuePlace::Formula
+            || measures
+            || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
             let form = format!("{{\"{}\": …}}", meant.spelling);
             let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
@@ -171,7 +174,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about `["+", "$x", 1]`, which is a list of three items here.
-    pub(super) fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
+    pub(super) fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: ValuePlace) {
         let [first, operands @ ..] = items else { return };
         let Some(operator) = first.text().and_then(operator::find) else { return };
         let refers = |operand: &Node<'a>| match operand.kind {
@@ -183,7 +186,7 @@ impl<'a> Lints<'_, '_, 'a> {
             Kind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
             _ => false,
         };
-        if !operator.takes(operands.len()) || !(place == Place::Formula || operands.iter().any(refers)) {
+        if !operator.takes(operands.len()) || !(place == ValuePlace::Formula || operands.iter().any(refers)) {
             return;
         }
         let spelling = operator.spelling;

@@ -6,7 +6,7 @@ use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
-use crate::dialect::reader_habits::Place;
+use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Entry, Kind as NodeKind, Node, Text};
 use crate::document::{inner, rename};
 use crate::expr::print::{Forms, write};
@@ -23,13 +23,13 @@ const LONGEST: usize = 400;
 
 impl<'a> Lints<'_, '_, 'a> {
     /// A text of a document or of an infix text.
-    pub(super) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) {
+    pub(super) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
         self.brackets(node);
         if self.dollar_reference(node, template) {
             return;
         }
         let before = self.warnings.len();
-        if template.whole().is_none() && !template.is_bad() && place != Place::Quoted {
+        if template.whole().is_none() && !template.is_bad() && place != ValuePlace::Quoted {
             self.unmarked_text(node, template.text().is_some(), place);
         }
         // What the whole text computes says more than its parts.
@@ -77,8 +77,8 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about a text that other languages would compute or read as a value.
-    pub(super) fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
-        if let Some(tree) = self.computation(node, place == Place::Formula) {
+    pub(super) fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) {
+        if let Some(tree) = self.computation(node, place == ValuePlace::Formula) {
             return self.reads_as_expression(node, &tree);
         }
         if plain && !self.at.dialect.is_bare() {

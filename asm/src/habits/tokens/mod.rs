@@ -10,7 +10,7 @@ pub(crate) mod references;
 pub(crate) mod rows;
 pub(crate) mod words;
 
-use crate::syntax::unknown_token::{Constant, Found, Habits, Lookup, References, Site};
+use crate::syntax::unknown_token::{Constant, ForeignTokens, FoundToken, Lookup, References, Site};
 use crate::text::shorten;
 use ilo_spec::node::{TABLE, Word};
 use rows::{ROWS, Row};
@@ -19,7 +19,7 @@ use rows::{ROWS, Row};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenHabits;
 
-impl Habits for TokenHabits {
+impl ForeignTokens for TokenHabits {
     fn word(&self, text: &str) -> Option<Word> {
         let own = TABLE.iter().find(|row| same_letters(row.mnemonic, text)).map(|row| row.word);
         let other = || words::INSTRUCTIONS.iter().find(|habit| same_letters(habit.word, text));
@@ -32,7 +32,7 @@ impl Habits for TokenHabits {
         own.or_else(|| Constant::of(other()?.1))
     }
 
-    fn find(&self, site: &Site<'_>, names: &mut dyn Lookup) -> Option<Found> {
+    fn find(&self, site: &Site<'_>, names: &mut dyn Lookup) -> Option<FoundToken> {
         ROWS.iter().filter(|row| (row.at)(site.place)).find_map(|row| {
             let bound = row.pattern.bind(site, names)?;
             Some(found(row, site, &bound))
@@ -45,9 +45,9 @@ impl Habits for TokenHabits {
 }
 
 /// The answer of a row for a token.
-fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
+fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> FoundToken {
     let fill = |template: &str| fill(template, site, bound);
-    Found {
+    FoundToken {
         reading: bound.reading.clone(),
         message: (!row.message.is_empty()).then(|| fill(row.message)),
         help: (!row.help.is_empty()).then(|| fill(row.help)),

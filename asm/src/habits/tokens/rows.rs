@@ -4,7 +4,7 @@ use super::references::{self, Path, bare};
 use super::words;
 use crate::dialect::other_operator::{self, Written};
 use crate::syntax::lexer::Kind;
-use crate::syntax::unknown_token::{Lookup, Place, Reading, Site};
+use crate::syntax::unknown_token::{Lookup, Site, Spot, TokenReading};
 use ilo_spec::node::Word;
 
 /// The tokens of a row.
@@ -34,7 +34,7 @@ pub(crate) struct Bound<'s> {
     /// What to write instead.
     pub(crate) new: String,
     /// How the parser continues; by default with the next statement, so that the row is only advice.
-    pub(crate) reading: Reading,
+    pub(crate) reading: TokenReading,
 }
 
 impl Pattern {
@@ -47,7 +47,7 @@ impl Pattern {
                 words.iter().any(|word| word.eq_ignore_ascii_case(text)).then(Bound::default)
             }
             Pattern::Signs(signs) => {
-                let absent = Bound { reading: Reading::Absent, ..Bound::default() };
+                let absent = Bound { reading: TokenReading::Absent, ..Bound::default() };
                 signs.contains(&site.text).then_some(absent)
             }
             Pattern::Operator => {
@@ -61,11 +61,11 @@ impl Pattern {
             Pattern::SlotName => {
                 let name = bare(site.text);
                 let slot = if is_word { names.slot(name)? } else { return None };
-                Some(Bound { name, slot, reading: Reading::Slot(slot), ..Bound::default() })
+                Some(Bound { name, slot, reading: TokenReading::Slot(slot), ..Bound::default() })
             }
             Pattern::Path => match references::path(site.text, names)? {
                 Path::Read { code, slot, fields } => {
-                    Some(Bound { new: code, reading: Reading::Path(slot, fields), ..Bound::default() })
+                    Some(Bound { new: code, reading: TokenReading::Path(slot, fields), ..Bound::default() })
                 }
                 Path::Unnumbered => None,
             },
@@ -80,7 +80,7 @@ impl Pattern {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// Whether it applies at a position.
-    pub(crate) at: fn(Place) -> bool,
+    pub(crate) at: fn(Spot) -> bool,
     pub(crate) pattern: Pattern,
     /// The message; empty if that of the parser is used.
     pub(crate) message: &'static str,
@@ -95,7 +95,7 @@ pub(crate) struct Row {
 /// A word that begins a statement in other languages, and what to write here.
 const fn elsewhere(words: &'static [&'static str], help: &'static str, example: &'static str) -> Row {
     Row {
-        at: |place| place == Place::Statement,
+        at: |place| place == Spot::Statement,
         pattern: Pattern::Words(words),
         message: "",
         help,
@@ -105,7 +105,7 @@ const fn elsewhere(words: &'static [&'static str], help: &'static str, example: 
 }
 
 const fn advice(
-    at: fn(Place) -> bool,
+    at: fn(Spot) -> bool,
     pattern: Pattern,
     message: &'static str,
     help: &'static str,
@@ -122,7 +122,7 @@ const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`
 /// All rows. If several match a token, the first one counts.
 pub(crate) const ROWS: [Row; 24] = [
     Row {
-        at: |place| matches!(place, Place::Operand(_)),
+        at: |place| matches!(place, Spot::Operand(_)),
         pattern: Pattern::SlotName,
         message: "`{text}` is a name, where an operand is expected",
         help: "`{name}` is slot {slot}: write `REF {slot}`",
@@ -130,7 +130,7 @@ pub(crate) const ROWS: [Row; 24] = [
         example: ("RET b", "RET REF 1"),
     },
     Row {
-        at: |place| matches!(place, Place::Slot(_)),
+        at: |place| matches!(place, Spot::Slot(_)),
         pattern: Pattern::SlotName,
         message: "`{text}` is a name, and a number belongs here",
         help: "write `{slot}`",
@@ -138,7 +138,7 @@ pub(crate) const ROWS: [Row; 24] = [
         example: ("RET REF $b", "RET REF 1"),
     },
     Row {
-        at: |place| matches!(place, Place::Operand(_)),
+        at: |place| matches!(place, Spot::Operand(_)),
         pattern: Pattern::Path,
         message: PATH,
         help: BY_NUMBERS,
@@ -146,7 +146,7 @@ pub(crate) const ROWS: [Row; 24] = [
         example: ("RET $a.k.l", "RET FIELD FIELD 0 0 1"),
     },
     advice(
-        |place| matches!(place, Place::Operand(_)),
+        |place| matches!(place, Spot::Operand(_)),
         Pattern::UnnumberedPath,
         PATH,
         NO_NUMBER,
@@ -154,22 +154,16 @@ pub(crate) const ROWS: [Row; 24] = [
     ),
     Row {
         // The REF is replaced too.
-        at: |place| place == Place::Slot(Word::Ref),
+        at: |place| place == Spot::Slot(Word::Ref),
         pattern: Pattern::Path,
         message: PATH,
         help: BY_NUMBERS,
         fix: Some("{new}"),
         example: ("RET REF a.k", "RET FIELD 0 0"),
     },
-    advice(
-        |place| place == Place::Slot(Word::Ref),
-        Pattern::UnnumberedPath,
-        "",
-        NO_NUMBER,
-        "RET REF a.other",
-    ),
+    advice(|place| place == Spot::Slot(Word::Ref), Pattern::UnnumberedPath, "", NO_NUMBER, "RET REF a.other"),
     Row {
-        at: |place| matches!(place, Place::Value(_)),
+        at: |place| matches!(place, Spot::Value(_)),
         pattern: Pattern::Signs(&["=", ":=", "<-"]),
         message: "`{of}` needs no `{text}`",
         help: "",
@@ -177,28 +171,28 @@ pub(crate) const ROWS: [Row; 24] = [
         example: ("LET 2 = REF 1\nRET REF 2", "LET 2 REF 1\nRET REF 2"),
     },
     advice(
-        |place| matches!(place, Place::Operand(_) | Place::Count(_)),
+        |place| matches!(place, Spot::Operand(_) | Spot::Count(_)),
         Pattern::Operator,
         "",
         PREFIX,
         "RET == REF 1 REF 1",
     ),
     advice(
-        |place| place == Place::End,
+        |place| place == Spot::End,
         Pattern::Operator,
         "",
         "an operator comes before its operands: `{new} {before} …`",
         "RET REF 1 + REF 1",
     ),
     advice(
-        |place| place == Place::Field(Word::Field),
+        |place| place == Spot::Field(Word::Field),
         Pattern::Words(&["length", "size", "count"]),
         "",
         "how many items or characters there are is `LEN REF <slot>`",
         "RET FIELD 0 length",
     ),
     Row {
-        at: |place| place == Place::Value(Word::For),
+        at: |place| place == Spot::Value(Word::For),
         pattern: Pattern::Signs(&["IN", "in"]),
         message: "`{of}` needs no `{text}`",
         help: "",
@@ -206,20 +200,20 @@ pub(crate) const ROWS: [Row; 24] = [
         example: ("FOR 2 IN LIST 0 1\n  REF 2\nRET REF 1", "FOR 2 LIST 0 1\n  REF 2\nRET REF 1"),
     },
     advice(
-        |place| matches!(place, Place::Operand(_)),
+        |place| matches!(place, Spot::Operand(_)),
         Pattern::Words(&["map", "filter", "reduce", "where", "select"]),
         "",
         "`LET <slot> FOR <slot> <list> <count>` collects the values of its passes; an `IF` in it filters",
         "RET MAP REF 0",
     ),
     advice(
-        |place| matches!(place, Place::Operand(_)),
+        |place| matches!(place, Spot::Operand(_)),
         Pattern::Words(&["ternary", "iif", "cond"]),
         "",
         "one of two values is `LET <slot> IF <condition> <count>` with `ELSE <count>`",
         "RET TERNARY REF 0",
     ),
-    advice(|place| matches!(place, Place::Operand(_)), Pattern::Function, "", "{new}", "RET indexOf REF 0"),
+    advice(|place| matches!(place, Spot::Operand(_)), Pattern::Function, "", "{new}", "RET indexOf REF 0"),
     elsewhere(
         &["WHILE", "UNTIL", "REPEAT", "DO", "LOOP"],
         "a loop has a bound: `FOR <slot> RANGE LIT 1 <most passes> <count>`, in it `IF <condition> 1` and `BREAK`, \
