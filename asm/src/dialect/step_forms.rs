@@ -31,8 +31,8 @@ impl Dialect {
         words.join(", ")
     }
 
-    /// The diagnostic of a key that has no meaning in a record with `keys`. `what` names the record, and `word`
-    /// is what the key most likely means.
+    /// The diagnostic of a key that has no meaning in a record with `keys`. `what` names the record, `word`
+    /// the key that is most likely meant.
     pub(crate) fn unknown_key(
         self,
         key: &Node<'_>,
