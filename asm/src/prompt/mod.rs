@@ -8,6 +8,7 @@ mod about;
 use crate::catalog::Catalog;
 use crate::compile::{OutputSchema, Signature};
 use crate::notation::Notation;
+use std::fmt::Write as _;
 
 /// The card of a notation.
 pub const fn card(notation: Notation) -> &'static str {
@@ -55,14 +56,16 @@ pub fn prompt_for(
     output: Option<&OutputSchema>,
 ) -> String {
     let mut out = prompt(notation, catalog);
+    // Writing to a string does not fail.
     if let Some(signature) = signature {
         let beginning = signature.beginning(notation);
-        out.push_str(&format!(
+        let _ = write!(
+            out,
             "\nWrite one program, of the function `{signature}`. It begins like this:\n{beginning}"
-        ));
+        );
     }
     if let Some(output) = output {
-        out.push_str(&format!("\nThe program returns a value of this type: {}\n", output.shape().written()));
+        let _ = writeln!(out, "\nThe program returns a value of this type: {}", output.shape().written());
     }
     out
 }
