@@ -1,7 +1,9 @@
-//! The calls of a run as they were made, for people who look later: kept only in a journal that is told to.
+//! The calls of a run as they were made, for people who look later: kept only in a journal that is to keep
+//! them.
 //!
-//! They are rows beside those of decisions, and are exported, removed and encrypted with them. A session hands them
-//! over with its next record that somebody waits for; a process that is killed takes at most [`TOGETHER`] along.
+//! They are rows beside those of decisions, and are exported, removed and encrypted with them. A session
+//! hands them over with its next record that somebody waits for; a process that is killed takes at most
+//! [`TOGETHER`] along.
 
 use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY};
@@ -23,8 +25,8 @@ pub struct Called {
     pub tool: String,
     /// The arguments as JSON.
     pub arguments: String,
-    /// The milliseconds that it took; nothing if its answer came from a person, from outside, or from a process
-    /// that had the run before.
+    /// The milliseconds that it took; nothing if its answer came from a person, from outside, or from a
+    /// process that had the run before.
     pub took_ms: Option<u64>,
     /// Its answer; nothing if none came, so that it was in doubt.
     pub answer: Option<Answer>,

@@ -17,7 +17,7 @@
 //! | 0 | `error`, `policy`, `clock`, `place` | errors; how a tool may be called; the time; the place |
 //! | 1 | `state`, `cipher`, `answer`, `limits` | the table of states; encryption; stored answers and limits |
 //! | 2 | `recovery`, `row` | what follows a crash; rows |
-//! | 3 | `model`, `calls`, `queue` | what the store takes and gives; calls as they were made; writes that wait |
+//! | 3 | `model`, `calls`, `queue` | what the store takes and gives; calls as they were; writes that wait |
 //! | 4 | `backend` | what a database does for the store |
 //! | 5 | `decide` | what follows of the rows of a run: pure functions |
 //! | 6 | `sqlite`, `postgres` | a journal in a file; one in a database that machines share |

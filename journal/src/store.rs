@@ -91,8 +91,8 @@ impl Store {
         Ok(Store { backend, cipher, program: Arc::default(), keeps_calls })
     }
 
-    /// Accepts the server of a journal in PostgreSQL after a standby has taken over, or after it was restored from a
-    /// back-up, once no process uses it. Calls that were begun are in doubt then. Returns how many.
+    /// Accepts the server of a journal in PostgreSQL after a standby has taken over, or after it was restored
+    /// from a back-up, once no process uses it. Calls that were begun are in doubt then. Returns how many.
     ///
     /// # Errors
     /// Those of [`Store::open`]; [`ErrorCode::Value`] if the journal is a file.
@@ -111,8 +111,8 @@ impl Store {
         self.backend.warnings()
     }
 
-    /// Calls a function with a text for people when the server of the journal has been away for a second, and when it
-    /// answers again. A journal in a file has no server, and a second function is not called.
+    /// Calls a function with a text for people when the server of the journal has been away for a second, and
+    /// when it answers again. A journal in a file has no server, and a second function is not called.
     pub fn tell(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.backend.tell(Box::new(tell));
     }
@@ -206,8 +206,8 @@ impl Store {
         Ok(live)
     }
 
-    /// Keeps calls as they were made. They are written with the next record at the latest, for which the caller
-    /// waits.
+    /// Keeps calls as they were made. They are written with the next record at the latest, for which the
+    /// caller waits.
     pub(crate) fn keep(&self, lease: &Lease, calls: &[Called]) -> Result<()> {
         let (run, epoch) = (lease.run.id, lease.epoch);
         let rows = self.called(run, &lease.run.key, calls)?;
@@ -477,8 +477,8 @@ impl Store {
         Ok(found.into_iter().map(shown).collect())
     }
 
-    /// The calls that a run has made, in the order of their numbers, where the journal keeps them. A call of which a
-    /// crash left no record is not among them, and one that was made again is there twice.
+    /// The calls that a run has made, in the order of their numbers, where the journal keeps them. A call of
+    /// which a crash left no record is not among them, and one that was made again is there twice.
     ///
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
@@ -495,8 +495,8 @@ impl Store {
         self.keeps_calls.load(Ordering::Relaxed)
     }
 
-    /// Sets whether the calls of runs are kept, with their arguments and answers, from now on. Other processes that
-    /// have the journal open go on as before.
+    /// Sets whether the calls of runs are kept, with their arguments and answers, from now on. Other
+    /// processes that have the journal open go on as before.
     ///
     /// # Errors
     /// If the file of the journal cannot be used.

@@ -36,9 +36,9 @@ fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
 }
 
 #[test]
-fn a_journal_that_is_told_to_keeps_the_calls_of_runs() {
+fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs() {
     let (place, other) = (Place::new(), Place::new());
-    either::a_journal_that_is_told_to_keeps_the_calls_of_runs(&|| place.open(), &|| other.open());
+    either::a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs(&|| place.open(), &|| other.open());
 }
 
 #[test]

@@ -71,8 +71,8 @@ pub(crate) fn of(row: &Row) -> Result<Option<Cluster>> {
     Ok(timeline.map(|timeline| Cluster { system, timeline }))
 }
 
-/// Compares the server with the one that the journal knows, which is this one from the first time on. Gives a warning
-/// where the role may not ask.
+/// Compares the server with the one that the journal knows, which is this one from the first time on. Gives a
+/// warning where the role may not ask.
 pub(crate) fn check(link: &mut Link, schema: &str) -> Result<Option<String>> {
     let once = |_: Duration| false;
     let functions = ["pg_control_system()", "pg_walfile_name(pg_lsn)", "pg_current_wal_insert_lsn()"];
@@ -104,8 +104,9 @@ pub(crate) fn check(link: &mut Link, schema: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Takes this server for that of the journal, and puts in doubt the calls that were begun, also those that would be made
-/// again: records of what came after may be lost. Returns how many. No process owns a run any more.
+/// Takes this server for that of the journal, and puts in doubt the calls that were begun, also those that
+/// would be made again: records of what came after may be lost. Returns how many. No process owns a run any
+/// more.
 pub(crate) fn accept(link: &mut Link, schema: &str, now: i64) -> Result<usize> {
     let found = link.send(&[ask()], |_| false)?;
     let Some(own) = found.iter().flatten().next().map(of).transpose()?.flatten() else {

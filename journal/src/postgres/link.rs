@@ -17,7 +17,7 @@ use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row};
 
 /// How long a group may take before its connection counts as lost.
 const SLOW: Duration = Duration::from_mins(1);
-/// After how long people are told that a server is away.
+/// After how long people hear that a server is away.
 const TOLD_AFTER: Duration = Duration::from_secs(1);
 /// How long writes wait for a server that is away.
 const PATIENCE: Duration = Duration::from_mins(5);

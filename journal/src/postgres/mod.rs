@@ -68,7 +68,8 @@ impl Postgres {
         Ok(Postgres { writer, reader, heart, schema, random: Cipher::new(None), warnings, target })
     }
 
-    /// Accepts the server at an address, though it is another one than before. Returns how many calls are in doubt.
+    /// Accepts the server at an address, though it is another one than before. Returns how many calls are in
+    /// doubt.
     pub(crate) fn after_failover(address: &str, cipher: &Cipher, now: i64) -> Result<usize> {
         let target = Arc::new(Target::read(address)?);
         let mut link = Link::open(&target, &Arc::new(AtomicI64::new(0)))?;

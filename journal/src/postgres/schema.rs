@@ -48,8 +48,8 @@ const TABLES: &[&str] = &[
     "CREATE INDEX metadata_value ON {s}.metadata(name, value)",
 ];
 
-/// Opens the tables, or makes them. Returns what people should know. Another server than before is refused unless the
-/// caller accepts it.
+/// Opens the tables, or makes them. Returns what people should know. Another server than before is refused
+/// unless the caller accepts it.
 pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher, accepts: bool) -> Result<Vec<String>> {
     let mut warnings = look(link)?;
     let schema = link.target().schema.clone();

@@ -185,12 +185,13 @@ fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool 
     ended == runs
 }
 
-/// Whether a process has ended, by the text that names it.
+/// Whether a process has ended, by the text that names it. Its number may be that of another process
+/// meanwhile.
 fn has_ended(shown: &str) -> bool {
     let id = shown.split(' ').nth(1).unwrap_or_default();
-    // A process that was killed and not waited for is a zombie, which makes no calls.
-    std::fs::read_to_string(format!("/proc/{id}/stat"))
-        .map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')))
+    // A process that was killed and not waited for has no command, and makes no calls.
+    let command = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    !command.split(|byte| *byte == 0).any(|word| word == b"worker")
 }
 
 /// Compares outcomes and effects with those of uninterrupted runs.

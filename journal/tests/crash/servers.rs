@@ -7,7 +7,7 @@ mod server;
 
 use crate::programs::Random;
 use crate::worker::opened;
-use crate::{Counts, LONGEST, RUNS, check, decide, spawn};
+use crate::{Counts, RUNS, check, decide, spawn};
 use server::Server;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -17,6 +17,10 @@ const WORKERS: usize = 5;
 /// The lease of owners in the test, and pauses that are longer.
 const LEASE: &str = "&lease=1.5";
 const PAUSE: Duration = Duration::from_millis(2600);
+
+/// The time limit of a round: beside other work a process that has little of the processor is taken for dead
+/// often.
+const LONGEST: Duration = Duration::from_mins(10);
 
 /// What was done to processes and to the server.
 #[derive(Default)]

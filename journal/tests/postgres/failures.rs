@@ -224,14 +224,14 @@ fn people_are_told_once_that_a_server_is_away_and_when_it_answers() {
     let ticket = store.record(&mut lease, &record(To::Calling, 2)).unwrap();
     let begun = Instant::now();
     while told.lock().unwrap().is_empty() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "nobody is told");
+        assert!(begun.elapsed() < Duration::from_mins(1), "nobody hears of it");
         std::thread::sleep(Duration::from_millis(20));
     }
     server.up();
     ticket.wait().unwrap();
     let begun = Instant::now();
     while told.lock().unwrap().len() < 2 {
-        assert!(begun.elapsed() < Duration::from_mins(1), "nobody is told that it answers");
+        assert!(begun.elapsed() < Duration::from_mins(1), "nobody hears that it answers");
         std::thread::sleep(Duration::from_millis(20));
     }
     let told = told.lock().unwrap();

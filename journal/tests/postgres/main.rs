@@ -9,6 +9,7 @@ mod server;
 mod support;
 
 mod failures;
+mod full;
 mod owners;
 mod runs;
 

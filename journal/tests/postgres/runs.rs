@@ -43,12 +43,12 @@ fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
 }
 
 #[test]
-fn a_journal_that_is_told_to_keeps_the_calls_of_runs() {
+fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs() {
     let Some(server) = shared() else { return };
     let (path, file) = (server.address(""), Place::new());
-    either::a_journal_that_is_told_to_keeps_the_calls_of_runs(&|| open(&path), &|| file.open());
+    either::a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs(&|| open(&path), &|| file.open());
     let (path, file) = (server.address(""), Place::new());
-    either::a_journal_that_is_told_to_keeps_the_calls_of_runs(&|| file.open(), &|| open(&path));
+    either::a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs(&|| file.open(), &|| open(&path));
 }
 
 #[test]

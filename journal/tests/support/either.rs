@@ -169,7 +169,7 @@ fn paid(call: u64, amount: u64, answer: Option<&str>, made: bool) -> Told {
     (call, tool.to_owned(), format!("{{\"amount\":{amount}}}"), answer, made)
 }
 
-pub fn a_journal_that_is_told_to_keeps_the_calls_of_runs(
+pub fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs(
     open: &dyn Fn() -> Store,
     other: &dyn Fn() -> Store,
 ) {

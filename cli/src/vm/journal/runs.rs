@@ -93,7 +93,8 @@ Example: ilo-vm runs calls 3 --json --journal runs.journal")]
     /// Read a run from a file that `runs export` has written.
     #[command(after_help = "Example: ilo-vm runs import run-3 --journal other.journal")]
     Import(ImportArgs),
-    /// Accept another server of a journal in PostgreSQL, after a standby has taken over or a back-up was restored.
+    /// Accept another server of a journal in PostgreSQL, after a standby has taken over or a back-up was
+    /// restored.
     #[command(after_help = "\
 Stop all processes of the journal before. Calls that were begun are in doubt then, since their records may be lost: find \
 out whether they were made.
