@@ -134,7 +134,7 @@ fn unfit(kind: ReadErrorKind) -> Failure {
     let message = format!("the tool's answer {verb} {kind}");
     match kind {
         ReadErrorKind::Depth(_) => Failure::Limit(Code::FaultDepth, message),
-        _ => Failure::Limit(Code::FaultTooLarge, message),
+        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => Failure::Limit(Code::FaultTooLarge, message),
         _ => Failure::text(message),
     }
 }
