@@ -199,7 +199,7 @@ const ROWS: &[Row] = &[
     row(At::Root, &["steps", "vars", "variables", "outputs", "results", "context"], Word("steps"),
         "first-try/tool-calling/reference-steps"),
     row(At::OfStep, &["output", "outputs", "result"], Nothing, "first-try/tool-calling/reference-steps"),
-row(At::Operation, &["&&", "&"], Word("and"), "first-try/tool-calling/condition-and"),
+    row(At::Operation, &["&&", "&"], Word("and"), "first-try/tool-calling/condition-and"),
     row(At::Operation, &["||", "|"], Word("or"), "first-try/mcp/reference-filter"),
     row(At::Operation, &["!"], Word("not"), "first-try/id/concat-of-three"),
     row(At::Operation, &["===", "=", "is", "eq", "equals"], Word("=="), "first-try/id/prose-and-fence"),
@@ -291,9 +291,23 @@ row(At::Operation, &["&&", "&"], Word("and"), "first-try/tool-calling/condition-
     row(At::Document, &["jobs"], Advice("its commands become calls of tools"), "first-try/workflow/of-a-build"),
 ];
 
+/// The rows of each place, which are adjacent.
+const RANGES: [(usize, usize); Place::Document as usize + 1] = {
+    let mut ranges = [(0, 0); Place::Document as usize + 1];
+    let mut at = 0;
+    while at < ROWS.len() {
+        let range = &mut ranges[ROWS[at].place as usize];
+        range.0 = if range.1 == 0 { at } else { range.0 };
+        range.1 = at + 1;
+        at += 1;
+    }
+    ranges
+};
+
 /// The rows of a place.
 fn rows(place: Place) -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().filter(move |row| row.place == place)
+    let (from, to) = RANGES.get(place as usize).copied().unwrap_or_default();
+    ROWS.get(from..to).unwrap_or_default().iter()
 }
 
 /// The words of a place, in order.
@@ -367,6 +381,13 @@ mod tests {
                     || ["(", ".", "\"", " ", "{"].iter().any(|before| shown(before, "("))
             };
             assert!(row.words.iter().any(|word| shows(&word)), "{}: {:?}", row.example, row.words);
+        }
+    }
+
+    #[test]
+    fn the_rows_of_a_place_are_adjacent() {
+        for row in ROWS {
+            assert!(rows(row.place).all(|other| other.place == row.place), "{:?}", row.words);
         }
     }
 

@@ -279,6 +279,70 @@ fn completion_of_documents_follows_their_places() {
     assert_eq!(quoted[0].text, "\"subject\"");
 }
 
+/// A program in each of the four notations whose last step has the expression.
+fn with_expression(expression: &str) -> [String; 4] {
+    [
+        format!(
+            r#"{{"function": "f", "input": {{"user-id": "text"}}, "output": "any", "steps": [
+  {{"let": "user", "call": "get-user", "args": {{"user-id": "$input.user-id"}}}},
+  {{"return": "so: ${{{expression}}}"}}]}}"#
+        ),
+        format!(
+            r#"{{"fn": "f", "in": {{"user-id": "text"}}, "out": "any", "body": [
+  {{"let": "user", "call": "get-user", "args": {{"user-id": "user-id"}}}},
+  {{"ret": "so: ${{{expression}}}"}}]}}"#
+        ),
+        format!(
+            "name: f\ninput:\n  user-id: text\noutput: any\nsteps:\n  user:\n    call: get-user\n    args:\n      \
+             user-id: $.user-id\n  done:\n    return: 'so: ${{{expression}}}'\n"
+        ),
+        format!(
+            r#"{{"meta": {{"name": "f", "input": {{"user-id": "text"}}, "output": "any"}}, "steps": [
+  {{"let": "user", "call": "get-user", "with": {{"user-id": "$.user-id"}}}},
+  {{"ok": "so: ${{{expression}}}"}}]}}"#
+        ),
+    ]
+}
+
+#[test]
+fn completion_in_expressions_has_names_fields_and_functions() {
+    let inputs = ["$input.user-id", "user-id", "$.user-id", "$.user-id"];
+    for (source, input) in with_expression("1 + |").iter().zip(inputs) {
+        let labels = labels(source);
+        assert_eq!(labels[..2], [input, "user"], "{source}");
+        assert!(labels.contains(&"len".to_owned()) && labels.contains(&"and".to_owned()), "{source}");
+    }
+    for source in with_expression("upper(user.|) + 1") {
+        assert_eq!(labels(&source), ["email", "verified", "level"], "{source}");
+        assert_eq!(complete(&source)[0].span.start, complete(&source)[0].span.end, "{source}");
+    }
+    for source in with_expression("len(.u|)") {
+        assert_eq!(labels(&source), ["user-id"], "{source}");
+    }
+    // A text in an expression is no place for names, but an expression in that text is one.
+    for source in with_expression("join(x, `|`)") {
+        assert_eq!(labels(&source.replace('`', "'")), [""; 0], "{source}");
+    }
+    let condition = "name: f\ninput:\n  a: number\noutput: any\nsteps:\n  - if: len(x) > |\n    then:\n      - return: 1\n";
+    assert_eq!(labels(condition)[0], "$.a");
+}
+
+#[test]
+fn hover_in_expressions_describes_names_fields_and_functions() {
+    for source in with_expression("upper(user.em|ail) + 1") {
+        assert_eq!(hover(&source), "email?: text", "{source}");
+    }
+    for source in with_expression("1 + us|er.level") {
+        assert!(hover(&source).starts_with("user: {email?: text"), "{source}");
+    }
+    for source in with_expression("up|per(user.email)") {
+        assert!(hover(&source).starts_with("upper(text)\n\nthe text in upper case"), "{source}");
+    }
+    for source in with_expression("'up|per(x)'") {
+        assert_eq!(hover(&source.replacen("so: ", "", 1)), "", "{source}");
+    }
+}
+
 #[test]
 fn hints_name_the_numbers() {
     let found = ask(&at(NOTIFY, "LET 2"), |analysis, _, _, source| {

@@ -6,7 +6,7 @@ use crate::data::read::{Bounds, read};
 use crate::problem::{MOST, Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
-use ilo_vm::Input;
+use ilo_vm::{Fields, Input};
 
 /// The problems of an input for these parameters: values that are missing, unknown, or of another type.
 pub fn problems(parameters: &[Input<'_>], input: &Data) -> Vec<Problem> {
@@ -15,21 +15,28 @@ pub fn problems(parameters: &[Input<'_>], input: &Data) -> Vec<Problem> {
         return vec![Problem::new(Code::BadInput, "input", message)];
     };
     let missing =
-        parameters.iter().filter_map(|&Input { name, ty, takes_nil, optional, .. }| match input.get(name) {
-            None if optional => None,
-            Some(Data::Nil) if takes_nil => None,
-            None => {
-                let given = fields.iter().take(MOST).map(|(field, _)| field.as_str());
-                let unknown = given.filter(|given| parameters.iter().all(|it| it.name != *given));
-                let near = crate::problem::nearest(name, unknown);
-                let near = near.map_or_else(String::new, |near| format!("; is it `{near}`?"));
-                let message = format!("no value, expected {ty}{near}");
-                Some(Problem::new(Code::MissingInput, place(name), message))
+        parameters.iter().filter_map(|&Input { name, ty, takes_nil, optional, fields: listed, .. }| {
+            match input.get(name) {
+                None if optional => None,
+                Some(Data::Nil) if takes_nil => None,
+                None => {
+                    let given = fields.iter().take(MOST).map(|(field, _)| field.as_str());
+                    let unknown = given.filter(|given| parameters.iter().all(|it| it.name != *given));
+                    let near = crate::problem::nearest(name, unknown);
+                    let near = near.map_or_else(String::new, |near| format!("; is it `{near}`?"));
+                    let message = format!("no value, expected {ty}{near}");
+                    Some(Problem::new(Code::MissingInput, place(name), message))
+                }
+                Some(value) => match mismatch(value, ty) {
+                    Some(found) => {
+                        let message = format!("expected {ty}, found {found}");
+                        Some(Problem::new(Code::InputType, place(name), message))
+                    }
+                    None => misfit(value, listed).map(|(at, message)| {
+                        Problem::new(Code::InputType, format!("{}{at}", place(name)), message)
+                    }),
+                },
             }
-            Some(value) => mismatch(value, ty).map(|found| {
-                let message = format!("expected {ty}, found {found}");
-                Problem::new(Code::InputType, place(name), message)
-            }),
         });
     let unknown = fields.iter().filter(|(field, _)| parameters.iter().all(|it| it.name != field));
     let unknown = unknown.map(|(field, _)| {
@@ -86,6 +93,37 @@ fn mismatch(value: &Data, ty: Type) -> Option<String> {
         if !fits {
             let at = index.map_or_else(String::new, |at| format!(" in item {at}"));
             return Some(format!("{}{at}", value.kind()));
+        }
+    }
+    None
+}
+
+/// The first part of a value that is not as the fields of its type say: its place, and what is wrong there.
+/// Other fields are let through.
+fn misfit(value: &Data, listed: Option<Fields<'_>>) -> Option<(String, String)> {
+    let mut values = vec![(value, listed?, String::new())];
+    while let Some((value, fields, at)) = values.pop() {
+        match value {
+            Data::List(items) => {
+                let items = items.iter().enumerate().rev();
+                values.extend(items.map(|(index, item)| (item, fields, format!("{at}.{index}"))));
+                continue;
+            }
+            Data::Record(_) => {}
+            other => return Some((at, format!("expected a record, found {}", other.kind()))),
+        }
+        for field in fields.iter() {
+            let at = format!("{at}.{}", field.name);
+            match value.get(field.name) {
+                None if field.optional => {}
+                None => return Some((at, format!("no value, expected {}", field.ty))),
+                Some(Data::Nil) if field.nullable => {}
+                Some(value) => match (mismatch(value, field.ty), field.fields) {
+                    (Some(found), _) => return Some((at, format!("expected {}, found {found}", field.ty))),
+                    (None, Some(fields)) => values.push((value, fields, at)),
+                    (None, None) => {}
+                },
+            }
         }
     }
     None

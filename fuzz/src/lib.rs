@@ -28,5 +28,5 @@ pub use conversion::{conversion, round_trip};
 pub use host_targets::{json, mcp_answer, mcp_messages, tools_file};
 pub use snapshots::{snapshot, snapshots, suspending};
 pub use source_targets::{
-    bytecode, constrained, differential, id_text, mcp, mutated, tool_calling, workflow,
+    bytecode, constrained, differential, expression, id_text, mcp, mutated, tool_calling, workflow,
 };

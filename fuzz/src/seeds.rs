@@ -82,6 +82,13 @@ pub fn made(target: &str) -> BTreeSet<Vec<u8>> {
         "workflow" => all(sources(Notation::Workflow)),
         "mcp" => all(sources(Notation::Mcp)),
         "id_text" => all(sources(Notation::Id)),
+        "expression" => {
+            let sources: Vec<String> =
+                Notation::ALL.iter().flat_map(|(notation, _)| sources(*notation)).collect();
+            let all_of = all(crate::source_targets::expressions(sources.iter().map(|source| &**source)));
+            // Each goes through four notations.
+            all_of.into_iter().step_by(8).collect()
+        }
         "conversion" | "round_trip" => paired(),
         "bytecode" => bytecodes(),
         "snapshot" => crate::snapshots::snapshots().into_iter().collect(),

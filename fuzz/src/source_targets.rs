@@ -57,6 +57,60 @@ pub fn mcp(data: &[u8]) {
     text(std::str::from_utf8(data).unwrap_or_default(), Notation::Mcp);
 }
 
+/// An expression in the braces of a text, in the four notations of JSON and YAML, which read it alike.
+///
+/// # Panics
+/// If two notations build different code from it, or two ways through the code disagree.
+pub fn expression(data: &[u8]) {
+    let text_of = std::str::from_utf8(data).unwrap_or_default();
+    let mut quoted = String::new();
+    crate::data::quote(&format!("${{{text_of}}}"), &mut quoted);
+    let head = r#""input": {"a": "any", "b": "number", "c": "text"}, "output": "any", "steps": ["#;
+    let programs = [
+        (
+            Notation::ToolCalling,
+            format!(r#"{{"function": "f", {head}{{"let": "x", "expr": {quoted}}}, {{"return": "$x"}}]}}"#),
+        ),
+        (
+            Notation::Constrained,
+            format!(
+                r#"{{"fn": "f", "in": {{"a": "any", "b": "number", "c": "text"}}, "out": "any", "body": [{{"let": "x", "expr": {quoted}}}, {{"ret": "x"}}]}}"#
+            ),
+        ),
+        (
+            Notation::Workflow,
+            format!(
+                "{{\"name\": \"f\", {head}{{\"let\": \"x\", \"expr\": {quoted}}}, {{\"return\": \"${{x}}\"}}]}}"
+            ),
+        ),
+        (
+            Notation::Mcp,
+            format!(
+                r#"{{"meta": {{"name": "f", "input": {{"a": "any", "b": "number", "c": "text"}}, "output": "any"}}, "steps": [{{"let": "x", "expr": {quoted}}}, {{"ok": "$x"}}]}}"#
+            ),
+        ),
+    ];
+    let mut built: Vec<(Notation, Vec<u8>)> = Vec::new();
+    for (notation, source) in &programs {
+        text(source, *notation);
+        let options = Options { from: Some(*notation), strip: true, ..Options::default() };
+        if let (Some(program), findings) = build(source, &options)
+            && findings.as_slice().is_empty()
+        {
+            built.push((*notation, encode(&program)));
+        }
+    }
+    for pair in built.windows(2) {
+        assert!(pair[0].1 == pair[1].1, "{} and {} differ: {text_of}", pair[0].0, pair[1].0);
+    }
+}
+
+/// The expressions of the sources: what is in the braces of their texts.
+pub fn expressions<'s>(sources: impl IntoIterator<Item = &'s str>) -> Vec<String> {
+    let inside = |source: &'s str| source.split("${").skip(1).filter_map(|rest| rest.split('}').next());
+    sources.into_iter().flat_map(inside).map(str::to_owned).collect()
+}
+
 /// Compares a generated program with the oracle.
 ///
 /// # Panics

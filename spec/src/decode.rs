@@ -13,13 +13,14 @@ use crate::operand::{Operand, ToolId};
 use crate::program::{
     CallShape, Debug, Function, Key, Map, Need, Number, Parameter, Parameters, Position, Program, Strings,
 };
+use crate::record_input;
 use crate::types::{Output, Type};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 
 type Result<T> = core::result::Result<T, DecodeError>;
 
-fn operand<T: Operand>(r: &mut ByteReader<'_>) -> Result<T> {
+pub(crate) fn operand<T: Operand>(r: &mut ByteReader<'_>) -> Result<T> {
     T::decode(r)
 }
 
@@ -82,6 +83,7 @@ fn read_section(program: &mut Program, section: Section, r: &mut ByteReader<'_>)
             code(&mut program.code, r)?;
         }
         Section::Inputs => inputs(&mut program.functions, r)?,
+        Section::Records => program.records = record_input::decode(r)?,
         Section::Positions => {
             let list = positions(r)?;
             program.debug.get_or_insert_with(Debug::default).positions = list;
@@ -234,7 +236,7 @@ fn inputs(functions: &mut [Function], r: &mut ByteReader<'_>) -> Result<()> {
     Ok(())
 }
 
-fn ty(r: &mut ByteReader<'_>) -> Result<Type> {
+pub(crate) fn ty(r: &mut ByteReader<'_>) -> Result<Type> {
     let start = r.at;
     let value = r.varint()?;
     let [low, ..] = value.to_le_bytes();

@@ -9,6 +9,7 @@ use crate::bytes::ByteSink;
 use crate::operand::Operand as _;
 
 use crate::program::{Key, Map, Need, Number, Program};
+use crate::record_input;
 use crate::types::{Output, Type};
 use alloc::vec::Vec;
 
@@ -64,6 +65,7 @@ fn write_section(program: &Program, section: Section, out: &mut ByteSink) {
         }),
         Section::Code => program.code.iter().for_each(|op| op.encode(out)),
         Section::Inputs => inputs(program, out),
+        Section::Records => record_input::encode(&program.records, out),
         Section::Positions => positions(program, out),
         Section::Source => {
             if let Some(debug) = &program.debug {

@@ -19,13 +19,14 @@ pub enum Section {
     Functions = 7,
     Code = 8,
     Inputs = 9,
+    Records = 10,
     Positions = 0x80,
     Source = 0x81,
 }
 
 impl Section {
     /// All sections, in order.
-    pub const ALL: [Section; 11] = [
+    pub const ALL: [Section; 12] = [
         Section::Strings,
         Section::Numbers,
         Section::Shapes,
@@ -35,6 +36,7 @@ impl Section {
         Section::Functions,
         Section::Code,
         Section::Inputs,
+        Section::Records,
         Section::Positions,
         Section::Source,
     ];

@@ -21,4 +21,5 @@ pub mod number;
 pub mod operand;
 pub mod program;
 pub mod pure;
+pub mod record_input;
 pub mod types;

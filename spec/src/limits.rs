@@ -28,6 +28,8 @@ pub const MAPS: usize = 1 << 24;
 pub const NESTING: usize = 256;
 /// Nesting of lists in a type, which is the greatest depth of a value of that type.
 pub const TYPE_LISTS: usize = 128;
+/// Nesting of records in the type of a parameter: more is no type that a person reads.
+pub const RECORD_TYPES: usize = 16;
 /// Source bytes in one file: a span is two 32-bit offsets.
 pub const SOURCE: usize = u32::MAX as usize - 1;
 /// Registers passed in one window when a long list, text or record is built in parts.

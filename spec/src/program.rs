@@ -6,6 +6,7 @@
 
 use crate::isa::Op;
 use crate::operand::{FieldId, NumberId, ShapeId, StringId, ToolId};
+use crate::record_input::RecordInput;
 use crate::types::{Output, Type};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -334,6 +335,8 @@ pub struct Program {
     pub maps: Vec<Map>,
     /// The functions; each calls only functions with lower numbers.
     pub functions: Vec<Function>,
+    /// The parameters whose types list fields, in the order of the functions and of their parameters.
+    pub records: Vec<RecordInput>,
     /// The instructions of all functions, one after the other.
     pub code: Vec<Op>,
     /// Debug information, unless stripped.

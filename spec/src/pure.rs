@@ -245,15 +245,16 @@ functions! {
         "(n + text bytes / 64) * ceil(log2 n)"
         "the items in descending order, stable: by themselves, or by a field; all numbers or all texts";
     28 Unique "UNIQUE" [list: LIST, field: TEXT | NIL = Nil] LIST, total,
-        "fields / 4, name bytes / 64, values, bytes / 64"
+        "items / 4, fields / 4, name bytes / 64, values, bytes / 64"
         "the first of the items that are equal, or whose fields are, in order";
     29 Group "GROUP" [list: LIST, field: TEXT | NIL = Nil] LIST, total,
-        "fields / 4, name bytes / 64, values, bytes / 64"
+        "items / 4, fields / 4, name bytes / 64, values, bytes / 64"
         "a record `{key, items}` for each different item or field, in the order of the first ones";
-    30 Column "COLUMN" [list: LIST, field: TEXT] LIST, total, "fields / 4, name bytes / 64"
+    30 Column "COLUMN" [list: LIST, field: TEXT] LIST, total,
+        "items / 4, fields / 4, name bytes / 64"
         "the field of each record; nil where it is absent";
     31 Find "FIND" [list: LIST, field: TEXT, value: ANY] Type::ANY, total,
-        "fields / 4, name bytes / 64, values, bytes / 64"
+        "items / 4, fields / 4, name bytes / 64, values, bytes / 64"
         "the first record whose field equals the value, else nil";
     32 Values "VALUES" [record: RECORD] LIST, total, "fields / 4" "the values of the fields, in order";
     33 Entries "ENTRIES" [record: RECORD] LIST, total, "fields / 4, name bytes / 64"

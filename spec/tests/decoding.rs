@@ -295,3 +295,39 @@ fn a_count_is_not_believed() {
         assert_eq!(refused(section, &content), (0, kind));
     }
 }
+
+#[test]
+fn records_list_the_fields_of_parameters() {
+    let records = |content: &[u8]| {
+        let mut bytes = [&MAGIC[..], &[VERSION], &[10, u8::try_from(content.len()).unwrap()]].concat();
+        let start = bytes.len();
+        bytes.extend(content);
+        decode(&bytes)
+            .map(|program| {
+                assert_eq!(ilo_spec::encode::encode(&program), bytes, "one form only");
+                program.records
+            })
+            .map_err(|error| (error.offset - start, error.kind))
+    };
+    // Parameter 2 of function 1: `{3: number?, 4: list {5: text|nil}}`, a list of any being 8.
+    let found = records(&[1, 1, 2, 2, 3, 1, 1, 4, 8, 4, 1, 5, 2, 2]).unwrap();
+    assert_eq!((found[0].function.0, found[0].place), (1, 2));
+    let [id, lines] = &found[0].fields[..] else { panic!("two fields") };
+    assert_eq!((id.name.0, id.optional, id.nullable, id.fields.len()), (3, true, false, 0));
+    assert_eq!((lines.name.0, lines.ty.lists, lines.optional), (4, 1, false));
+    assert_eq!((lines.fields[0].name.0, lines.fields[0].nullable), (5, true));
+    let kind = |found| Kind::Tag { what: "kind of field", found };
+    assert_eq!(records(&[1, 0, 0, 1, 0, 0, 8]), Err((6, kind(8))));
+    // The sixteenth record may not hold another.
+    let nested = |records: usize| {
+        let mut content = vec![1, 0, 0];
+        for _ in 1..records {
+            content.extend([1, 0, 0, 4]);
+        }
+        content.extend([1, 0, 0, 0]);
+        content
+    };
+    let most = ilo_spec::limits::RECORD_TYPES;
+    assert!(records(&nested(most)).is_ok());
+    assert_eq!(records(&nested(most + 1)), Err((3 + 4 * most - 1, kind(4))));
+}

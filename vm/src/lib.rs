@@ -72,7 +72,7 @@ pub use host_value::{Datum, Shape, Shaped};
 pub use host_view::{Kind, View};
 pub use ilo_spec::operand::FunctionId;
 pub use ilo_spec::program::Number;
-pub use input::Input;
+pub use input::{Field, Fields, Input};
 pub use json::{JsonError, JsonErrorKind, JsonEvent, JsonReader, JsonText};
 pub use look_ahead::{Ahead, Scout};
 pub use program::{LoadError, Program};

@@ -31,6 +31,8 @@ use alloc::vec::Vec;
 use ilo_spec::limits;
 use ilo_spec::operand::{FieldId, StringId};
 use ilo_spec::program::{Function, Key, Map, Need, Number, Parameter, Program};
+use ilo_spec::record_input::RecordField;
+use ilo_spec::types::{Base, Type};
 
 /// Up to this many parameters are compared pairwise.
 const FEW_PARAMETERS: usize = 8;
@@ -55,6 +57,7 @@ pub(crate) fn verify(program: &Program) -> Result<Facts> {
     if at(start) != program.code.len() {
         return Err(VerifyError::table(Rule::Cover));
     }
+    records(program).map_err(VerifyError::table)?;
     facts.stride = usize::from(flow::check(program, &mut facts)?).min(COLUMNS);
     Ok(facts)
 }
@@ -144,6 +147,43 @@ fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, 
         order.windows(2).any(|pair| pair[0].0 == pair[1].0)
     };
     if twice { Err(Rule::Duplicate { what: "key of a map" }) } else { Ok(order) }
+}
+
+/// Checks that the types that list fields belong to distinct parameters, in order.
+fn records(program: &Program) -> core::result::Result<(), Rule> {
+    let mut last = None;
+    for record in &program.records {
+        let place = (record.function.0, record.place);
+        let function = usize::from(record.function.0);
+        index("function", function, program.functions.len())?;
+        let parameters = &program.functions[function].parameters;
+        index("parameter", record.place.into(), parameters.len())?;
+        if last >= Some(place) {
+            return Err(Rule::Duplicate { what: "record of a parameter" });
+        }
+        last = Some(place);
+        record_fields(program, parameters[usize::from(record.place)].ty, &record.fields)?;
+    }
+    Ok(())
+}
+
+/// Checks the fields in a type, whose names are distinct. Decoding limits their nesting.
+fn record_fields(program: &Program, ty: Type, fields: &[RecordField]) -> core::result::Result<(), Rule> {
+    if ty.base != Base::Any {
+        return Err(Rule::RecordType);
+    }
+    let mut names: Vec<u32> = fields.iter().map(|field| field.name.0).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Rule::Duplicate { what: "field of a record" });
+    }
+    for field in fields {
+        index("string", at(field.name.0), program.strings.len())?;
+        if !field.fields.is_empty() {
+            record_fields(program, field.ty, &field.fields)?;
+        }
+    }
+    Ok(())
 }
 
 /// `Err` if the function's code does not follow that of the previous one, else the rule that it breaks.

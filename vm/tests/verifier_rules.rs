@@ -7,6 +7,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{ChoiceId, FieldId, FieldsId, FunctionId, MapId, NumberId, StringId};
 use ilo_spec::program::{Function, Key};
+use ilo_spec::record_input::{RecordField, RecordInput};
 use ilo_spec::types::Type;
 use ilo_vm::{Program, Rule};
 use std::collections::BTreeSet;
@@ -95,6 +96,45 @@ fn return_as(ty: Type) -> Op {
 }
 
 const ROLLBACK: Op = Op::Rollback { first: First(5), call: ilo_spec::operand::CallId(0) };
+
+/// A record input: the parameter, and the fields with the numbers of their names and their types.
+fn listed(function: u16, place: u16, fields: &[(u32, Type)]) -> RecordInput {
+    let field = |&(name, ty): &(u32, Type)| RecordField {
+        name: StringId(name),
+        ty,
+        optional: false,
+        nullable: false,
+        fields: Vec::new(),
+    };
+    RecordInput { function: FunctionId(function), place, fields: fields.iter().map(field).collect() }
+}
+
+/// Rules of the parameters whose types list fields.
+fn records() -> Vec<Row> {
+    let right = || {
+        let mut asm = one(&[RETURN]);
+        asm.spec.records.push(listed(0, 0, &[(0, Type::TEXT), (1, Type::ANY)]));
+        asm
+    };
+    let broken = |is_expected: fn(&Rule) -> bool, change: fn(&mut Vec<RecordInput>)| {
+        let mut asm = right();
+        change(&mut asm.spec.records);
+        (30, asm, None, is_expected, right())
+    };
+    let index: fn(&Rule) -> bool = |rule| matches!(rule, Rule::Index { .. });
+    let twice: fn(&Rule) -> bool = |rule| matches!(rule, Rule::Duplicate { .. });
+    vec![
+        broken(index, |records| records[0].function = FunctionId(1)),
+        broken(index, |records| records[0].place = 1),
+        broken(index, |records| records[0].fields[1].name = StringId(99)),
+        broken(twice, |records| records.push(records[0].clone())),
+        broken(twice, |records| records[0].fields[1].name = StringId(0)),
+        broken(
+            |rule| matches!(rule, Rule::RecordType),
+            |records| records[0].fields[0].fields = records[0].fields.clone(),
+        ),
+    ]
+}
 
 /// Rules of the section of a `tool.rollback`.
 fn sections() -> Vec<Row> {
@@ -427,7 +467,7 @@ fn registers() -> Vec<Row> {
 #[test]
 fn a_program_that_breaks_one_rule_is_refused_for_it_and_the_corrected_one_is_not() {
     for (number, broken, place, is_expected, corrected) in
-        tables().into_iter().chain(flow()).chain(registers()).chain(sections())
+        tables().into_iter().chain(flow()).chain(registers()).chain(sections()).chain(records())
     {
         let Err(error) = Program::new(broken.spec) else { panic!("8.{number} is broken and taken") };
         assert!(is_expected(&error.rule), "8.{number}: {error}");
@@ -452,6 +492,6 @@ fn every_rule_of_the_specification_is_tested() {
     let page = include_str!("../../spec/doc/bytecode.md");
     let numbered = page.split("**8.").skip(1).filter_map(|rest| rest.split("**").next()?.parse().ok());
     let stated: BTreeSet<u8> = numbered.filter(|&number| number != 24).collect();
-    let rows = tables().into_iter().chain(flow()).chain(registers()).chain(sections());
+    let rows = tables().into_iter().chain(flow()).chain(registers()).chain(sections()).chain(records());
     assert_eq!(rows.map(|row| row.0).collect::<BTreeSet<_>>(), stated);
 }

@@ -288,8 +288,19 @@ impl<'c> Shape<'c> {
     /// Whether a field that is nil is left out of what a tool gets: it is listed, not required, and takes no
     /// null.
     pub fn omits_nil(self, name: &str) -> bool {
-        let listed = self.node().record.as_ref().is_some_and(|record| record.listed(name).is_some());
-        listed && self.field(name).is_some_and(|(of, required)| !required && !of.kinds().meets(Kinds::NIL))
+        self.given(name).is_some_and(|(_, omits)| omits)
+    }
+
+    /// The shape of a field by name, as [`Shape::field`] gives it, and whether it is left out if it is nil.
+    pub fn given(self, name: &str) -> Option<(Shape<'c>, bool)> {
+        let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
+        match record.listed(name) {
+            Some(field) => {
+                let of = self.at(field.node);
+                Some((of, !field.required && !of.kinds().meets(Kinds::NIL)))
+            }
+            None => self.unlisted().map(|rest| (rest, false)),
+        }
     }
 
     /// The arm of a union that the texts of a record select, as far as they are known: `text_of` gives that

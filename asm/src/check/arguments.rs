@@ -1,5 +1,6 @@
 //! Compares the names of a call's arguments with the parameters of its target.
 
+use super::inputs::{Inputs, shape_of};
 use super::messages::names as messages;
 use super::report::Report;
 use crate::ast::{Call, ExprKind, Field, Function, Literal};
@@ -72,21 +73,21 @@ impl<'n> Missing<'n> {
 }
 
 /// The expected types of the arguments in a call of a function. Reports missing and unknown arguments.
-pub(super) fn of_function(
+pub(super) fn of_function<'c>(
     call: &Call<'_>,
-    callee: &Function<'_>,
+    (callee, inputs): (&Function<'_>, Inputs<'c, '_>),
     whole: bool,
     report: &mut Report<'_>,
-) -> Vec<Option<Wanted<'static>>> {
+) -> Vec<Option<Wanted<'c>>> {
     let given = Given::new(call);
-    let mut wanted: Vec<Option<Wanted<'static>>> = vec![None; call.arguments.len()];
+    let mut wanted: Vec<Option<Wanted<'c>>> = vec![None; call.arguments.len()];
     let mut missing = Missing::default();
     for parameter in callee.parameters {
         if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
             let ty = Inferred::from(parameter.ty.ty);
             *wanted = Some(Wanted {
                 ty,
-                shape: None,
+                shape: shape_of(inputs, parameter.name.text),
                 nil: parameter.takes_nil(),
                 declared: Some(parameter.ty.span),
             });
@@ -136,9 +137,7 @@ pub(super) fn of_tool<'c>(
         .arguments
         .iter()
         .map(|argument| {
-            let listed = input.field(argument.name.text);
-            let (shape, _) = listed?;
-            let nil = input.omits_nil(argument.name.text);
+            let (shape, nil) = input.given(argument.name.text)?;
             Some(Wanted { ty: shape.ty(), shape: Some(shape), nil, declared: None })
         })
         .collect();

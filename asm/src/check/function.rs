@@ -2,7 +2,6 @@
 
 use super::after_read_errors::{self, ReadError};
 use super::facts::{CallFacts, Facts};
-use super::inputs::inputs_of;
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
@@ -18,7 +17,7 @@ use smallvec::{SmallVec, smallvec};
 /// Checks a function. Returns its facts, and the functions that it calls, with the spans of the calls.
 pub(super) fn check<'a>(
     file: &File<'a>,
-    function: &Function<'a>,
+    (number, function): (usize, &Function<'a>),
     events: &mut Events<'a>,
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
@@ -44,8 +43,7 @@ pub(super) fn check<'a>(
     rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
-    let inputs = inputs_of(function);
-    let whole = (function, &*inputs);
+    let whole = (function, names.inputs(number));
     let types::Found { diagnostics: mut found, reads, returns, answers, compared } =
         types::check(file, whole, &facts, &resolved, &[], comparisons);
     drop_warnings_of_suspects(function, &mut found);
@@ -101,7 +99,7 @@ pub(super) fn check_names<'a>(
 fn resolve<'f, 'a>(
     function: &Function<'a>,
     events: &Events<'a>,
-    names: &Names<'f, 'a>,
+    names: &'f Names<'f, 'a>,
     call: &Call<'a>,
     whole: bool,
     report: &mut Report<'_>,

@@ -37,7 +37,7 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
 
     /// What is known about the slots of a function, by [`crate::ast::Slot`]; empty if there is no such
     /// function. For a function with errors it covers what could be read. The cost is linear in its length.
-    pub fn of(&self, number: usize) -> Vec<KnownSlot<'f>> {
+    pub fn of(&self, number: usize) -> Vec<KnownSlot<'_>> {
         let Some(function) = self.file.functions.get(number) else { return Vec::new() };
         let mut events = Events::default();
         events.walk(function);
@@ -49,7 +49,7 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
             liveness::bindings(&events, function.slots.len())
         };
         let mut facts = Facts { yields: events.yields.clone(), ..Facts::default() };
-        let mut resolved: Vec<Resolved<'f>> = Vec::with_capacity(events.calls.len());
+        let mut resolved: Vec<Resolved<'_>> = Vec::with_capacity(events.calls.len());
         for (index, call) in events.calls.iter().enumerate() {
             let found = call.map(|call| self.names.resolve(call, true, &mut report)).unwrap_or_default();
             let function = if let Target::Function(index) = found.target { Some(index) } else { None };
@@ -57,7 +57,8 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
             facts.calls.push(CallFacts { function, checked, ..CallFacts::default() });
             resolved.push(found);
         }
-        let known = types::slots(self.file, function, &facts, &resolved);
+        let whole = (function, self.names.inputs(number));
+        let known = types::slots(self.file, whole, &facts, &resolved);
         known.into_iter().map(|[plain, ok, err]| KnownSlot { plain, ok, err }).collect()
     }
 }

@@ -52,6 +52,7 @@ mod tests;
 pub use entry::entry;
 pub use facts::{Answer, CallFacts, Checked, Facts};
 pub use known_slots::{KnownSlot, KnownSlots};
+pub(crate) use messages::given::LEAVE_OUT;
 pub(crate) use stream::Streaming;
 pub use value_info::{Part, Seen, ValueInfo};
 
@@ -79,10 +80,10 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     let mut events = Events::default();
     names.repeated(&mut report);
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
-    for (function, end) in file.functions.iter().zip(ends) {
+    for (number, (function, end)) in file.functions.iter().zip(ends).enumerate() {
         events.walk(function);
         let (facts, calls) = match errors.within(function.span.start, end) {
-            Some([]) => function::check(file, function, &mut events, &names, &mut report),
+            Some([]) => function::check(file, (number, function), &mut events, &names, &mut report),
             Some(errors) => {
                 let calls = function::check_names(function, &events, &names, errors, &mut report);
                 (Facts::blank(function), calls)

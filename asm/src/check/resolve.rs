@@ -4,6 +4,7 @@
 //! [`super::arguments`], their types in [`super::types`].
 
 use super::arguments::{self, Wanted};
+use super::inputs::{Inputs, RecordInputs};
 use super::messages::names as messages;
 use super::messages::naming::{SHOWN, some_of};
 use super::report::Report;
@@ -40,6 +41,7 @@ pub(super) struct Names<'f, 'a> {
     file: &'f File<'a>,
     by_name: HashMap<&'a str, u32>,
     catalog: Option<&'f Catalog>,
+    records: RecordInputs<'a>,
 }
 
 impl<'f, 'a> Names<'f, 'a> {
@@ -48,7 +50,7 @@ impl<'f, 'a> Names<'f, 'a> {
         for (index, function) in (0..).zip(file.functions) {
             by_name.entry(function.name.text).or_insert(index);
         }
-        Names { file, by_name, catalog }
+        Names { file, by_name, catalog, records: RecordInputs::of(file) }
     }
 
     /// The notation of the file.
@@ -74,6 +76,11 @@ impl<'f, 'a> Names<'f, 'a> {
         }
     }
 
+    /// The inputs of a function whose types list fields.
+    pub(super) fn inputs(&self, number: usize) -> Inputs<'_, 'a> {
+        u32::try_from(number).map_or(&[], |number| self.records.of_function(number))
+    }
+
     fn function(&self, index: u32) -> Option<&'f Function<'a>> {
         self.file.functions.get(index as usize)
     }
@@ -85,7 +92,7 @@ impl<'f, 'a> Names<'f, 'a> {
 
     /// Resolves a call and checks the names of its arguments. Missing arguments are reported only if the tree
     /// of the call is `whole`.
-    pub(super) fn resolve(&self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
+    pub(super) fn resolve(&'f self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
         let target = self.target(call.tool, report);
         // A nearly correct name is reported, and the call is checked as a call of the target that is
         // certainly meant.
@@ -95,7 +102,9 @@ impl<'f, 'a> Names<'f, 'a> {
         };
         let wanted = match like {
             Target::Function(index) => {
-                self.function(index).map(|callee| arguments::of_function(call, callee, whole, report))
+                let inputs = self.records.of_function(index);
+                let callee = self.function(index);
+                callee.map(|callee| arguments::of_function(call, (callee, inputs), whole, report))
             }
             Target::Tool(tool) => Some(arguments::of_tool(call, tool, self.notation(), whole, report)),
             Target::Unknown => None,

@@ -46,7 +46,8 @@ impl<'t> Batch<'_, '_, 't> {
         let mut diagnostics = Diagnostics::default();
         let mut report = Report::without_suggestions(&mut diagnostics);
         self.events.walk(function);
-        let (facts, calls) = function::check(self.file, function, &mut self.events, self.names, &mut report);
+        let whole = (number, function);
+        let (facts, calls) = function::check(self.file, whole, &mut self.events, self.names, &mut report);
         let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
         (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
     }

@@ -17,7 +17,7 @@ mod narrow;
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, shape_of};
 use super::messages::types as messages;
 use super::resolve::Resolved;
 use super::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
@@ -93,13 +93,13 @@ fn answers_of(answers: &[(Span, Slot)], used: &[Slot]) -> Vec<Answer> {
 }
 
 /// The types of the slots of a function.
-pub(super) fn slots<'t>(
-    file: &'t File<'_>,
-    function: &'t Function<'_>,
+pub(super) fn slots<'t, 'a>(
+    file: &'t File<'a>,
+    whole: (&'t Function<'a>, Inputs<'t, 'a>),
     facts: &Facts,
     resolved: &[Resolved<'t>],
 ) -> Vec<[Seen<'t>; 3]> {
-    let mut types = Types::new(file, (function, &[]), facts, resolved, &[], 0);
+    let mut types = Types::new(file, whole, facts, resolved, &[], 0);
     types.infer();
     types.slots.iter().map(|slot| [slot.plain, slot.ok, slot.err]).collect()
 }
@@ -144,7 +144,7 @@ struct Types<'l, 't, 'a> {
     tries: u32,
     /// The reads of slots that hold whole answers, where a record or list is needed.
     answers: Vec<(Span, Slot)>,
-    /// The slots that are read, once for each read.
+    /// The slots with whole answers that are read, once for each read.
     used: Vec<Slot>,
     /// The number of names that may still be compared for suggestions.
     comparisons: usize,
@@ -233,8 +233,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             let nil = parameter.is_nil_inside().then_some(Nil::Input);
             self.narrowing.on |= nil.is_some();
             let known = ValueInfo::declared(parameter.inside()).or_nil(nil);
-            let shape = self.inputs.iter().find(|(name, _)| *name == parameter.name.text);
-            slot.plain = Some(shape.map_or(known, |(_, of)| known.with_part(Part::of(of.shape()))));
+            let shape = shape_of(self.inputs, parameter.name.text);
+            slot.plain = Some(shape.map_or(known, |shape| known.with_part(Part::of(shape))));
             slot.origin = Some(parameter.ty.span);
         }
         for pass in 0.. {

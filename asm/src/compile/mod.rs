@@ -2,6 +2,7 @@
 
 mod copied;
 mod expected;
+mod left_out;
 pub mod named_tools;
 mod output;
 mod streaming;
@@ -165,6 +166,8 @@ pub fn read_and_check<'a>(
 /// Checks a file that was read.
 fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Checked {
     let checked = check(file, options.catalog, diagnostics);
+    let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
+    left_out::fixes(source, notation, diagnostics);
     if let Some(expected) = options.signature {
         expected.compare(source, file, &checked, diagnostics);
     }

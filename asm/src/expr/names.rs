@@ -5,6 +5,7 @@
 
 use super::reference::INPUT;
 use crate::text::name_end;
+use smallvec::SmallVec;
 
 /// A word that may be a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,12 @@ enum In {
 
 /// Passes on the names in a text; if `whole` is set, the text itself is an expression.
 pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>)) {
-    let mut scan = Scan { text, at: 0, within: vec![if whole { In::Expression } else { In::Text(None) }] };
+    // Most texts have no sign that begins a reference.
+    let signs = text.bytes().position(|byte| matches!(byte, b'$' | b'{'));
+    let Some(at) = (if whole { Some(0) } else { signs }) else { return };
+    let mut within = SmallVec::new();
+    within.push(if whole { In::Expression } else { In::Text(None) });
+    let mut scan = Scan { text, at, within };
     while scan.at < text.len() {
         match scan.within.last() {
             Some(In::Expression) => scan.expression(each),
@@ -42,7 +48,7 @@ pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>
 struct Scan<'a> {
     text: &'a str,
     at: usize,
-    within: Vec<In>,
+    within: SmallVec<[In; 8]>,
 }
 
 impl<'a> Scan<'a> {

@@ -1,10 +1,12 @@
 //! Hover: what an editor shows about the word under the pointer, as Markdown.
 
+use super::completion::expression;
 use super::known::described;
 use super::mention::{Role, What};
 use super::place::{self, At};
 use super::{Analysis, Target, known, meaning};
 use crate::ast::Slot;
+use crate::dialect::operator;
 use crate::span::Span;
 use crate::syntax::inputs::behind;
 use crate::syntax::lexer::Kind;
@@ -32,7 +34,8 @@ impl Analysis<'_> {
                 What::Slot(slot, role) => self.of_slot(mention.function, slot, role),
                 What::Argument(call, name) => self.of_argument(call.tool.text, name),
                 What::Field(record, name) => {
-                    let known = self.known(mention.function);
+                    let slots = self.slots();
+                    let known = slots.of(mention.function);
                     let found = self.value(record, &known).and_then(|value| value.part.shape()?.field(name));
                     match found {
                         Some((shape, required)) => field(name, &shape.written(), required),
@@ -92,7 +95,8 @@ impl Analysis<'_> {
             .get(function)
             .and_then(|of| of.parameters.get(slot.0 as usize))
             .filter(|_| role == Role::Parameter);
-        let known = self.known(function);
+        let slots = self.slots();
+        let known = slots.of(function);
         let ty = match parameter {
             Some(parameter) => {
                 let (lists, behind) = ("list ".repeat(parameter.ty.ty.lists.into()), behind(&parameter.need));
@@ -114,10 +118,32 @@ impl Analysis<'_> {
             return Some(Hover { span: token.span(), text });
         }
         let place = place::find(self.source, self.notation, offset)?;
-        let At::Key = place.at else { return None };
+        if place.at == At::Value {
+            return self.of_operation(offset, &place);
+        }
         let word = self.at(place.word);
         let text = meaning::of_key(self.notation, &place.path, word)?;
         Some(Hover { span: place.word, text: format!("`{word}`: {text}") })
+    }
+
+    /// The meaning of a function or operator in an expression.
+    fn of_operation(&self, offset: u32, place: &place::Place) -> Option<Hover> {
+        let before = self.at(Span::new(place.word.start, offset.max(place.word.start)));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let typed = before.trim_end_matches(is_part);
+        let start = place.word.start + u32::try_from(typed.len()).ok()?;
+        let rest = self.at(Span::new(start, place.word.end.max(start)));
+        let word = rest.split(|c| !is_part(c)).next()?;
+        let row = operator::find(word)?;
+        let called = rest.get(word.len()..)?.starts_with('(') || row.form != operator::Form::Function;
+        let whole = expression::is_whole(self.notation, &place.path);
+        if !called || !expression::is_open(typed, whole) {
+            return None;
+        }
+        let form =
+            if row.form == operator::Form::Function { expression::signature(row) } else { word.to_owned() };
+        let text = format!("{}\n\n{}", code(&form), meaning::meaning_of_operator(row));
+        Some(Hover { span: Span::new(start, start + u32::try_from(word.len()).ok()?), text })
     }
 }
 

@@ -5,10 +5,10 @@ use crate::ast::{Expr, ExprKind, Function, Slot};
 use crate::check::{KnownSlot, KnownSlots, Seen, ValueInfo};
 use crate::syntax::write::write_header;
 
-impl Analysis<'_> {
-    /// What is inferred about the slots of a function.
-    pub(super) fn known(&self, function: usize) -> Vec<KnownSlot<'_>> {
-        KnownSlots::new(&self.file, self.catalog).of(function)
+impl<'a> Analysis<'a> {
+    /// What is inferred about the slots of the functions.
+    pub(super) fn slots(&self) -> KnownSlots<'_, 'a> {
+        KnownSlots::new(&self.file, self.catalog)
     }
 
     /// What is known about the value of an expression: a slot, a field, an answer.

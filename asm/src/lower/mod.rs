@@ -13,7 +13,7 @@ mod slots;
 mod tables;
 mod tries;
 
-use crate::ast::{File, Function, Need};
+use crate::ast::{FieldType, File, Function, Need};
 use crate::check::{Checked, Facts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -21,8 +21,9 @@ use crate::syntax::inputs::write_constant;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::StringId;
+use ilo_spec::operand::{FunctionId, StringId};
 use ilo_spec::program::{self, Debug, Key, Position, Program};
+use ilo_spec::record_input::{RecordField, RecordInput};
 use tables::{Full, Tables};
 
 /// Lowers a checked file to a program.
@@ -168,6 +169,14 @@ impl<'c> Lowering<'c> {
                     program::Need::Default(self.tables.text(&text)?)
                 }
             };
+            if !parameter.ty.fields.is_empty() {
+                let fields = self.record(parameter.ty.fields)?;
+                let function = u16::try_from(self.program.functions.len()).map(FunctionId);
+                let place = u16::try_from(parameters.len());
+                if let (Ok(function), Ok(place)) = (function, place) {
+                    self.program.records.push(RecordInput { function, place, fields });
+                }
+            }
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty, need });
         }
         let Lowering { file, numbers, tables, registers, code, .. } = self;
@@ -182,6 +191,16 @@ impl<'c> Lowering<'c> {
             return Err(Problem::TooLong(code.here()));
         }
         self.append(name, parameters, function.output.output())
+    }
+
+    /// The fields in the type of a record. The reader limits the nesting.
+    fn record(&mut self, fields: &[FieldType<'_>]) -> Result<Vec<RecordField>, Full> {
+        let field = |field: &FieldType<'_>| {
+            let (name, ty) = (self.tables.text(field.name.text)?, field.ty.ty);
+            let fields = self.record(field.ty.fields)?;
+            Ok(RecordField { name, ty, optional: field.optional, nullable: field.nullable, fields })
+        };
+        fields.iter().map(field).collect()
     }
 
     /// Adds the code of a function.
@@ -242,6 +261,7 @@ impl<'c> Lowering<'c> {
                 }
             }
         }
+        program.records.iter_mut().for_each(|record| record.for_each_name(&last));
         self.tables.tool_list.iter_mut().for_each(last);
         program.strings = strings;
         program.fields = fields;

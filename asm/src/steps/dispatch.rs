@@ -72,7 +72,7 @@ impl<'a> StepReader<'_, 'a> {
         }
         let inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
         self.within(inner, |this| {
-            let path = keyed.get(Key::Let).and_then(|node| this.let_path(node)).map(Box::new);
+            let path = keyed.get(Key::Let).and_then(|node| this.let_path(node, item)).map(Box::new);
             if let Some(path) = &path {
                 this.scope.bind(path.name.text, false);
             }

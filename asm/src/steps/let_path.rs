@@ -5,11 +5,12 @@
 //! number. A key of unknown kind is a text if it equals its rendered form.
 
 use super::reader::{StepReader, literal, of_slot};
-use super::step::{Step, Tail};
+use super::step::{Item, Step, Tail};
 use crate::ast::{Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, Slot, StmtKind};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
 use crate::document::{Node, inner};
+use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{is_name, name_end};
 use ilo_spec::error::Code;
@@ -36,7 +37,7 @@ enum PathKey<'a> {
 
 impl<'a> StepReader<'_, 'a> {
     /// The path under `let`; `None` if it is a name.
-    pub(crate) fn let_path(&mut self, node: &Node<'a>) -> Option<LetPath<'a>> {
+    pub(crate) fn let_path(&mut self, node: &Node<'a>, step: &Item<'_, 'a>) -> Option<LetPath<'a>> {
         let text = node.text()?;
         let end = name_end(text, 0).filter(|&end| end < text.len())?;
         let (root, rest) = text.split_at_checked(end)?;
@@ -53,15 +54,43 @@ impl<'a> StepReader<'_, 'a> {
             format!("`{}` is not a variable here, so no part of it can be set", root.text),
         )
         .expected("a path that begins with a variable", format!("`{}`", root.text));
-        wrong = match self.scope.input(root.text) {
-            Some(_) => wrong.help(format!(
-                "bind the input first, in a step with `let: {}` and `expr` of the input",
-                root.text
-            )),
-            None => wrong.help(format!("bind `{}` in a step before", root.text)),
-        };
+        if self.scope.input(root.text).is_none() {
+            wrong = wrong.help(format!("bind `{}` in a step before", root.text));
+            self.report(wrong);
+            return None;
+        }
+        let name = root.text;
+        wrong = wrong
+            .help(format!("bind the input first, in a step with `let: {name}` and `expr` of the input"))
+            .fix(self.bound_before(name, step));
         self.report(wrong);
-        None
+        // What follows is read as after the fix.
+        self.scope.bind(root.text, false);
+        Some(LetPath { name, root, keys })
+    }
+
+    /// The fix that binds an input in a step before this one, if this one is in a list.
+    fn bound_before(&self, input: &str, step: &Item<'_, 'a>) -> Option<Fix> {
+        let start = step.node.span.start;
+        let form = match self.dialect.notation {
+            Notation::ToolCalling => format!("$input.{input}"),
+            Notation::Workflow | Notation::Mcp => format!("$.{input}"),
+            Notation::Constrained | Notation::Id => input.to_owned(),
+        };
+        let (before, rest) = self.source.split_at_checked(start as usize)?;
+        let outer = before.trim_end();
+        let text = if rest.starts_with('{') && outer.ends_with(['[', ',']) {
+            format!("{{\"let\": \"{input}\", \"expr\": \"{form}\"}}, ")
+        } else if outer.ends_with('-') && step.name.is_none() {
+            let line = before.rsplit('\n').next()?;
+            let dash =
+                line.rfind('-').filter(|&dash| line.get(..dash).is_some_and(|to| to.trim().is_empty()))?;
+            let (pad, inner) = (" ".repeat(dash), " ".repeat(line.chars().count()));
+            format!("let: {input}\n{inner}expr: {form}\n{pad}-{}", " ".repeat(line.len() - dash - 1))
+        } else {
+            return None;
+        };
+        Some(Fix { title: format!("bind `{input}` before"), edits: vec![Edit::insert(start, text)] })
     }
 
     /// Sets the part of the variable to the value that the step has bound under the path.

@@ -60,6 +60,9 @@ impl<'a> InputReader<'_, 'a> {
     pub(crate) fn input(&mut self, optional: bool) -> (TypeName<'a>, Need<'a>) {
         let mut ty = self.ty();
         let mut need = if optional { Need::Optional } else { Need::Required };
+        if matches!(self.cursor.peek(), None | Some(',' | ')')) {
+            return (ty, need);
+        }
         loop {
             self.cursor.skip_blanks();
             if self.cursor.eat('?') {

@@ -1,6 +1,6 @@
 //! Reads the type of a record that lists its fields: `{id: number, "any name"?: text, lines: list {a: b}}`.
 //!
-//! Only the check uses the fields; to a run such an input is a value of any type.
+//! The check and hosts use the fields; to a run such an input is a value of any type.
 
 use super::comment_cursor::Run;
 use super::inputs::is_nil;
@@ -9,9 +9,7 @@ use crate::ast::{FieldType, Name, TypeName};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
-
-/// The deepest nesting of records in a type.
-const DEPTH: usize = 16;
+use ilo_spec::limits::RECORD_TYPES as DEPTH;
 
 impl<'a> TypeReader<'_, 'a> {
     /// Reads the type of a record with its fields, if it begins here and may.

@@ -170,7 +170,12 @@ impl<'a> TypeReader<'_, 'a> {
             return (base, name);
         }
         let exact = Base::ALL.iter().find(|&&(_, name)| name.eq_ignore_ascii_case(word));
-        let meant = foreign::word(Place::Type, &word.to_ascii_lowercase());
+        let upper = word.bytes().any(|byte| byte.is_ascii_uppercase());
+        let meant = if upper {
+            foreign::word(Place::Type, &word.to_ascii_lowercase())
+        } else {
+            foreign::word(Place::Type, word)
+        };
         let synonym = Base::ALL.iter().find(|&&(_, name)| meant == Some(name));
         match exact.or(synonym).map(|&(base, _)| base) {
             Some(base) => {

@@ -21,7 +21,7 @@ macro_rules! targets {
 }
 
 targets! {
-    id_text tool_calling constrained workflow mcp conversion round_trip differential bytecode mutated answers snapshot
+    id_text tool_calling constrained workflow mcp expression conversion round_trip differential bytecode mutated answers snapshot
     #[cfg(feature = "host")] json
     #[cfg(feature = "host")] tools_file
     #[cfg(feature = "host")] mcp_answer

@@ -6,7 +6,7 @@ use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
 use ilo_spec::types::{Base, Type};
-use ilo_vm::Input;
+use ilo_vm::{Field, Fields, Input};
 use rmcp::model::{JsonObject, ReadResourceResult, Resource, ResourceContents, Tool};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -93,13 +93,11 @@ fn function(offered: &Offered) -> Tool {
 
 /// An input as a schema: null is allowed where the function takes nil, and the default is listed.
 fn input_schema(input: &Input<'_>) -> Value {
-    let mut schema = schema(input.ty);
+    let mut schema = lists(input.ty, record(input.fields, input.ty));
     if !input.takes_nil {
         return schema;
     }
-    if let Some(ty) = schema.get_mut("type") {
-        *ty = json!([ty.take(), "null"]);
-    }
+    or_null(&mut schema);
     let default = input.default.and_then(|default| serde_json::from_str(default).ok());
     if let (Some(default), Some(fields)) = (default, schema.as_object_mut()) {
         fields.insert("default".to_owned(), default);
@@ -107,16 +105,46 @@ fn input_schema(input: &Input<'_>) -> Value {
     schema
 }
 
+/// Allows null besides.
+fn or_null(schema: &mut Value) {
+    if let Some(ty) = schema.get_mut("type") {
+        *ty = json!([ty.take(), "null"]);
+    }
+}
+
+/// What is inside the lists of a type: a record, if it lists fields.
+fn record(fields: Option<Fields<'_>>, ty: Type) -> Value {
+    let Some(fields) = fields else { return base(ty) };
+    let property = |field: Field<'_>| {
+        let mut schema = lists(field.ty, record(field.fields, field.ty));
+        if field.nullable {
+            or_null(&mut schema);
+        }
+        (field.name.to_owned(), schema)
+    };
+    let properties: JsonObject = fields.iter().map(property).collect();
+    let required: Vec<&str> = fields.iter().filter(|it| !it.optional).map(|it| it.name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
 /// A type as a schema; the fields of records are not known.
 fn schema(ty: Type) -> Value {
-    let base = match ty.base {
+    lists(ty, base(ty))
+}
+
+fn base(ty: Type) -> Value {
+    match ty.base {
         Base::Nil => json!({"type": "null"}),
         Base::Bool => json!({"type": "boolean"}),
         Base::Number => json!({"type": "number"}),
         Base::Text => json!({"type": "string"}),
         Base::Any => json!({}),
-    };
-    (0..ty.lists).fold(base, |items, _| json!({"type": "array", "items": items}))
+    }
+}
+
+/// The lists of a type around what is inside them.
+fn lists(ty: Type, inside: Value) -> Value {
+    (0..ty.lists).fold(inside, |items, _| json!({"type": "array", "items": items}))
 }
 
 /// The cards and the servers as resources.
@@ -161,4 +189,30 @@ fn card(uri: &str, catalog: &Catalog) -> Option<ReadResourceResult> {
     let notation: Notation = uri.strip_prefix(CARD)?.parse().ok()?;
     let text = prompt::prompt(notation, Some(catalog));
     Some(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type("text/markdown")]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ilo_spec::operand::FunctionId;
+
+    #[test]
+    fn the_fields_of_a_record_are_in_its_schema() {
+        let source = "; fn f(order: {id: number, lines: list {sku: text|nil, note?: text}}) -> nil\n\
+                      ; Vars: 0=order\nRET LIT 2 nil\n";
+        let (spec, _) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+        let program = ilo_vm::Program::new(spec.unwrap_or_default()).unwrap();
+        let input = program.inputs(FunctionId(0)).next().unwrap();
+        let written = "{id: number, lines: list {sku: text|nil, note?: text}}";
+        assert_eq!(input.written().to_string(), written);
+        let line = json!({
+            "type": "object", "required": ["sku"],
+            "properties": {"sku": {"type": ["string", "null"]}, "note": {"type": "string"}},
+        });
+        let order = json!({
+            "type": "object", "required": ["id", "lines"],
+            "properties": {"id": {"type": "number"}, "lines": {"type": "array", "items": line}},
+        });
+        assert_eq!(input_schema(&input), order);
+    }
 }

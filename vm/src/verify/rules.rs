@@ -130,6 +130,8 @@ pub enum Rule {
         /// The map's number.
         found: usize,
     },
+    /// Fields in a type whose values are no records.
+    RecordType,
     /// More registers or fuel on a path than a counter holds.
     TooDeep,
 }
@@ -181,6 +183,7 @@ impl fmt::Display for Rule {
             }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
+            Rule::RecordType => f.write_str("expected the base any in a type that lists fields"),
             Rule::TooDeep => f.write_str("calls take more registers or fuel than can be counted"),
         }
     }

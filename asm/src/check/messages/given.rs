@@ -17,7 +17,7 @@ use ilo_spec::pure::Kinds;
 pub(in crate::check) const COMPARED: usize = 1024;
 
 /// The help for a null that the tool does not take, where the field is optional.
-pub(in crate::check) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
+pub(crate) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
 
 /// A path within an argument: fields and items.
 pub(in crate::check) struct Path<'p> {

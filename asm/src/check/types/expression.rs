@@ -21,6 +21,7 @@ use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::number;
+use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
@@ -49,8 +50,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
                 None => {
-                    self.used.push(*slot);
-                    self.slot(*slot).and_then(|info| info.plain)
+                    let seen = self.slot(*slot).and_then(|info| info.plain);
+                    if let Some(ValueInfo { part: Part::Answer, .. }) = seen {
+                        self.used.push(*slot);
+                    }
+                    seen
                 }
             },
             ExprKind::Literal(literal) => {
@@ -67,9 +71,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             ExprKind::MatchMap(map) => self.cases(map, &mut Types::expression),
             ExprKind::Record(fields) => {
-                self.hyphened
-                    .1
-                    .extend(fields.iter().map(|field| field.name.text).filter(|name| name.contains('-')));
+                if self.function.notation != Notation::Id {
+                    let names = fields.iter().map(|field| field.name.text);
+                    self.hyphened.1.extend(names.filter(|name| name.contains('-')));
+                }
                 self.fields(fields);
                 Some(ValueInfo::held(Inferred::RECORD))
             }
@@ -116,6 +121,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 (first, fitting) = (seen, seen.filter(|_| fits));
             }
         }
+        self.key_of_items(apply, first);
         let keeps = rules::keeps_list(apply.function);
         let kept = first.filter(|first| keeps && first.ty.lists > 0);
         let known = rules::gives(word, ty(first), None)?;
@@ -132,6 +138,19 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             _ => given,
         };
         Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept.or_nil(None) }))
+    }
+
+    /// Notes the constant field by which records are ordered, grouped or found, if no schema lists it.
+    fn key_of_items(&mut self, apply: &Apply<'a>, list: Seen<'t>) {
+        use Pure::{Column, Find, Group, Sort, SortDown, Unique};
+        if let (Sort | SortDown | Unique | Group | Column | Find, [_, field, ..]) =
+            (apply.function, apply.operands)
+            && let ExprKind::Literal(Literal::Text(text)) = field.kind
+            && let Some(shape) = list.and_then(|list| list.part.item().shape())
+            && ValueInfo::field_of(shape, text).is_none()
+        {
+            self.reads.push(Read { shape, name: Name { text, span: field.span }, of: None });
+        }
     }
 
     /// Why GET may give nil: nil is its default. A key that is computed is mostly known to be there.
@@ -229,6 +248,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         match operator {
             Binary::Mod => self.divided(left, right, (whole, true)),
             Binary::Eq | Binary::Neq => {
+                self.divides([left, right]);
                 self.never_equal((left, a), (right, b));
                 self.never_answered(left, other);
                 self.never_answered(right, known);
@@ -265,6 +285,15 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn divided(&mut self, left: &Expr<'a>, right: &Expr<'a>, (whole, remainder): (Span, bool)) {
         if self.function.notation != Notation::Id && self.divisions.len() < DIVISIONS {
             self.divisions.push((*left, *right, whole, remainder));
+        }
+    }
+
+    /// Whether a number divides another is the same however a division rounds: such a `%` has no warning.
+    fn divides(&mut self, operands: [&Expr<'a>; 2]) {
+        let zero = |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(Literal::Number(Number::Int(0))));
+        let remainder = |of: &&&Expr<'_>| matches!(of.kind, ExprKind::Binary(Binary::Mod, ..));
+        if let (Some(of), true) = (operands.iter().find(remainder), operands.iter().any(|of| zero(of))) {
+            self.divisions.retain(|(_, _, span, is_remainder)| !(*is_remainder && *span == of.span));
         }
     }
 

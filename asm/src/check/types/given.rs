@@ -36,6 +36,9 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
         let name = given.name.text;
         match wanted {
+            // An own function takes a written nil.
+            Some(Wanted { shape: Some(_), nil: true, declared: Some(_), .. })
+                if matches!(given.value.kind, ExprKind::Literal(Literal::Nil)) => {}
             Some(Wanted { shape: Some(shape), nil, .. }) => {
                 self.given_or_nil(&given.value, (shape, nil), Place { call, path: &Path::of(name), nil });
             }
@@ -121,7 +124,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn given_fields(&mut self, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
         for field in fields {
             let path = Path::field(field.name.text, place.path);
-            let Some((shape, _)) = wanted.field(field.name.text) else {
+            let Some(given) = wanted.given(field.name.text) else {
                 self.expression(&field.value);
                 if self.lets_others(place.call, wanted) {
                     continue;
@@ -133,8 +136,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 self.found.push(messages::unknown_field(function, call, path, field.name, wanted, near));
                 continue;
             };
-            let nil = wanted.omits_nil(field.name.text);
-            self.given_or_nil(&field.value, (shape, nil), Place { path: &path, nil, ..place });
+            self.given_or_nil(&field.value, given, Place { path: &path, nil: given.1, ..place });
         }
     }
 

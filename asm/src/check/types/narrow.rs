@@ -107,22 +107,26 @@ impl<'a> Narrowing<'a> {
 
     /// What is known here, to come back to it.
     pub(super) fn point(&self) -> Known {
-        self.now.clone()
+        if self.on { self.now.clone() } else { Known::default() }
     }
 
     /// Goes on from a point. Returns what was known here.
     pub(super) fn from(&mut self, point: Known) -> Known {
-        core::mem::replace(&mut self.now, point)
+        if self.on { core::mem::replace(&mut self.now, point) } else { Known::default() }
     }
 
     /// Joins another way to this point.
     pub(super) fn join(&mut self, other: &Known) {
-        self.now.meet(other);
+        if self.on {
+            self.now.meet(other);
+        }
     }
 
     /// Control does not continue here.
     pub(super) fn leave(&mut self) {
-        self.now = Known { all: true, ..Known::default() };
+        if self.on {
+            self.now = Known { all: true, ..Known::default() };
+        }
     }
 
     /// A BREAK of the innermost loop.

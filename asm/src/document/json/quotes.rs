@@ -20,7 +20,8 @@ impl<'a> Reader<'a, '_> {
     /// Whether the text that ends here goes on behind its quote: with a letter, or directly with another
     /// sign.
     pub(crate) fn goes_on(&self) -> bool {
-        if self.at_top() || self.lost {
+        let next = self.source.as_bytes().get(self.at);
+        if matches!(next, Some(b',' | b':' | b'}' | b']')) || self.at_top() || self.lost {
             return false;
         }
         let rest = self.source.get(self.at..self.end).unwrap_or("");

@@ -1,6 +1,6 @@
 //! Completion of the four JSON and YAML notations.
 
-use super::{Completion, CompletionKind, Found};
+use super::{Completion, CompletionKind, Found, expression};
 use crate::ast::Slot;
 use crate::dialect::Dialect;
 use crate::dialect::words_at::{Wanted, wanted, words};
@@ -36,7 +36,14 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
             Wanted::Type => found.types(false),
             Wanted::Output => found.types(true),
             Wanted::Program | Wanted::Meta | Wanted::Inputs | Wanted::Name => {}
-            _ => references(of, offset, dialect, &mut found),
+            _ => {
+                let typed = of.at(Span::new(found.span.start, offset));
+                if expression::is_open(typed, expression::is_whole(of.notation, &place.path)) {
+                    expression::complete(of, offset, &mut found);
+                } else {
+                    references(of, offset, dialect, &mut found);
+                }
+            }
         },
     }
     quote(of, &place, &mut found);
@@ -109,7 +116,8 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
     let Some(function) = of.function_at(offset).or((!of.file.functions.is_empty()).then_some(0)) else {
         return;
     };
-    let known = of.known(function);
+    let slots = of.slots();
+    let known = slots.of(function);
     if let Some((path, _)) = inner.rsplit_once('.').filter(|(path, _)| !path.is_empty() && *path != INPUT) {
         let at = start + u32::try_from(reference.rfind('.').map_or(0, |at| at + 1)).unwrap_or(0);
         found.span = Span::new(at, offset);
@@ -139,7 +147,7 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
 }
 
 /// The fields of the value at a path: a slot, and fields in it.
-fn fields<'t>(
+pub(super) fn fields<'t>(
     of: &'t Analysis<'_>,
     function: usize,
     path: &str,
@@ -152,7 +160,8 @@ fn fields<'t>(
     let value = slot.and_then(|slot| known.get(slot)).and_then(|known| known.plain.or(known.ok));
     let mut shape = value.and_then(|value| value.part.shape());
     for name in names {
-        shape = shape.and_then(|shape| Some(shape.field(name)?.0));
+        let index = name.bytes().all(|byte| byte.is_ascii_digit());
+        shape = shape.and_then(|shape| if index { Some(shape.item()) } else { Some(shape.field(name)?.0) });
     }
     for field in shape.into_iter().flat_map(crate::catalog::Shape::fields) {
         found.add(CompletionKind::Field, field.name, field.shape.written(), "");

@@ -44,7 +44,8 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     };
     let new_line = of.at(Span::new(of_last(tokens, last), span.start)).contains('\n');
     let start = (first..last).rev().find(begins).unwrap_or(first);
-    let known = of.known(function);
+    let slots = of.slots();
+    let known = slots.of(function);
     let line = if new_line { &[][..] } else { tokens.get(start..last).unwrap_or_default() };
     let needed = needed(of, function, &known, line);
     let mut found = Found { span, all: Vec::new() };

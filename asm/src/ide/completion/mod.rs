@@ -1,10 +1,11 @@
 //! Completion: words, tools, arguments, fields, slots and types that may be written at a position.
 //!
 //! [`Analysis::complete`] is the entry point, for ID text (`id`, which uses `need`) and for JSON and YAML
-//! (`document`). Completions follow the grammar and the known names; they do not guarantee that the program
+//! (`document`, with `expression`). Completions follow the grammar and the known names; they do not guarantee that the program
 //! passes the check.
 
 mod document;
+pub(super) mod expression;
 mod id;
 mod need;
 

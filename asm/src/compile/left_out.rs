@@ -1,0 +1,98 @@
+//! The fix that leaves an argument out whose value is null, where its schema lets it be absent but not null.
+//!
+//! The check knows what is wrong; only the source has the comma or the line that goes with it.
+
+use crate::check::LEAVE_OUT;
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::notation::Notation;
+use crate::span::Span;
+
+/// Adds the fix to each diagnostic that lacks only this.
+pub(super) fn fixes(source: &str, notation: Notation, diagnostics: &mut Diagnostics) {
+    let lacks = |found: &Diagnostic| found.help.as_deref() == Some(LEAVE_OUT) && found.fix.is_none();
+    if notation == Notation::Id || !diagnostics.as_slice().iter().any(lacks) {
+        return;
+    }
+    diagnostics.amend(|found| {
+        if lacks(found) {
+            let fix = |span| Fix { title: "leave it out".to_owned(), edits: vec![Edit::new(span, "")] };
+            found.fix = entry(source, found.span, notation == Notation::Workflow).map(fix);
+        }
+    });
+}
+
+/// The entry of a record whose value is null at this place, with its comma or its line.
+fn entry(source: &str, value: Span, yaml: bool) -> Option<Span> {
+    let at = |offset: usize| u32::try_from(offset).ok();
+    let end = value.end as usize;
+    let before = source.get(..value.start as usize)?.trim_end().strip_suffix(':')?.trim_end();
+    let start = key_start(before)?;
+    let behind = source.get(..start)?;
+    let outer = behind.trim_end();
+    let after = source.get(end..)?;
+    let rest = after.trim_start();
+    if outer.ends_with(',') {
+        return Some(Span::new(at(outer.len() - 1)?, value.end));
+    }
+    if outer.ends_with('{') {
+        let next = match rest.strip_prefix(',') {
+            Some(next) => source.len() - next.trim_start().len(),
+            None => end,
+        };
+        return Some(Span::new(at(start)?, at(next)?));
+    }
+    // A line of its own, which is not the only one of its record.
+    let line = behind.rfind('\n')?;
+    let indent = behind.get(line + 1..)?;
+    let alone =
+        indent.bytes().all(|byte| byte == b' ') && after.lines().next().is_none_or(|to| to.trim().is_empty());
+    let has_indent = |other: &str| {
+        other.strip_prefix(indent).is_some_and(|key| !key.is_empty() && !key.starts_with([' ', '-', '#']))
+    };
+    let next = after.split_once('\n').map_or("", |(_, next)| next.lines().next().unwrap_or(""));
+    let previous = behind.get(..line)?.rsplit('\n').next()?;
+    (yaml && alone && (has_indent(previous) || has_indent(next)))
+        .then(|| Some(Span::new(at(line)?, value.end)))?
+}
+
+/// Where the key begins with which a text ends.
+fn key_start(before: &str) -> Option<usize> {
+    match before.chars().next_back()? {
+        quote @ ('"' | '\'') => {
+            let inside = before.get(..before.len() - 1)?;
+            let start = inside.rfind(quote)?;
+            (!inside.get(start..)?.contains('\\')).then_some(start)
+        }
+        _ => {
+            let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+            Some(before.trim_end_matches(plain).len()).filter(|&start| start < before.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn without(source: &str, yaml: bool) -> Option<String> {
+        let start = u32::try_from(source.find("null").unwrap_or_default()).ok()?;
+        let span = entry(source, Span::new(start, start + 4), yaml)?;
+        Some(format!("{}{}", &source[..span.start as usize], &source[span.end as usize..]))
+    }
+
+    #[test]
+    fn an_entry_goes_with_its_comma_or_its_line() {
+        let json = |source| without(source, false).unwrap_or_default();
+        assert_eq!(json(r#"{"a": 1, "b": null}"#), r#"{"a": 1}"#);
+        assert_eq!(json(r#"{"a": null, "b": 1}"#), r#"{"b": 1}"#);
+        assert_eq!(json("{\"a\": null\n}"), "{\n}");
+        assert_eq!(json("[null]"), "");
+        let yaml = |source| without(source, true).unwrap_or_default();
+        assert_eq!(yaml("args: {a: null, b: 1}"), "args: {b: 1}");
+        assert_eq!(yaml("args:\n  a: 1\n  b: null\nlet: x\n"), "args:\n  a: 1\nlet: x\n");
+        assert_eq!(yaml("args:\n  b: null\n  a: 1\n"), "args:\n  a: 1\n");
+        assert_eq!(yaml("args:\n  b: null\nlet: x\n"), "");
+        assert_eq!(yaml("args:\n  a: 1\n  b: null # none\n"), "");
+    }
+}

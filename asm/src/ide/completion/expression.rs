@@ -1,0 +1,226 @@
+//! Completion inside the expressions of JSON and YAML: in the braces of a text, and in texts that need none.
+//!
+//! What is typed may be incomplete, so only braces and quotes are followed, not the grammar.
+
+use super::document::fields;
+use super::{CompletionKind, Found};
+use crate::ast::Slot;
+use crate::check::KnownSlot;
+use crate::dialect::words_at::Level;
+use crate::dialect::{Dialect, Key, operator};
+use crate::expr::reference::INPUT;
+use crate::ide::{Analysis, known, meaning};
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::text::is_name;
+use ilo_spec::node::Word;
+
+/// What encloses the end of a text that is being typed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Expression,
+    Brace,
+    Quote(u8),
+}
+
+/// Whether a text that is being typed ends inside an expression. `whole`: it is one without braces.
+pub(in crate::ide) fn is_open(typed: &str, whole: bool) -> bool {
+    let bytes = typed.as_bytes();
+    let mut open = Vec::new();
+    open.extend(whole.then_some(Open::Expression));
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let next = bytes.get(at + 1).copied();
+        at += 1;
+        match (open.last().copied(), byte, next) {
+            (None | Some(Open::Quote(_)), b'$', Some(b'$')) => at += 1,
+            (_, b'$', Some(b'{')) => {
+                open.push(Open::Expression);
+                at += 1;
+            }
+            (None, ..) => {}
+            (Some(Open::Quote(quote)), b'\\', Some(next)) => {
+                // In JSON a quotation mark in a text has a backslash, also where it ends a text of an expression.
+                if next == b'"' && quote == b'"' {
+                    open.pop();
+                }
+                at += 1;
+            }
+            (Some(Open::Quote(quote)), ..) if byte == quote => drop(open.pop()),
+            (Some(Open::Quote(_)), ..) => {}
+            (_, b'\\', Some(b'"')) => {
+                open.push(Open::Quote(b'"'));
+                at += 1;
+            }
+            (_, b'"' | b'\'', _) => open.push(Open::Quote(byte)),
+            (_, b'{', _) => open.push(Open::Brace),
+            (_, b'}', _) => drop(open.pop()),
+            _ => {}
+        }
+    }
+    matches!(open.last(), Some(Open::Expression | Open::Brace))
+}
+
+/// Whether a text at this place is an expression without braces.
+pub(in crate::ide) fn is_whole(notation: Notation, path: &[Level]) -> bool {
+    const CONDITIONS: [Key; 5] = [Key::If, Key::Where, Key::While, Key::Until, Key::Assert];
+    let dialect = Dialect::of(notation);
+    let word = path.last().and_then(|level| level.key.as_deref()).unwrap_or("");
+    let is = |keys: &[Key]| dialect.meaning(word, keys).is_some();
+    is(&CONDITIONS) || (notation == Notation::Workflow && is(&[Key::Expr]))
+}
+
+/// The byte at which the path begins that a text ends with.
+fn path_start(typed: &str) -> usize {
+    let mut start = typed.len();
+    let mut brackets = 0_usize;
+    for (at, c) in typed.char_indices().rev() {
+        match c {
+            ']' => brackets += 1,
+            '[' if brackets > 0 => brackets -= 1,
+            _ if brackets > 0 => {}
+            c if c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '?' | '$') => {}
+            _ => break,
+        }
+        start = at;
+    }
+    // An index without its `[` is none, and a sign is no part of a name.
+    let path = typed.get(start..).filter(|_| brackets == 0).unwrap_or("");
+    typed.len() - path.trim_start_matches(['-', '?']).len()
+}
+
+/// A path with dots alone: `a?.b[0]` is `a.b.0`.
+fn plain(path: &str) -> String {
+    let mut out = String::new();
+    let mut brackets = 0_usize;
+    for c in path.chars() {
+        match c {
+            '[' => {
+                out.push_str(if brackets == 0 { ".0" } else { "" });
+                brackets += 1;
+            }
+            ']' => brackets = brackets.saturating_sub(1),
+            '?' | '$' => {}
+            c if brackets == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The names, fields and functions that may end an expression.
+pub(super) fn complete(of: &Analysis<'_>, offset: u32, found: &mut Found) {
+    let typed = of.at(Span::new(found.span.start, offset));
+    let start = path_start(typed);
+    let path = typed.get(start..).unwrap_or("");
+    let from = |byte: usize| Span::new(found.span.start + u32::try_from(byte).unwrap_or(0), offset);
+    let function = of.function_at(offset).or((!of.file.functions.is_empty()).then_some(0));
+    let Some(function) = function else { return };
+    let slots = of.slots();
+    let known = slots.of(function);
+    if let Some((root, name)) = path.rsplit_once('.') {
+        found.span = from(typed.len() - name.len());
+        // What is before may be a call, of which nothing is known.
+        let before = typed.get(..start).unwrap_or("").ends_with([')', '}', '"', '\'']);
+        match plain(root) {
+            _ if before => {}
+            root if root.is_empty() || root == INPUT => inputs(of, function, &known, "", found),
+            root => fields(of, function, &root, &known, found),
+        }
+        return;
+    }
+    found.span = from(start);
+    let prefix = match of.notation {
+        Notation::ToolCalling => "$input.",
+        Notation::Constrained => "",
+        _ => "$.",
+    };
+    inputs(of, function, &known, prefix, found);
+    variables(of, (function, offset), &known, path.starts_with('$'), found);
+    if !path.starts_with('$') {
+        functions(found);
+    }
+}
+
+/// The inputs of the function.
+fn inputs(of: &Analysis<'_>, function: usize, known: &[KnownSlot<'_>], prefix: &str, found: &mut Found) {
+    let Some(info) = of.file.functions.get(function) else { return };
+    for (parameter, known) in info.parameters.iter().zip(known) {
+        let name = format!("{prefix}{}", parameter.name.text);
+        found.add(CompletionKind::Slot, &name, known::slot(known), "");
+    }
+}
+
+/// What is bound before a place.
+fn variables(
+    of: &Analysis<'_>,
+    (function, offset): (usize, u32),
+    known: &[KnownSlot<'_>],
+    dollar: bool,
+    found: &mut Found,
+) {
+    let Some(info) = of.file.functions.get(function) else { return };
+    let bound = of.bound_before(function, offset);
+    for ((number, slot), known) in (0_u32..).zip(info.slots).zip(known).skip(info.parameters.len()) {
+        if let Some(name) = slot.name.filter(|name| is_name(name) && bound.contains(&Slot(number))) {
+            let name = if dollar { format!("${name}") } else { name.to_owned() };
+            found.add(CompletionKind::Slot, &name, known::slot(known), "");
+        }
+    }
+}
+
+/// The functions, then the words of expressions.
+fn functions(found: &mut Found) {
+    for row in operator::TABLE.iter().filter(|row| row.form == operator::Form::Function) {
+        found.add(CompletionKind::Word, row.spelling, signature(row), meaning::meaning_of_operator(row));
+    }
+    for word in ["and", "or", "not", "in", "if", "else", "true", "false", "null"] {
+        found.add(CompletionKind::Word, word, "", "");
+    }
+}
+
+/// A function with the names of its operands.
+pub(in crate::ide) fn signature(row: &operator::Operator) -> String {
+    let operands: Vec<&str> = match row.makes {
+        operator::Makes::Apply(function) => function.row().operands.iter().map(|it| it.name).collect(),
+        operator::Makes::Unary(_) => vec!["value"],
+        operator::Makes::Binary(binary) => match binary.word() {
+            Word::At => vec!["value", "key"],
+            Word::Append => vec!["list", "item"],
+            Word::Concat => vec!["value", "other"],
+            _ => vec!["value", "part"],
+        },
+    };
+    format!("{}({})", row.spelling, operands.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_is_open_until_its_brace() {
+        let open = |typed: &str| is_open(typed, false);
+        assert!(
+            open("${")
+                && open("a ${x + ")
+                && open("${f({a: ")
+                && open("${'it is ${")
+                && open("${\\\"a\\\" + ")
+        );
+        assert!(
+            !open("") && !open("a $") && !open("${x}") && !open("${'it is ") && !open("$${x") && !open("{x")
+        );
+        assert!(is_open("x == ", true) && !is_open("x == 'a", true) && is_open("x == 'a' and ", true));
+    }
+
+    #[test]
+    fn a_path_is_what_has_no_operator() {
+        let path = |typed: &str| plain(&typed[path_start(typed)..]);
+        assert_eq!(path("1 + a.b"), "a.b");
+        assert_eq!(path("f(rows[i + 1]?.na"), "rows.0.na");
+        assert_eq!(path("$.x.y"), ".x.y");
+        assert_eq!(path("3 - -x"), "x");
+        assert_eq!(path("a]"), "");
+    }
+}
