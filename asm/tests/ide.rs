@@ -320,8 +320,8 @@ fn completion_in_expressions_has_names_fields_and_functions() {
         assert_eq!(labels(&source), ["user-id"], "{source}");
     }
     // A text in an expression is no place for names, but an expression in that text is one.
-    for source in with_expression("join(x, `|`)") {
-        assert_eq!(labels(&source.replace('`', "'")), [""; 0], "{source}");
+    for source in with_expression("join(x, '|')").iter().filter(|source| source.starts_with('{')) {
+        assert_eq!(labels(source), [""; 0], "{source}");
     }
     let condition = "name: f\ninput:\n  a: number\noutput: any\nsteps:\n  - if: len(x) > |\n    then:\n      - return: 1\n";
     assert_eq!(labels(condition)[0], "$.a");
@@ -338,8 +338,8 @@ fn hover_in_expressions_describes_names_fields_and_functions() {
     for source in with_expression("up|per(user.email)") {
         assert!(hover(&source).starts_with("upper(text)\n\nthe text in upper case"), "{source}");
     }
-    for source in with_expression("'up|per(x)'") {
-        assert_eq!(hover(&source.replacen("so: ", "", 1)), "", "{source}");
+    for source in with_expression("'up|per(x)'").iter().filter(|source| source.starts_with('{')) {
+        assert_eq!(hover(source), "", "{source}");
     }
 }
 

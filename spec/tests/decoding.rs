@@ -52,7 +52,7 @@ fn sections_rise_and_fill_their_length() {
     assert!(sections(&[2, 1, 0, 3, 1, 0]).is_ok());
     assert_eq!(sections(&[3, 1, 0, 2, 1, 0]), Err((8, Kind::Section { found: 2 })));
     assert_eq!(sections(&[2, 1, 0, 2, 1, 0]), Err((8, Kind::Section { found: 2 })));
-    assert_eq!(sections(&[10, 1, 0]), Err((5, Kind::Section { found: 10 })));
+    assert_eq!(sections(&[11, 1, 0]), Err((5, Kind::Section { found: 11 })));
     assert_eq!(sections(&[0x82, 1, 0]), Err((5, Kind::Section { found: 0x82 })));
     assert_eq!(sections(&[2]), Err((6, Kind::Truncated)));
     let long = Kind::Count { what: "bytes", found: 2, limit: 1 };

@@ -225,6 +225,7 @@ impl<'a> Parser<'_, '_, 'a> {
                 "there are no filters: write the function before its operands, `len(list)`, and `or` for conditions"
             }
             "?" => "a choice has a blank behind its `?`: `c ? a : b`, or `a if c else b`",
+            ":" if self.braces > 0 => "a record has a blank before its brace: `${ {a: x} }`",
             ":" | "if" | "else" => "one of two values is `a if c else b`",
             "between" => "write `least <= x <= most`",
             word if asks(word) => "write `has(list, x)`, or `x in list`",

@@ -59,10 +59,10 @@ impl<'a> StepReader<'_, 'a> {
             self.report(wrong);
             return None;
         }
-        let name = root.text;
+        let input = root.text;
         wrong = wrong
-            .help(format!("bind the input first, in a step with `let: {name}` and `expr` of the input"))
-            .fix(self.bound_before(name, step));
+            .help(format!("bind the input first, in a step with `let: {input}` and `expr` of the input"))
+            .fix(self.bound_before(input, step));
         self.report(wrong);
         // What follows is read as after the fix.
         self.scope.bind(root.text, false);

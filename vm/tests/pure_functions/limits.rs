@@ -110,8 +110,8 @@ fn fuel_is_what_the_table_says() {
         (Pure::FloorDiv, &[i(7), i(2)], 1),
         (Pure::SortDown, &[l(&ints), NIL], 64 + 8 * 256),
         (Pure::SortDown, &[l(&texts), NIL], 16 + 6 * (64 + 640)),
-        // An item takes a quarter to look at, and one for each value in it. A list or record of others costs a
-        // quarter of its items once more where it leaves the run, rounded up for each.
+        // An item takes a quarter to look at, and one for each value in it. A list or record of
+        // others costs a quarter of its items once more where it leaves the run, rounded up.
         (Pure::Unique, &[l(&ints), NIL], 64 + 256),
         (Pure::Group, &[l(&ints), NIL], 64 + 256 + (64 + 256 * 2)),
         (Pure::Entries, &[r(&fields)], 64 / 4 + (64 / 4 + 64)),

@@ -40,7 +40,7 @@ pub(in crate::ide) fn is_open(typed: &str, whole: bool) -> bool {
             }
             (None, ..) => {}
             (Some(Open::Quote(quote)), b'\\', Some(next)) => {
-                // In JSON a quotation mark in a text has a backslash, also where it ends a text of an expression.
+                // In JSON each quotation mark in a text has a backslash.
                 if next == b'"' && quote == b'"' {
                     open.pop();
                 }
