@@ -39,7 +39,7 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
             _ => {
                 let typed = of.at(Span::new(found.span.start, offset));
                 if expression::is_open(typed, expression::is_whole(of.notation, &place.path)) {
-                    expression::complete(of, offset, &mut found);
+                    expression::complete(of, offset, &place.path, &mut found);
                 } else {
                     references(of, offset, dialect, &mut found);
                 }

@@ -6,7 +6,7 @@ use super::document::fields;
 use super::{CompletionKind, Found};
 use crate::ast::Slot;
 use crate::check::KnownSlot;
-use crate::dialect::words_at::Level;
+use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{Dialect, Key, operator};
 use crate::expr::reference::INPUT;
 use crate::ide::{Analysis, known, meaning};
@@ -109,9 +109,10 @@ fn plain(path: &str) -> String {
 }
 
 /// The names, fields and functions that may end an expression.
-pub(super) fn complete(of: &Analysis<'_>, offset: u32, found: &mut Found) {
+pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level], found: &mut Found) {
     let typed = of.at(Span::new(found.span.start, offset));
     let start = path_start(typed);
+    let steps = path;
     let path = typed.get(start..).unwrap_or("");
     let from = |byte: usize| Span::new(found.span.start + u32::try_from(byte).unwrap_or(0), offset);
     let function = of.function_at(offset).or((!of.file.functions.is_empty()).then_some(0));
@@ -138,6 +139,7 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32, found: &mut Found) {
     inputs(of, function, &known, prefix, found);
     variables(of, (function, offset), &known, path.starts_with('$'), found);
     if !path.starts_with('$') {
+        steps_before(of.notation, steps, found);
         functions(found);
     }
 }
@@ -165,6 +167,21 @@ fn variables(
         if let Some(name) = slot.name.filter(|name| is_name(name) && bound.contains(&Slot(number))) {
             let name = if dollar { format!("${name}") } else { name.to_owned() };
             found.add(CompletionKind::Slot, &name, known::slot(known), "");
+        }
+    }
+}
+
+/// The names of the steps of a workflow above a place that nothing reads yet.
+fn steps_before(notation: Notation, path: &[Level], found: &mut Found) {
+    let named = path.iter().enumerate().filter(|(depth, _)| {
+        notation == Notation::Workflow
+            && wanted(notation, path.get(..*depth).unwrap_or_default()) == Wanted::Block
+    });
+    for (name, level) in named.flat_map(|(_, level)| level.entries.iter().map(move |(name, _)| (name, level)))
+    {
+        let known = found.all.iter().any(|one| one.label == *name);
+        if !known && is_name(name) && level.key.as_ref() != Some(name) {
+            found.add(CompletionKind::Slot, name, "any", "");
         }
     }
 }
