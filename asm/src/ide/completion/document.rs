@@ -38,10 +38,10 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
             Wanted::Program | Wanted::Meta | Wanted::Inputs | Wanted::Name => {}
             _ => {
                 let typed = of.at(Span::new(found.span.start, offset));
-                if expression::is_open(typed, expression::is_whole(of.notation, &place.path)) {
-                    expression::complete(of, offset, &place.path, &mut found);
-                } else {
-                    references(of, offset, dialect, &mut found);
+                match expression::inside(typed, expression::is_whole(of.notation, &place.path)) {
+                    Some(true) => expression::complete(of, offset, &place.path, &mut found),
+                    Some(false) => {}
+                    None => references(of, offset, dialect, &mut found),
                 }
             }
         },

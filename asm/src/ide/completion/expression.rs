@@ -25,6 +25,11 @@ enum Open {
 
 /// Whether a text that is being typed ends inside an expression. `whole`: it is one without braces.
 pub(in crate::ide) fn is_open(typed: &str, whole: bool) -> bool {
+    inside(typed, whole) == Some(true)
+}
+
+/// `None` outside of expressions; else whether it is no text in one.
+pub(super) fn inside(typed: &str, whole: bool) -> Option<bool> {
     let bytes = typed.as_bytes();
     let mut open = Vec::new();
     open.extend(whole.then_some(Open::Expression));
@@ -58,7 +63,7 @@ pub(in crate::ide) fn is_open(typed: &str, whole: bool) -> bool {
             _ => {}
         }
     }
-    matches!(open.last(), Some(Open::Expression | Open::Brace))
+    open.last().map(|last| matches!(last, Open::Expression | Open::Brace))
 }
 
 /// Whether a text at this place is an expression without braces.
