@@ -16,7 +16,7 @@ use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::plan::changed;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_journal::{
-    At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options, Recording,
+    Answer, At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options, Recording,
     RunId, RunLimits, State, Status, Summary,
 };
 use ilo_vm::{Limits, Program};
@@ -24,7 +24,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,6 +32,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The least time of a run that continues: enough to come to its call.
 const LEAST: Duration = Duration::from_secs(1);
+
+/// A call that was kept, as `_ilo.Store.calls` gives it.
+type Kept = (u64, f64, String, Py<PyAny>, Option<f64>, Py<PyAny>, Option<bool>);
 
 /// A journal.
 #[pyclass(frozen, module = "ilo._ilo")]
@@ -191,15 +194,22 @@ impl Store {
         self.wait(py, |store| store.find(run)).map(|RunId(run)| run)
     }
 
-    /// The runs in the order of starting. With `state`, only those in that state.
-    #[pyo3(signature = (state))]
-    fn list(&self, py: Python<'_>, state: Option<&str>) -> PyResult<Vec<JournalRun>> {
+    /// The runs in the order of starting: with `state`, only those in that state, with `name`, those whose
+    /// name begins so, with `metadata`, those that have all of it.
+    #[pyo3(signature = (state, name, metadata))]
+    fn list(
+        &self,
+        py: Python<'_>,
+        state: Option<&str>,
+        name: Option<String>,
+        metadata: BTreeMap<String, String>,
+    ) -> PyResult<Vec<JournalRun>> {
         let store = self.open(py)?;
         let (mut found, mut programs) = (Vec::new(), HashMap::new());
         let status =
             state.map(|state| Status::named(state).ok_or_else(|| unknown_state(state))).transpose()?;
         let listed = py.detach(|| {
-            store.list(&Listed { status, ..Listed::default() }, |summary| {
+            store.list(&Listed { status, name, metadata, ..Listed::default() }, |summary| {
                 found.push(summary);
                 true
             })
@@ -219,6 +229,45 @@ impl Store {
     fn decisions(&self, py: Python<'_>, run: i64) -> PyResult<Vec<(u64, f64, String, String)>> {
         let all = self.wait(py, |store| store.decisions(RunId(run)))?;
         Ok(all.into_iter().map(|found| (found.call, seconds(found.at), found.what, found.who)).collect())
+    }
+
+    /// The metadata of a run.
+    fn metadata(&self, py: Python<'_>, run: i64) -> PyResult<BTreeMap<String, String>> {
+        self.wait(py, |store| store.metadata(RunId(run)))
+    }
+
+    /// The outcome of a run; nothing if it has not ended after these seconds.
+    fn outcome(&self, py: Python<'_>, run: i64, most: f64) -> PyResult<Option<Py<PyAny>>> {
+        let most = Duration::try_from_secs_f64(most).unwrap_or_default();
+        let outcome = self.wait(py, |store| store.wait(RunId(run), most))?;
+        outcome.map(|outcome| stored(py, &outcome)).transpose()
+    }
+
+    /// The calls of a run that were kept: number, when, tool, arguments, seconds, answer, and whether that is
+    /// a failure.
+    fn calls(&self, py: Python<'_>, run: i64) -> PyResult<Vec<Kept>> {
+        let all = self.wait(py, |store| store.calls(RunId(run)))?;
+        let value = |json: &str| {
+            let wrong = |error| PyValueError::new_err(format!("a call in the journal: {error}"));
+            from_data(py, &data_of(json).map_err(wrong)?)
+        };
+        all.into_iter()
+            .map(|called| {
+                let (answer, failed) = match &called.answer {
+                    None => (py.None(), None),
+                    Some(Answer::Ok(json)) => (value(json)?, Some(false)),
+                    Some(Answer::Failed(json)) => (value(json)?, Some(true)),
+                    Some(Answer::FailedInDoubt(message)) => (message.into_py_any(py)?, Some(true)),
+                };
+                let took = called.took_ms.map(|took| Duration::from_millis(took).as_secs_f64());
+                Ok((called.call, seconds(called.at), called.tool, value(&called.arguments)?, took, answer, failed))
+            })
+            .collect()
+    }
+
+    /// Sets whether the calls of runs are kept from now on.
+    fn keep_calls(&self, py: Python<'_>, keeps: bool) -> PyResult<()> {
+        self.wait(py, |store| store.keep_calls(keeps))
     }
 
     /// Records a person's decision. Returns the state that follows.
@@ -292,7 +341,7 @@ impl Store {
 
     /// A new run, which is recorded in the journal from its first call that may change something.
     #[allow(clippy::too_many_arguments, reason = "those of `Program.run`")]
-    #[pyo3(signature = (program, inputs, function, limits, tools, name, timeout))]
+    #[pyo3(signature = (program, inputs, function, limits, tools, name, timeout, metadata))]
     fn begin(
         &self,
         py: Python<'_>,
@@ -303,6 +352,7 @@ impl Store {
         tools: &Bound<'_, Catalogue>,
         name: Option<String>,
         timeout: f64,
+        metadata: BTreeMap<String, String>,
     ) -> PyResult<(Run, Session)> {
         if name.as_ref().is_some_and(|name| name.is_empty() || name.parse::<i64>().is_ok()) {
             return Err(PyValueError::new_err("`name` is a text that is not a number: runs have numbers"));
@@ -323,6 +373,7 @@ impl Store {
         let known = &tools.get().0;
         let signatures = changed::signatures(&core.program, &|name| known.tool(name));
         let session = ilo_journal::Session::new(store, beginning).with_tools(signatures);
+        let session = session.with_metadata(metadata);
         Ok((Run::new(run, limits), Session { inner: Mutex::new(Some((session, name))), seconds: timeout }))
     }
 

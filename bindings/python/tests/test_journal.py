@@ -50,6 +50,28 @@ class Shop:
         )
 
 
+def test_runs_are_found_waited_for_and_their_calls_are_kept(tmp_path: Path) -> None:
+    with ilo.Journal(tmp_path / "runs.journal") as journal:
+        buy(journal, Shop(), name="first", metadata={"tenant": "acme", "user": "ann"})
+        assert journal.calls("first") == []
+        journal.keep_calls()
+        waits = buy(journal, Shop(confirm=True), name="second", metadata={"tenant": "other"})
+        assert [run.name for run in journal.list(metadata={"tenant": "acme"})] == ["first"]
+        assert [run.name for run in journal.list(name="sec")] == ["second"]
+        assert journal.metadata("first") == {"tenant": "acme", "user": "ann"}
+        assert journal.wait("first").value == "paid 9"
+        assert journal.wait("second", timeout=0.05) is None
+        journal.deny("second", waits.call, "no", by="ann")
+        journal.resume_sync("second", tools=Shop().tools)
+        found = [(call.call, call.tool, call.arguments, call.answer, call.failed) for call in journal.calls("second")]
+        assert found == [
+            (1, "hold", {"amount": 9}, "h1", False),
+            (2, "pay", {"amount": 9}, "not approved by ann: no", True),
+            (3, "free", {"hold": "h1"}, None, False),
+        ]
+        assert [call.took is None for call in journal.calls("second")] == [False, True, False]
+
+
 @pytest.fixture
 def journal(tmp_path: Path) -> ilo.Journal:
     return ilo.Journal(tmp_path / "runs.journal")

@@ -18,7 +18,7 @@ from ._ilo import (
     detect,
     explain,
 )
-from ._journal import Journal
+from ._journal import Journal, JournalCall
 from ._program import Program, build, card, check, convert, fix, format, graph, load
 from ._run import Cancellation, CallResult, Suspended, idempotency_key
 from ._tools import Tool, Tools, tool
@@ -62,6 +62,7 @@ __all__ = [
     "IloError",
     "Journal",
     "JournalError",
+    "JournalCall",
     "JournalRun",
     "Limits",
     "NotWaiting",

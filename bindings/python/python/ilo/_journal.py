@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time as clock
 
 from . import _ilo
 from ._ask import Deny, asked
@@ -10,7 +11,6 @@ from ._errors import JournalError
 from ._ilo import Waiting
 from ._observe import Observers
 from ._options import checked, renamed
-from ._output import output_of
 from ._run import CALL_SECONDS, RUN_SECONDS, Loop
 from ._tools import tools_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._ilo import JournalRun
-    from ._program import Given, Program, T
+    from ._program import Given, Program
     from ._ask import Ask
     from ._events import OnEvent
     from ._observe import OnError
@@ -28,11 +28,30 @@ if TYPE_CHECKING:
     from ._tools import Tools
 
 
+class JournalCall:
+    """A call of a run that a journal has kept. Times are in seconds; `at`, when it was over, is since 1970.
+
+    `took` is `None` if the answer came from a person, from outside, or from another process. `failed` says whether `answer`
+    is a failure; it is `None` if there was no answer, so that the call was in doubt.
+    """
+
+    __slots__ = ("answer", "arguments", "at", "call", "failed", "took", "tool")
+
+    def __init__(
+        self, call: int, at: float, tool: str, arguments: Any, took: float | None, answer: Any, failed: bool | None
+    ) -> None:
+        self.call, self.at, self.tool, self.arguments = call, at, tool, arguments
+        self.took, self.answer, self.failed = took, answer, failed
+
+    def __repr__(self) -> str:
+        return f"<ilo.JournalCall {self.call} of {self.tool}>"
+
+
 class Journal:
     """A journal: a file that holds runs, so that they outlive this process. Other processes may use it too.
 
-    Where this package is built with the feature `postgres`, `path` may be the address of a database, as
-    `postgres://user@host/database`: then processes on other machines may use it too.
+    `path` may also be the address of a database, as `postgres://user@host/database`: then processes on other machines
+    may use it too.
 
     Acknowledged records survive a crash. A call that may change something is made only once its record is on
     disk. Where a crash leaves unknown whether such a call was made, it is made again only if its tool is
@@ -52,9 +71,11 @@ class Journal:
         """Closes the journal. Runs under way keep it open until they stop."""
         self._store.close()
 
-    def list(self, *, state: str | None = None) -> Sequence[JournalRun]:
-        """The runs in the order of starting, or those in one state."""
-        return self._store.list(state)
+    def list(
+        self, *, state: str | None = None, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> Sequence[JournalRun]:
+        """The runs in the order of starting: those in a state, whose name begins so, that have all of the metadata."""
+        return self._store.list(state, name, dict(metadata or {}))
 
     def show(self, run: int | str) -> JournalRun:
         """A run, by its number or name."""
@@ -63,6 +84,29 @@ class Journal:
     def decisions(self, run: int | str) -> Sequence[tuple[int, float, str, str]]:
         """The decisions of people on a run: the number of the call, when, what, and who."""
         return self._store.decisions(self._find(run))
+
+    def metadata(self, run: int | str) -> Mapping[str, str]:
+        """The metadata with which a run was started."""
+        return self._store.metadata(self._find(run))
+
+    def wait(self, run: int | str, timeout: float | None = None) -> Outcome | None:
+        """Blocks until a run has ended, in whichever process. Returns its outcome; `None` after `timeout` seconds."""
+        found = self._find(run)
+        end = None if timeout is None else clock.monotonic() + timeout
+        while True:
+            # In short turns, so that signals are handled.
+            most = 0.2 if end is None else min(0.2, max(0.0, end - clock.monotonic()))
+            outcome = self._store.outcome(found, most)
+            if outcome is not None or (end is not None and clock.monotonic() >= end):
+                return outcome
+
+    def calls(self, run: int | str) -> Sequence[JournalCall]:
+        """The calls that a run has made, where the journal keeps them: `keep_calls`."""
+        return [JournalCall(*found) for found in self._store.calls(self._find(run))]
+
+    def keep_calls(self, keep: bool = True) -> None:
+        """Keeps the calls of runs from now on, with arguments and answers, in every process that opens the journal."""
+        self._store.keep_calls(keep)
 
     def approve(self, run: int | str, call: int, *, by: str | None = None) -> str:
         """Allows a call that needs approval. Every decision returns the state that follows.
@@ -133,12 +177,11 @@ class Journal:
         on_event: OnEvent | None = None,
         tool_call_id: str | None = None,
         accept_changes: bool = False,
-        output: type[T] | dict[str, Any] | None = None,
-    ) -> Outcome[T]:
+    ) -> Outcome:
         """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for.
 
         A run is `blocked`, and calls nothing, if one of its tools is missing, or has changed so that a call that was
-        not made yet no longer fits; `accept_changes` continues the latter. `output` is that of `ilo.build`.
+        not made yet no longer fits; `accept_changes` continues the latter.
         """
         rest: dict[str, Any] = {"call_timeout": call_timeout, "max_concurrency": max_concurrency, "on_call": on_call, "ask": ask, "cancel": cancel}
         rest |= {"on_error": on_error, "on_event": on_event, "tool_call_id": tool_call_id}
@@ -146,7 +189,6 @@ class Journal:
             rest |= {"at_once": at_once}
             renamed(rest, "at_once", "max_concurrency")
         checked(rest)
-        rest |= {"output": output_of(output)}
         return await self._resume(self._find(run), tools_of(tools), rest, accept_changes)
 
     def resume_sync(self, run: int | str, *, tools: Given = None, **options: Any) -> Outcome:
@@ -186,17 +228,17 @@ class Journal:
         name: str | None,
         timeout: float,
         rest: dict[str, Any],
+        metadata: Mapping[str, str] | None,
     ) -> Outcome:
         """Runs a program; `rest` are the other arguments of the loop."""
-        begun = self._store.begin(program._core, inputs, function, limits, tools.catalogue, name, timeout)
+        begun = self._store.begin(program._core, inputs, function, limits, tools.catalogue, name, timeout, dict(metadata or {}))
         return await self._drive(*begun, tools, rest)
 
     async def _resume(self, run: int, tools: Tools, rest: dict[str, Any], accept: bool = False) -> Outcome:
         claimed = self._store.claim(run, tools.catalogue, accept)
         if isinstance(claimed, tuple):
             return await self._drive(*claimed, tools, rest)
-        output = rest["output"]
-        return await self._asked(claimed if output is None else output.of(claimed), tools, rest)
+        return await self._asked(claimed, tools, rest)
 
     async def _drive(self, run: _ilo.Run, session: _ilo.Session, tools: Tools, rest: dict[str, Any]) -> Outcome:
         found = await Loop(run, tools, timeout=session.seconds, session=session, **rest).go()

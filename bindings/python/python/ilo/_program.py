@@ -241,13 +241,15 @@ class Program(_Generic["T"]):
         limits: Limits | None = None,
         journal: Journal | None = None,
         name: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **options: Unpack[Options],
     ) -> Outcome[T]:
         """Runs over tools, in an event loop of asyncio or trio.
 
         Up to `max_concurrency` calls of read-only tools run in parallel; the outcome does not depend on it. Functions
         that are not async run in threads. With a journal the run outlives this process; a second start with the
-        same `name`, program and inputs continues the first run, or returns its outcome.
+        same `name`, program and inputs continues the first run, or returns its outcome. `metadata`, such as a tenant or a
+        user, is there to find runs by.
         """
         tools = tools_of(tools)
         if journal is not None:
@@ -255,9 +257,9 @@ class Program(_Generic["T"]):
                 raise TypeError(f"`journal` expects an `ilo.Journal`, found {journal!r}")
             rest = {**with_defaults(options), "output": self._output}
             timeout = rest.pop("timeout")
-            return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest)
-        if name is not None:
-            raise TypeError("`name` is the name of a run in a journal: pass `journal=` too")
+            return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest, metadata)
+        if name is not None or metadata is not None:
+            raise TypeError("`name` and `metadata` are those of a run in a journal: pass `journal=` too")
         check_left()
         if options or self._output is not None or not may_be_quick() or in_use():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
@@ -276,6 +278,7 @@ class Program(_Generic["T"]):
         limits: Limits | None = None,
         journal: Journal | None = None,
         name: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **options: Unpack[Options],
     ) -> Stream[T]:
         """As `run`, for those who watch it: `async for event in stream`, and `await stream.outcome()` for its end.
@@ -284,7 +287,7 @@ class Program(_Generic["T"]):
         """
         if options.get("on_event") is not None:
             raise TypeError("`stream` takes the place of `on_event`: pass it to `run`, or read the stream")
-        given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name}
+        given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name, "metadata": metadata}
         rest: dict[str, Any] = {**options}
         return Stream(lambda put: self.run(inputs, **given, **{**rest, "on_event": put}))
 
@@ -312,6 +315,7 @@ class Program(_Generic["T"]):
         limits: Limits | None = None,
         journal: Journal | None = None,
         name: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **options: Unpack[Options],
     ) -> Outcome[T]:
         """Runs over tools without an event loop of the caller.
@@ -321,8 +325,8 @@ class Program(_Generic["T"]):
         in an event loop of its own; where an event loop runs already, that is a `RuntimeError`.
         """
         tools = tools_of(tools)
-        if journal is not None or name is not None:
-            given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name}
+        if journal is not None or name is not None or metadata is not None:
+            given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name, "metadata": metadata}
             return without_loop(lambda: self.run(inputs, **given, **options))
         if options or self._output is not None or not self._core.is_plain(tools.catalogue) or in_use():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
