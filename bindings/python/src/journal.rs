@@ -16,8 +16,8 @@ use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::plan::changed;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_journal::{
-    Answer, At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options, Recording,
-    RunId, RunLimits, State, Status, Summary,
+    Answer, At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options,
+    Recording, RunId, RunLimits, State, Status, Summary,
 };
 use ilo_vm::{Limits, Program};
 use pyo3::IntoPyObjectExt;
@@ -260,7 +260,15 @@ impl Store {
                     Some(Answer::FailedInDoubt(message)) => (message.into_py_any(py)?, Some(true)),
                 };
                 let took = called.took_ms.map(|took| Duration::from_millis(took).as_secs_f64());
-                Ok((called.call, seconds(called.at), called.tool, value(&called.arguments)?, took, answer, failed))
+                Ok((
+                    called.call,
+                    seconds(called.at),
+                    called.tool,
+                    value(&called.arguments)?,
+                    took,
+                    answer,
+                    failed,
+                ))
             })
             .collect()
     }

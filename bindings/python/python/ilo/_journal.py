@@ -11,6 +11,7 @@ from ._errors import JournalError
 from ._ilo import Waiting
 from ._observe import Observers
 from ._options import checked, renamed
+from ._output import output_of
 from ._run import CALL_SECONDS, RUN_SECONDS, Loop
 from ._tools import tools_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._ilo import JournalRun
-    from ._program import Given, Program
+    from ._program import Given, Program, T
     from ._ask import Ask
     from ._events import OnEvent
     from ._observe import OnError
@@ -177,11 +178,12 @@ class Journal:
         on_event: OnEvent | None = None,
         tool_call_id: str | None = None,
         accept_changes: bool = False,
-    ) -> Outcome:
+        output: type[T] | dict[str, Any] | None = None,
+    ) -> Outcome[T]:
         """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for.
 
         A run is `blocked`, and calls nothing, if one of its tools is missing, or has changed so that a call that was
-        not made yet no longer fits; `accept_changes` continues the latter.
+        not made yet no longer fits; `accept_changes` continues the latter. `output` is that of `ilo.build`.
         """
         rest: dict[str, Any] = {"call_timeout": call_timeout, "max_concurrency": max_concurrency, "on_call": on_call, "ask": ask, "cancel": cancel}
         rest |= {"on_error": on_error, "on_event": on_event, "tool_call_id": tool_call_id}
@@ -189,6 +191,7 @@ class Journal:
             rest |= {"at_once": at_once}
             renamed(rest, "at_once", "max_concurrency")
         checked(rest)
+        rest |= {"output": output_of(output)}
         return await self._resume(self._find(run), tools_of(tools), rest, accept_changes)
 
     def resume_sync(self, run: int | str, *, tools: Given = None, **options: Any) -> Outcome:
@@ -238,7 +241,8 @@ class Journal:
         claimed = self._store.claim(run, tools.catalogue, accept)
         if isinstance(claimed, tuple):
             return await self._drive(*claimed, tools, rest)
-        return await self._asked(claimed, tools, rest)
+        output = rest["output"]
+        return await self._asked(claimed if output is None else output.of(claimed), tools, rest)
 
     async def _drive(self, run: _ilo.Run, session: _ilo.Session, tools: Tools, rest: dict[str, Any]) -> Outcome:
         found = await Loop(run, tools, timeout=session.seconds, session=session, **rest).go()
