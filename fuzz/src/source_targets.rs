@@ -106,7 +106,7 @@ pub fn expression(data: &[u8]) {
 }
 
 /// The expressions of the sources: what is in the braces of their texts.
-pub fn expressions<'s>(sources: impl IntoIterator<Item = &'s str>) -> Vec<String> {
+pub(crate) fn expressions<'s>(sources: impl IntoIterator<Item = &'s str>) -> Vec<String> {
     let inside = |source: &'s str| source.split("${").skip(1).filter_map(|rest| rest.split('}').next());
     sources.into_iter().flat_map(inside).map(str::to_owned).collect()
 }

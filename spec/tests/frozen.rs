@@ -53,10 +53,11 @@ fn typescript_names_every_code() {
     let Ok(old) = fs::read_to_string(folder.join("codes.ts")) else { return };
     let (diagnostics, others): (Vec<Code>, Vec<Code>) =
         Code::ALL.iter().partition(|&&code| (code as u16) < Code::Malformed as u16);
-    let listed: String = diagnostics.iter().map(|code| format!("    | \"{code}\"\n")).collect();
+    let names: Vec<String> = diagnostics.iter().map(|code| format!("    | \"{code}\"")).collect();
+    let listed = names.join("\n");
     let head = "/** The codes of diagnostics, printed from the table of errors. */\n\n\
                 /** The code of a diagnostic; a later release may have more. */\nexport type DiagnosticCode =\n";
-    let text = format!("{head}{listed}    | (string & {{}});\n");
+    let text = format!("{head}{listed}\n    | (string & {{}});\n");
     if std::env::var_os("UPDATE").is_some() {
         fs::write(folder.join("codes.ts"), &text).unwrap();
     } else {

@@ -71,9 +71,9 @@ impl<'p> Fields<'p> {
             let plain = field.name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
             f.write_str(if at == 0 { "{" } else { ", " })?;
             if plain {
-                f.write_str(field.name)?
+                f.write_str(field.name)?;
             } else {
-                write!(f, "{:?}", field.name)?
+                write!(f, "{:?}", field.name)?;
             }
             f.write_str(if field.optional { "?: " } else { ": " })?;
             match field.fields {

@@ -6,7 +6,7 @@ use ilo_asm::span::Span;
 /// A text of a JSON file, with its quotes.
 struct Text<'s> {
     span: (usize, usize),
-    text: &'s str,
+    quoted: &'s str,
     /// How many records and lists are around it.
     depth: usize,
     /// Whether a colon follows: it is a key.
@@ -31,7 +31,7 @@ fn texts(file: &str) -> Vec<Text<'_>> {
             }
             at = at.saturating_add(1).min(bytes.len());
             let is_key = file.get(at..).is_some_and(|behind| behind.trim_start().starts_with(':'));
-            found.push(Text { span: (start, at), text: file.get(start..at).unwrap_or(""), depth, is_key });
+            found.push(Text { span: (start, at), quoted: file.get(start..at).unwrap_or(""), depth, is_key });
         } else {
             match byte {
                 b'{' | b'[' => depth += 1,
@@ -52,10 +52,10 @@ pub(super) fn entry_of(file: &str, tool: &str) -> Option<Span> {
     let all = texts(file);
     // In a list, the value of `name`; in a tools file, a key below `tools` or `mcpServers`.
     let listed = all.windows(2).find_map(|two| match two {
-        [key, value] if key.text == "\"name\"" && key.is_key && value.text == name => Some(value),
+        [key, value] if key.quoted == "\"name\"" && key.is_key && value.quoted == name => Some(value),
         _ => None,
     });
-    let key = |of: &str| all.iter().find(|text| text.is_key && text.depth == 2 && text.text == of);
+    let key = |of: &str| all.iter().find(|text| text.is_key && text.depth == 2 && text.quoted == of);
     let (start, end) = key(&name).or(listed).or_else(|| key(&server))?.span;
     Some(Span::new(u32::try_from(start).ok()?, u32::try_from(end).ok()?))
 }

@@ -194,10 +194,9 @@ impl Places {
                     Write::End { run, .. } => Err(lost(run.id)),
                     // Sent before, it may have been released, and taken by another.
                     Write::Release { run, .. } if sent || released.contains(&run) => Ok(Written::Done),
-                    Write::Release { run, .. } => Err(lost(run)),
                     // What was written before a second attempt may be of a run that has another epoch now.
                     Write::Calls { run, .. } if sent || kept.contains(&run) => Ok(Written::Done),
-                    Write::Calls { run, .. } => Err(lost(run)),
+                    Write::Release { run, .. } | Write::Calls { run, .. } => Err(lost(run)),
                     Write::Import(_) => Err(Error::other()),
                 }),
                 Job::Change { run, reply, tried: Some(tried), .. } if changed.contains(&run) => {

@@ -43,7 +43,6 @@ pub(super) fn inside(typed: &str, whole: bool) -> Option<bool> {
                 open.push(Open::Expression);
                 at += 1;
             }
-            (None, ..) => {}
             (Some(Open::Quote(quote)), b'\\', Some(next)) => {
                 // In JSON each quotation mark in a text has a backslash.
                 if next == b'"' && quote == b'"' {
@@ -52,7 +51,7 @@ pub(super) fn inside(typed: &str, whole: bool) -> Option<bool> {
                 at += 1;
             }
             (Some(Open::Quote(quote)), ..) if byte == quote => drop(open.pop()),
-            (Some(Open::Quote(_)), ..) => {}
+            (None | Some(Open::Quote(_)), ..) => {}
             (_, b'\\', Some(b'"')) => {
                 open.push(Open::Quote(b'"'));
                 at += 1;
