@@ -277,7 +277,7 @@ impl Store {
         let decide = move |rows, alive: &dyn Alive, now| {
             decide::resolve(&cipher, (call, &decision, &who), rows, alive, now)
         };
-        match self.backend.change(run.0, Box::new(decide)).wait()? {
+        match self.backend.change(run.0, Box::new(decide)).block()? {
             Outcome::Decided(state) => Ok(state),
             _ => Err(Error::other()),
         }
@@ -291,7 +291,7 @@ impl Store {
     pub fn owner_ended(&self, run: RunId, who: &str) -> Result<()> {
         let (cipher, who) = (self.cipher.clone(), who.to_owned());
         let decide = move |rows, _: &dyn Alive, now| decide::owner_ended(&cipher, &who, rows, now);
-        self.backend.change(run.0, Box::new(decide)).wait().map(drop)
+        self.backend.change(run.0, Box::new(decide)).block().map(drop)
     }
 
     /// Says late what became of a call that this owner had begun before it lost the run: its answer, or that
@@ -303,7 +303,7 @@ impl Store {
                 let who = alive.shown(own);
                 decide::late(&cipher, (own, call, &who), answer.as_ref(), rows, now)
             };
-            match self.backend.change(run, Box::new(decide)).wait() {
+            match self.backend.change(run, Box::new(decide)).block() {
                 Ok(Outcome::Decided(State::Calling)) => std::thread::sleep(LATE_PAUSE),
                 _ => return,
             }
@@ -576,7 +576,7 @@ impl Store {
     pub fn block(&self, run: RunId, why: &str) -> Result<()> {
         let (cipher, why) = (self.cipher.clone(), why.to_owned());
         let decide = move |rows, alive: &dyn Alive, now| decide::block(&cipher, &why, rows, alive, now);
-        self.backend.change(run.0, Box::new(decide)).wait().map(drop)
+        self.backend.change(run.0, Box::new(decide)).block().map(drop)
     }
 
     fn summary(&self, run: Run, live: Option<Live>) -> Result<Summary> {
@@ -639,7 +639,7 @@ impl Store {
     /// [`ErrorCode::Owned`] if a process works on it.
     pub fn export(&self, run: RunId) -> Result<Vec<u8>> {
         let decide = move |rows, alive: &dyn Alive, _| decide::export(rows, alive);
-        let Outcome::Exported { run, live } = self.backend.change(run.0, Box::new(decide)).wait()? else {
+        let Outcome::Exported { run, live } = self.backend.change(run.0, Box::new(decide)).block()? else {
             return Err(Error::other());
         };
         // Nothing of it changes any more.
@@ -656,7 +656,7 @@ impl Store {
     /// If the bytes are not an exported run, the run is here already, or another run has its name.
     pub fn import(&self, bytes: &[u8]) -> Result<RunId> {
         let imported = portable::read(bytes, &self.cipher)?;
-        match self.backend.submit(Write::Import(Box::new(imported))).wait()? {
+        match self.backend.submit(Write::Import(Box::new(imported))).block()? {
             Written::Imported(run) => Ok(run),
             _ => Err(Error::other()),
         }

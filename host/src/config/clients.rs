@@ -5,6 +5,7 @@
 //! What only makes a client act without asking has none. A key that is in no row is judged by its name: see
 //! [`guards`]. `file_keys`, `server` and `reach` read the values.
 
+use crate::tool::named::Verdict;
 use Effect::{
     AllowServers, AllowTools, Arguments, Bearer, CallSeconds, Command, DenyServers, DenyTools, Folder,
     HeaderNames, Headers, Inputs, Milliseconds, Nothing, OffIf, Passed, Rules, Seconds, Servers, ToolKeys,
@@ -327,6 +328,15 @@ fn words(key: &str) -> impl Iterator<Item = String> {
         }
     }
     words.into_iter()
+}
+
+/// What a word of a client says about a tool. A word that is not known means that a person is asked.
+pub(super) fn verdict(word: &str) -> Verdict {
+    match word {
+        "deny" | "reject" | "never" => Verdict::Denied,
+        "allow" | "approve" | "auto" => Verdict::Allowed,
+        _ => Verdict::Asked,
+    }
 }
 
 #[cfg(test)]

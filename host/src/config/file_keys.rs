@@ -1,7 +1,7 @@
 //! Reads what the file of a client says outside of its servers: which servers and tools are allowed, asked
 //! about or off, and the values that a person gives.
 
-use super::clients::{Effect, Place, ROWS, effect, guards, is_comment};
+use super::clients::{Effect, Place, ROWS, effect, guards, is_comment, verdict};
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::mcp::server_config::Input;
@@ -199,16 +199,11 @@ impl Reading {
             Data::Text(word) => vec![("*".to_owned(), verdict(word))],
             Data::Record(fields) => {
                 let of = |(name, value): &(String, Data)| match value {
-                    Data::Text(word) => Some((name.clone(), verdict(word))),
                     // Patterns for the arguments of a tool: the strictest word counts.
                     Data::Record(inner) => {
-                        let words = inner.iter().filter_map(|(_, word)| match word {
-                            Data::Text(word) => Some(verdict(word)),
-                            _ => None,
-                        });
-                        Some((name.clone(), words.max()?))
+                        Some((name.clone(), inner.iter().map(|(_, word)| said(word)).max()?))
                     }
-                    _ => None,
+                    word => Some((name.clone(), said(word))),
                 };
                 fields.iter().filter_map(of).collect()
             }
@@ -222,12 +217,10 @@ impl Reading {
 
     /// `agent` of Zed: `tool_permissions`, and the servers and tools of the profile that it begins with.
     fn agent(&mut self, value: &Data) {
-        let Data::Record(_) = value else { return };
+        let Some(_) = self.record(value) else { return };
         if let Some(permissions) = value.get("tool_permissions") {
-            let word = |value: &Data| match value.get("default") {
-                Some(Data::Text(word)) => Some(verdict(word)),
-                _ => None,
-            };
+            let Some(_) = self.record(permissions) else { return };
+            let word = |value: &Data| value.get("default").map(said);
             let mut patterns: Vec<(String, Verdict)> =
                 word(permissions).map(|verdict| ("*".to_owned(), verdict)).into_iter().collect();
             if let Some(Data::Record(tools)) = permissions.get("tools") {
@@ -288,11 +281,7 @@ impl Reading {
     }
 }
 
-/// What a word of a client says about a tool; a word that is not known does not shut it off.
-fn verdict(word: &str) -> Verdict {
-    match word {
-        "deny" | "reject" | "never" => Verdict::Denied,
-        "ask" | "confirm" | "prompt" => Verdict::Asked,
-        _ => Verdict::Allowed,
-    }
+/// What a value says about a tool where a client writes a word.
+fn said(value: &Data) -> Verdict {
+    value.as_text().map_or(Verdict::Asked, verdict)
 }

@@ -31,8 +31,6 @@ const SERVER: &[&str] = &[
 const MISPLACED: &[&str] = &["policies", "permissions"];
 /// Keys of a policy in addition to those of a single tool.
 const POLICY: &[&str] = &["allow", "deny", "tools"];
-/// The words by which a client says that a person is asked before a call.
-const ASKING: &[&str] = &["prompt", "writes", "ask", "always", "confirm", "manual", "on-request"];
 
 /// The name of a server in the names of its tools, `mcp://server/tool`: a `/` would end it.
 pub(super) fn name_in_address(name: &str) -> String {
@@ -190,10 +188,9 @@ impl Reading {
                         (_, Data::Bool(value)) if off == Some(*value) => hold(name, Verdict::Denied),
                         (_, Data::Bool(_)) if off.is_some() => {}
                         ("approval_mode" | "approval" | "permission", Data::Text(word)) => {
-                            if ASKING.contains(&word.as_str()) {
-                                hold(name, Verdict::Asked);
-                            } else if matches!(word.as_str(), "deny" | "never" | "reject") {
-                                hold(name, Verdict::Denied);
+                            let said = clients::verdict(word);
+                            if said != Verdict::Allowed {
+                                hold(name, said);
                             }
                         }
                         _ if guards(key) => {
@@ -208,18 +205,26 @@ impl Reading {
         }
     }
 
-    /// A setting of a client that demands questions: a word, or the tools by a word.
+    /// A setting of a client that demands questions: a word, or the tools by a word. Here `never` is about the
+    /// question.
     fn asking(&mut self, data: &Data, policy: &mut ServerPolicy) -> Option<()> {
+        let verdict = |word: &str| match word {
+            "never" => Verdict::Allowed,
+            word => clients::verdict(word),
+        };
         match data {
-            Data::Text(word) if ASKING.contains(&word.as_str()) => {
-                policy.all.confirm =
-                    policy.all.confirm.or(Some(true).filter(|_| policy.all.read_only != Some(true)));
-            }
-            Data::Text(_) => {}
+            Data::Text(word) => match verdict(word) {
+                Verdict::Allowed => {}
+                Verdict::Asked => {
+                    let all = &mut policy.all;
+                    all.confirm = all.confirm.or(Some(true).filter(|_| all.read_only != Some(true)));
+                }
+                Verdict::Denied => policy.listed.0.push(Group::of(["*".to_owned()], Verdict::Denied)),
+            },
             Data::Record(parts) => {
-                for (_, tools) in parts.iter().filter(|(word, _)| ASKING.contains(&word.as_str())) {
+                for (word, tools) in parts.iter().filter(|(word, _)| verdict(word) != Verdict::Allowed) {
                     let names = self.names(tools.get("tool_names").unwrap_or(tools))?;
-                    policy.listed.0.push(Group::of(names, Verdict::Asked));
+                    policy.listed.0.push(Group::of(names, verdict(word)));
                 }
             }
             other => self.lacks(format!("expected a word such as \"prompt\", found {}", other.kind())),

@@ -378,3 +378,21 @@ fn two_dollar_signs_are_one_that_begins_no_variable() {
         assert_eq!(way(&tools, "a"), "x ${HOME} $$${A} a${ $$ $5 \"${NO}\"b KEY=${input:key}", "{file}");
     }
 }
+
+#[test]
+fn an_unknown_word_about_asking_asks() {
+    let asked = |setting: &str| {
+        let text = format!(r#"{{"mcpServers": {{"s": {{"command": "s", {setting}}}}}}}"#);
+        tools_of(&read("tools.json", &text), "s", &["find", "write"])
+    };
+    let (free, all) = (asked(r#""require_approval": "never""#), asked(r#""require_approval": "always""#));
+    assert_ne!(free, all);
+    for word in ["sometimes", "Never", ""] {
+        assert_eq!(asked(&format!(r#""default_tools_approval_mode": "{word}""#)), all, "{word}");
+        assert_eq!(asked(&format!(r#""require_approval": "{word}""#)), all, "{word}");
+    }
+    assert_eq!(asked(r#""default_tools_approval_mode": "auto""#), free);
+    let one = asked(r#""tools": {"find": {"approval_mode": "prompt"}}"#);
+    assert_eq!(asked(r#""tools": {"find": {"approval_mode": "odd"}}"#), one);
+    assert_eq!(asked(r#""require_approval": {"odd": ["find"], "never": ["write"]}"#), one);
+}

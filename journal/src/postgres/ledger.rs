@@ -68,14 +68,14 @@ impl Ledger {
         let (reply, ticket) = ticket();
         let token = self.random.random()?;
         self.work(Job::Write { write, token, reply, sent: false }, fate);
-        ticket.wait()
+        ticket.block()
     }
 
     pub(crate) fn change(&mut self, run: i64, decide: Decide, fate: Fate) -> Result<Outcome> {
         let (reply, ticket) = ticket();
         let token = self.random.random()?;
         self.work(Job::Change { run, decide, token, reply, attempts: 0, tried: None }, fate);
-        ticket.wait()
+        ticket.block()
     }
 
     fn work(&mut self, job: Job, fate: Fate) {

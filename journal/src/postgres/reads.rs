@@ -56,7 +56,7 @@ impl Postgres {
         if let Err((request, error)) = self.reader.push(Order::Any, Request { statements, reply }) {
             request.reply.settle(Err(error));
         }
-        ticket.wait()
+        ticket.block()
     }
 
     /// Sends one statement to the thread that reads.

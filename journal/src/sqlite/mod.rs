@@ -106,7 +106,7 @@ impl Backend for Sqlite {
         let ticket = self.writer.submit(|tables| {
             Ok(tables.connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))?)
         });
-        ticket.wait()
+        ticket.block()
     }
 
     fn set(&self, settings: &[(&'static str, i64)]) -> Result<()> {
@@ -114,13 +114,13 @@ impl Backend for Sqlite {
         let ticket = self
             .writer
             .submit(move |tables| settings.iter().try_for_each(|&(name, number)| tables.set(name, number)));
-        ticket.wait()
+        ticket.block()
     }
 
     fn prune(&self, before: i64) -> Result<usize> {
         let mut removed = 0;
         loop {
-            let now = self.writer.submit(move |tables| tables.prune(before, REMOVED)).wait()?;
+            let now = self.writer.submit(move |tables| tables.prune(before, REMOVED)).block()?;
             removed += now;
             if now < REMOVED {
                 break;
@@ -143,7 +143,7 @@ impl Backend for Sqlite {
             tables.connection.pragma_update_and_check(None, "max_page_count", most, |_| Ok(()))?;
             Ok(())
         });
-        ticket.wait()
+        ticket.block()
     }
 }
 
