@@ -15,7 +15,7 @@ use ilo_drive::data::write::quote;
 use ilo_drive::event::{Call, Event};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
-use ilo_drive::{Drive as Loop, Made, Next, Start, CallTicket, World};
+use ilo_drive::{CallTicket, Drive as Loop, Made, Next, Start, World};
 use ilo_vm::Limits;
 use std::sync::Arc;
 use std::time::Duration;

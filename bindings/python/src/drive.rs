@@ -15,7 +15,7 @@ use ilo_drive::data::read::Bounds;
 use ilo_drive::event::{Call as Called, Event};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
-use ilo_drive::{Drive as Loop, CallKind, Made, Next, Start, CallTicket, World};
+use ilo_drive::{CallKind, CallTicket, Drive as Loop, Made, Next, Start, World};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
