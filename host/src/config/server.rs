@@ -205,8 +205,8 @@ impl Reading {
         }
     }
 
-    /// A setting of a client that demands questions: a word, or the tools by a word. Here `never` is about the
-    /// question.
+    /// A setting of a client that demands questions: a word, or the tools by a word. Here `never` is about
+    /// the question.
     fn asking(&mut self, data: &Data, policy: &mut ServerPolicy) -> Option<()> {
         let verdict = |word: &str| match word {
             "never" => Verdict::Allowed,
