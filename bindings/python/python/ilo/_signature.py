@@ -157,24 +157,25 @@ def unconvertible(hint: Any, path: str, deep: int = 8) -> str | None:
         return None
     except Exception:
         fields = _fields(hint) if deep else {}
-    for name, field in fields.items():
-        found = unconvertible(field, f"{path}.{name}".lstrip("."), deep - 1)
+    for name, field in fields:
+        found = unconvertible(field, f"{path}.{name}".strip("."), deep - 1)
         if found is not None:
             return found
     return path
 
 
-def _fields(hint: Any) -> dict[str, Any]:
-    """The types of the fields of a model, a dataclass or a TypedDict, or of the items of a list."""
+def _fields(hint: Any) -> list[tuple[str, Any]]:
+    """The types of the fields of a model, a dataclass or a TypedDict, or, without a name, those of which a list or a
+    union is."""
     model = getattr(hint, "model_fields", None)
     if model is not None:
-        return {name: field.annotation for name, field in model.items()}
+        return [(name, field.annotation) for name, field in model.items()]
     if hasattr(hint, "__dataclass_fields__") or hasattr(hint, "__total__") or hasattr(hint, "__attrs_attrs__"):
         try:
-            return get_type_hints(hint)
+            return list(get_type_hints(hint).items())
         except Exception:
-            return {}
-    return {"items": item for item in getattr(hint, "__args__", ()) if not isinstance(item, type(None))}
+            return []
+    return [("", part) for part in getattr(hint, "__args__", ())]
 
 
 def _hashable(hint: Any) -> Any:
