@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._ilo import JournalRun
-    from ._program import Given, Program, T
+    from ._generic import T
+    from ._program import Given, Program
     from ._ask import Ask
     from ._events import OnEvent
     from ._observe import OnError

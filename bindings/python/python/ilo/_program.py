@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-
 from . import _ilo
 from ._errors import BadValue, CompileError
 from ._event_loop import in_own_loop, may_be_quick
+from ._generic import ByType
 from ._inline import run_inline
 from ._left import check as check_left
 from ._observe import Observers
@@ -19,19 +19,19 @@ from ._tools import Tool, Tools, tools_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Generic, Literal
+    from typing import Any, Literal
 
-    from typing_extensions import TypedDict, TypeVar, Unpack
+    from typing_extensions import TypedDict, Unpack
 
     from ._ilo import Diagnostic, PlannedCalls, Run
     from ._journal import Journal
     from ._ask import Ask
     from ._events import OnEvent
+    from ._generic import T
     from ._observe import OnError
     from ._run import Cancellation, CallResult, Outcome
     from ._types import Limits
 
-    T = TypeVar("T", default=Any)
     Notation = Literal["id", "tool-calling", "constrained", "workflow", "mcp"]
     Given = Tools | Iterable[Tool | Callable[..., Any]] | None
 
@@ -166,21 +166,7 @@ def _text(text: str | None, found: list[Diagnostic]) -> str:
     return text
 
 
-if TYPE_CHECKING:
-
-    class _Generic(Generic[T]):
-        pass
-
-else:
-
-    class _Generic:
-        __slots__ = ()
-
-        def __class_getitem__(cls, item):
-            return cls
-
-
-class Program(_Generic["T"]):
+class Program(ByType["T"]):
     """A verified program; any number of runs and threads may share it. `T` is the type of its value."""
 
     __slots__ = ("_core", "_output", "warnings")

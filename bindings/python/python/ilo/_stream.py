@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import deque
 
 from ._events import EventsDropped
+from ._generic import ByType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncIterator, Callable, Coroutine
-    from typing import Any, Generic
+    from typing import Any
 
     from ._events import Event, OnEvent
-    from ._program import T
+    from ._generic import T
     from ._run import Outcome
 
 # The most events that wait for their reader; of more, the oldest are dropped and counted.
@@ -23,21 +24,7 @@ MOST = 1024
 _tasks: set[asyncio.Task[Any]] = set()
 
 
-if TYPE_CHECKING:
-
-    class _Generic(Generic[T]):
-        pass
-
-else:
-
-    class _Generic:
-        __slots__ = ()
-
-        def __class_getitem__(cls, item):
-            return cls
-
-
-class Stream(_Generic["T"]):
+class Stream(ByType["T"]):
     """The events of a run: `async for event in stream`, and `await stream.outcome()` for its end.
 
     The run begins when it is first read, in an event loop of asyncio, and goes on beside its reader. A reader that stops

@@ -12,9 +12,7 @@ from ._run import Suspended
 Ask = Callable[[Union[Call, Waiting]], Any]
 Event = Union[CallStart, CallEnd, EventsDropped]
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    T = TypeVar("T", default=Any)
+    from ._generic import T
 else:
     from typing import TypeVar
 
