@@ -12,15 +12,19 @@ NAMES = [
 ]
 
 
-def read(name):
-    text = (ROOT / "spec/programs" / f"{name}.case").read_text()
-    head, *sections = re.split(r"^=== ", text, flags=re.M)
+def sections(text):
+    head, *rest = re.split(r"^=== ", text, flags=re.M)
     case = {"about": re.search(r"^about: (.*)$", head, re.M)[1]}
-    for section in sections:
+    for section in rest:
         title, body = section.split("\n", 1)
         case[title.split()[0]] = body
         if title.startswith("source"):
             case["notation"] = title.split()[1]
+    return case
+
+
+def read(name):
+    case = sections((ROOT / "spec/programs" / f"{name}.case").read_text())
     case["trace"] = [json.loads(line) for line in case["trace"].splitlines() if line]
     for key in ("tools", "input", "outcome"):
         case[key] = json.loads(case.get(key) or "{}")

@@ -72,7 +72,7 @@ pub struct Source<'c> {
 pub struct CaseError {
     /// Its line, from 1.
     pub line: usize,
-    /// What was expected, what was found, and what to write.
+    /// The message, with the fix.
     pub message: String,
 }
 
