@@ -358,7 +358,7 @@ impl<V: Default> Drive<V> {
         } else if (self.holds || self.output.is_some())
             && self.run.outcome().is_some_and(|it| it.ok().is_some())
         {
-            return self.look_at_value();
+            return self.look_at_value(world);
         } else {
             self.conclude(recorder);
         }
@@ -366,9 +366,9 @@ impl<V: Default> Drive<V> {
     }
 
     /// Compares the value of the run with what the host expects, and lets the host look at it.
-    fn look_at_value(&mut self) -> Option<Next> {
+    fn look_at_value(&mut self, world: &dyn World) -> Option<Next> {
         if let Some(why) = self.output.take().and_then(|output| output_misfit(&self.run, &output)) {
-            self.refuse_value(&why);
+            self.refuse_value(&world.worded(why));
             return None;
         }
         mem::take(&mut self.holds).then_some(Next::Value)

@@ -6,7 +6,10 @@ use crate::data::read::{Bounds, read};
 use crate::problem::{MOST, Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
-use ilo_vm::{Fields, Input};
+use ilo_vm::{Field, Fields, Input};
+use std::iter::Enumerate;
+use std::slice::Iter;
+use std::vec::IntoIter;
 
 /// The problems of an input for these parameters: values that are missing, unknown, or of another type.
 pub fn problems(parameters: &[Input<'_>], input: &Data) -> Vec<Problem> {
@@ -98,35 +101,82 @@ fn mismatch(value: &Data, ty: Type) -> Option<String> {
     None
 }
 
-/// The first part of a value that is not as the fields of its type say: its place, and what is wrong there.
-/// Other fields are let through.
-fn misfit(value: &Data, listed: Option<Fields<'_>>) -> Option<(String, String)> {
-    let mut values = vec![(value, listed?, String::new())];
-    while let Some((value, fields, at)) = values.pop() {
-        match value {
-            Data::List(items) => {
-                let items = items.iter().enumerate().rev();
-                values.extend(items.map(|(index, item)| (item, fields, format!("{at}.{index}"))));
-                continue;
+/// A list or record whose parts are compared in order.
+enum Inside<'v, 'p> {
+    List { items: Enumerate<Iter<'v, Data>>, at: usize, fields: Fields<'p> },
+    Record { value: &'v Data, fields: IntoIter<Field<'p>>, at: &'p str },
+}
+
+/// What comes next in a list or record.
+enum Part<'v, 'p> {
+    /// A value whose type lists fields.
+    Listed(&'v Data, Fields<'p>),
+    Wrong(String),
+    End,
+}
+
+impl<'v, 'p> Inside<'v, 'p> {
+    fn next(&mut self) -> Part<'v, 'p> {
+        match self {
+            Inside::List { items, at, fields } => {
+                let Some((index, item)) = items.next() else { return Part::End };
+                *at = index;
+                Part::Listed(item, *fields)
             }
-            Data::Record(_) => {}
-            other => return Some((at, format!("expected a record, found {}", other.kind()))),
-        }
-        for field in fields.iter() {
-            let at = format!("{at}.{}", field.name);
-            match value.get(field.name) {
-                None if field.optional => {}
-                None => return Some((at, format!("no value, expected {}", field.ty))),
-                Some(Data::Nil) if field.nullable => {}
-                Some(value) => match (mismatch(value, field.ty), field.fields) {
-                    (Some(found), _) => return Some((at, format!("expected {}, found {found}", field.ty))),
-                    (None, Some(fields)) => values.push((value, fields, at)),
-                    (None, None) => {}
-                },
+            Inside::Record { value, fields, at } => {
+                for field in fields {
+                    *at = field.name;
+                    match value.get(field.name) {
+                        None if field.optional => {}
+                        None => return Part::Wrong(format!("no value, expected {}", field.ty)),
+                        Some(Data::Nil) if field.nullable => {}
+                        Some(value) => match (mismatch(value, field.ty), field.fields) {
+                            (Some(found), _) => {
+                                return Part::Wrong(format!("expected {}, found {found}", field.ty));
+                            }
+                            (None, Some(fields)) => return Part::Listed(value, fields),
+                            (None, None) => {}
+                        },
+                    }
+                }
+                Part::End
             }
         }
     }
-    None
+}
+
+/// The first part of a value that is not as the fields of its type say: its place, and what is wrong there.
+/// Fields that the type does not list are let through.
+fn misfit(value: &Data, listed: Option<Fields<'_>>) -> Option<(String, String)> {
+    let mut inside = Vec::new();
+    let mut part = Part::Listed(value, listed?);
+    loop {
+        let wrong = match part {
+            Part::Listed(Data::List(items), fields) => {
+                inside.push(Inside::List { items: items.iter().enumerate(), at: 0, fields });
+                None
+            }
+            Part::Listed(value @ Data::Record(_), fields) => {
+                let fields = fields.iter().collect::<Vec<_>>().into_iter();
+                inside.push(Inside::Record { value, fields, at: "" });
+                None
+            }
+            Part::Listed(other, _) => Some(format!("expected a record, found {}", other.kind())),
+            Part::Wrong(why) => Some(why),
+            Part::End => {
+                inside.pop();
+                None
+            }
+        };
+        if let Some(why) = wrong {
+            let step = |inside: &Inside<'_, '_>| match inside {
+                Inside::List { at, .. } => format!(".{at}"),
+                Inside::Record { at, .. } => format!(".{at}"),
+            };
+            return Some((inside.iter().map(step).collect(), why));
+        }
+        part = inside.last_mut()?.next();
+    }
 }
 
 #[cfg(test)]
@@ -209,5 +259,44 @@ mod tests {
             found("[1]"),
             ["error[bad-input]: input: expected a record with a field for each parameter, found a list"]
         );
+    }
+
+    #[test]
+    fn the_first_part_that_its_type_does_not_allow_is_named() {
+        let source = "; fn f(order: {id: number, lines: list list {sku: text|nil, note?: text}}) -> nil\n\
+                      ; Vars: 0=order\nRET LIT 2 nil\n";
+        let (spec, _) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+        let program = ilo_vm::Program::new(spec.unwrap_or_default()).unwrap();
+        let parameters: Vec<_> = program.inputs(program.entry().unwrap()).collect();
+        let found = |order: &str| {
+            let input = read(format!("{{\"order\":{order}}}").as_bytes(), &Bounds::default()).unwrap();
+            problems(&parameters, &input).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(
+            found(r#"{"id":1,"lines":[[],[{"sku":"a"},{"sku":null,"note":"n","more":1}]],"more":1}"#),
+            none
+        );
+        for (order, expected) in [
+            (r#"{"lines":[]}"#, "error[input-type]: input `order`.id: no value, expected number"),
+            (
+                r#"{"id":1,"lines":[[{"sku":"a"}],[{"sku":"a"},{"note":"n"}]]}"#,
+                "error[input-type]: input `order`.lines.1.1.sku: no value, expected text",
+            ),
+            (
+                r#"{"id":1,"lines":[[{"sku":1}],[{}]]}"#,
+                "error[input-type]: input `order`.lines.0.0.sku: expected text, found a number",
+            ),
+            (
+                r#"{"id":1,"lines":[[{"sku":"a","note":null}]]}"#,
+                "error[input-type]: input `order`.lines.0.0.note: expected text, found nil",
+            ),
+            (
+                r#"{"id":1,"lines":[[1]]}"#,
+                "error[input-type]: input `order`.lines.0.0: expected a record, found a number",
+            ),
+        ] {
+            assert_eq!(found(order), [expected]);
+        }
     }
 }
