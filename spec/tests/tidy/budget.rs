@@ -1,17 +1,20 @@
-//! The sizes of the parts of the assembler, in lines without tests: a change that adds a thing names what it
-//! replaces.
+//! The sizes of the parts, in lines without tests: a change that adds a thing names what it replaces.
 
 use crate::tree::{below, complain, read};
 
 /// The parts, with the most lines that each may have. A number is only ever lowered.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 48_350),
-    // What reads documents: the readers ask the habits, and both the words.
-    (&["asm/src/dialect", "asm/src/expr", "asm/src/foreign.rs", "asm/src/habits", "asm/src/steps"], 15_790),
-    (&["asm/src/foreign.rs", "asm/src/habits"], 4_390),
-    (&["asm/src/document"], 3_680),
-    (&["asm/src/check", "asm/src/rules"], 7_410),
-    (&["asm/src/id", "asm/src/syntax"], 5_280),
+    (&["asm/src"], 48_292),
+    (&["asm/src/dialect", "asm/src/expr"], 4_979),
+    (&["asm/src/foreign.rs", "asm/src/habits"], 4_382),
+    (&["asm/src/steps"], 6_422),
+    (&["asm/src/document"], 3_671),
+    (&["asm/src/check", "asm/src/rules"], 7_402),
+    (&["asm/src/id", "asm/src/syntax"], 5_279),
+    (&["guide/src"], 16_999),
+    (&["host/src"], 20_276),
+    (&["journal/src"], 10_330),
+    (&["cli/src"], 9_822),
 ];
 
 /// The lines of a file without its unit tests.
