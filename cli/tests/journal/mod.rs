@@ -32,6 +32,35 @@ fn a_run_without_interruption_prints_its_outcome_and_is_in_the_journal() {
     assert_eq!(listed["outcome"], json!({"status": "ok", "value": 7}));
 }
 
+#[test]
+fn the_calls_of_runs_are_listed_where_the_journal_keeps_them() {
+    let place = Place::new("", "");
+    assert_eq!(code(&place.start(&["--name", "before"])), 0);
+    let none = place.runs(&["calls", "before"]);
+    assert!(none.stdout.is_empty() && error(&none).contains("`ilo-vm runs calls --keep yes`"), "{none:?}");
+    assert_eq!(code(&place.runs(&["calls", "--keep", "yes"])), 0);
+    assert_eq!(code(&place.start(&["--name", "order"])), 0);
+    let listed = place.runs(&["calls", "order", "--json"]);
+    let lines = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let calls: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let shown: Vec<_> = calls.iter().map(|it| (&it["call"], it["tool"].as_str(), &it["ok"])).collect();
+    let answer = json!({"id": 7});
+    assert_eq!(shown, [(&json!(1), Some("pay"), &answer), (&json!(2), Some("ship"), &answer)]);
+    assert!(calls.iter().all(|it| it["args"].is_object() && it["took_ms"].is_u64()), "{lines}");
+    let table = place.runs(&["calls", "order"]);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.lines().count() == 3 && table.contains("{\"id\":7}"), "{table}");
+    // The calls of a run that was made before are not there, and then no longer those of later runs.
+    assert!(place.runs(&["calls", "before"]).stdout.is_empty());
+    assert_eq!(code(&place.runs(&["calls", "--keep", "no"])), 0);
+    assert_eq!(code(&place.start(&["--name", "after"])), 0);
+    assert!(place.runs(&["calls", "after"]).stdout.is_empty());
+    for wrong in [&["calls"][..], &["calls", "nobody"], &["calls", "--keep", "maybe"]] {
+        assert_eq!(code(&place.runs(wrong)), 2, "{wrong:?}");
+    }
+}
+
 /// The library's own tests change more bytes; these are the commands, which have to say it.
 #[test]
 fn a_hostile_journal_is_refused_in_words_by_every_command() {

@@ -328,3 +328,26 @@ fn a_task_over_http_is_approved_after_the_server_was_killed() {
     assert_eq!(seen["result"]["structuredContent"], json!({"result": 7}), "{seen}");
     assert_eq!(done(&folder), ["pay", "ship"]);
 }
+
+#[test]
+fn any_of_several_servers_answers_for_any_run() {
+    let folder = shop(", \"confirm\": true");
+    let serve = || Served::start(&folder, &["--journal", &path(&folder, "j"), &path(&folder, "p.ilo")]);
+    let servers = [serve(), serve(), serve()];
+    // As a balancer does, each request goes to another one.
+    for (turn, wish) in [true, false, true].into_iter().enumerate() {
+        let at = |more: usize| &servers[(turn + more) % servers.len()];
+        let created = post(at(0), "tools/call", "f", json!({"name": "f", "arguments": {"n": 5}}));
+        let task = created["taskId"].as_str().unwrap();
+        let seen = until_over_http(at(1), task, "input_required");
+        let question = seen["inputRequests"].as_object().unwrap().keys().next().unwrap();
+        let response = json!({"action": "accept", "content": {"call_it": wish}});
+        post(at(2), "tasks/update", task, json!({"taskId": task, "inputResponses": {question: response}}));
+        for more in 0..3 {
+            let seen = until_over_http(at(more), task, "completed");
+            assert_eq!(seen["result"]["isError"], !wish, "{seen}");
+        }
+    }
+    // None of them has made a call twice.
+    assert_eq!(done(&folder), ["pay", "ship", "pay", "refund", "pay", "ship"]);
+}

@@ -11,6 +11,7 @@ mod support;
 mod failures;
 mod full;
 mod owners;
+mod pooler;
 mod runs;
 
 use server::Server;
