@@ -3,6 +3,7 @@
 import { isOf, parse, textOf } from "./json.js";
 import { StoreError } from "./errors.js";
 import type { Call, Suspended } from "./types.js";
+import { within } from "./within.js";
 
 /** A store of the host: one record for each name. */
 export interface Store {
@@ -149,22 +150,17 @@ export class Recording {
 
 /** What a store answers. Whatever it throws is a `StoreError`, and so is an answer that takes too long. */
 async function asked<T>(name: string, verb: "read" | "write", work: () => T | Promise<T>): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => {
-            const why = `its store did not ${verb} within ${PATIENCE / 1000} s; continue with \`resume\`, which reads the run anew`;
-            reject(new StoreError(`run \`${name}\`: ${why}`, "store-late"));
-        }, PATIENCE);
-    });
+    const late = (): StoreError => {
+        const why = `its store did not ${verb} within ${PATIENCE / 1000} s; continue with \`resume\`, which reads the run anew`;
+        return new StoreError(`run \`${name}\`: ${why}`, "store-late");
+    };
     try {
-        return await Promise.race([(async () => work())(), late]);
+        return await within(PATIENCE, work, late);
     } catch (error) {
         if (isOf(error, StoreError)) throw error;
         const failed = new StoreError(`run \`${name}\`: its store failed to ${verb}: ${textOf(error)}`, "store-failed");
         failed.cause = error;
         throw failed;
-    } finally {
-        clearTimeout(timer);
     }
 }
 

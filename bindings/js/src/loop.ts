@@ -15,6 +15,7 @@ import type { Drive, Runner } from "./runner.js";
 import { Spans, isTraced } from "./spans.js";
 import { TOOLS, type GivenTools, type Tool, type ToolSet } from "./tools.js";
 import type { Call, CallResult, Outcome, RunEvent, Suspended } from "./types.js";
+import { within } from "./within.js";
 
 export interface RunOptions {
     /** The tools; by default those with which the program was built. */
@@ -242,7 +243,7 @@ export class Loop {
                 await this.wait();
             } else if (next === VALUE) {
                 const found = this.look();
-                this.accept(isThenable(found) ? await found : found);
+                this.accept(isThenable(found) ? await this.inTime(found) : found);
             } else if (next === DROP) {
                 const dropped = this.under.get(parse(this.text()));
                 if (dropped) this.interrupt(dropped, "the answer is not wanted any more");
@@ -277,6 +278,16 @@ export class Loop {
         const rich = this.output?.rich;
         const value = this.parsed().value;
         return rich ? looked(rich, value) : { value };
+    }
+
+    /** The same for a schema that gives a promise, which has the time of the run. */
+    private async inTime(found: Promise<Looked>): Promise<Looked> {
+        const late = (): Error => new Error("its schema has not answered within the time of the run");
+        try {
+            return await within(Math.max(0, this.until - now()), () => found, late);
+        } catch (error) {
+            return { why: textOf(error) };
+        }
     }
 
     /** Takes the value of the run, or refuses it: then the run is rolled back. */

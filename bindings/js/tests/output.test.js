@@ -63,6 +63,12 @@ test("another value is a fault after the rollback", async () => {
     const outcome = ilo.build(SOURCE, { outputSchema: later }).runSync({}, { tools: shop("a").tools });
     assert.equal(outcome.code, "output-mismatch");
     assert.equal((await ilo.build(SOURCE, { outputSchema: later }).run({}, { tools: shop("a").tools })).value, "a");
+    const never = z.string().refine(() => new Promise(() => {}));
+    const { calls, tools } = shop("a");
+    const ended = await ilo.build(SOURCE, { outputSchema: never }).run({}, { tools, timeout: 50 });
+    assert.equal(ended.code, "output-mismatch");
+    assert.match(ended.message, /its schema has not answered within the time of the run/);
+    assert.deepEqual(calls, ["reserve", "get", "release"]);
 });
 
 test("the check compares what it knows", () => {
