@@ -208,10 +208,7 @@ impl Reading {
     /// A setting of a client that demands questions: a word, or the tools by a word. Here `never` is about
     /// the question.
     fn asking(&mut self, data: &Data, policy: &mut ServerPolicy) -> Option<()> {
-        let verdict = |word: &str| match word {
-            "never" => Verdict::Allowed,
-            word => clients::verdict(word),
-        };
+        let verdict = |word: &str| if word == "never" { Verdict::Allowed } else { clients::verdict(word) };
         match data {
             Data::Text(word) => match verdict(word) {
                 Verdict::Allowed => {}
