@@ -90,6 +90,12 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
     let form = match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("toml") => Form::Toml,
         Some("json") => Form::Json,
+        Some("yaml" | "yml") => {
+            return Err(vec![bad(
+                name.to_owned(),
+                "YAML is not read; write the servers in JSON or TOML".to_owned(),
+            )]);
+        }
         _ if source.trim_start().starts_with('{') => Form::Json,
         _ => Form::Toml,
     };

@@ -360,6 +360,8 @@ fn bytes_that_editors_write_are_read_or_told() {
     let text = "\u{feff}/* a */ { // b\n \"mcpServers\" /* c */ : { \"a\" : { // \"d\"\n \"command\": \"x // y\", /* e */ }, } , } // f";
     assert_eq!(read("a.json", text.as_bytes()).unwrap(), ["a"]);
     assert_eq!(read("a.toml", "\u{feff}# a\n[mcpServers.a] # b\ncommand = \"x\"".as_bytes()).unwrap(), ["a"]);
+    let yaml = read("goose.yaml", b"extensions:\n  a:\n    cmd: x").unwrap_err();
+    assert!(yaml[0].to_string().contains("YAML is not read"), "{yaml:?}");
     let wide: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [[&[0xff, 0xfe], &wide[..]].concat(), wide.clone(), [&[0xfe, 0xff], &wide[..]].concat()] {
         let problems = read("w.json", &bytes).unwrap_err();

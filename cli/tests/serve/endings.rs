@@ -44,6 +44,28 @@ fn all_progress_is_sent_before_the_result() {
     }
 }
 
+/// A client need not show its model an error of the protocol; the answer of a tool it does.
+#[test]
+fn wrong_arguments_are_told_to_the_model() {
+    let mut lines = Lines::start(&folder(), &[]);
+    let wrong = [
+        ("run_program", r#"{"source":"; fn f() -> any","input":{}}"#, "did you mean `inputs`?"),
+        ("run_program", r#"{"program":"; fn f() -> any"}"#, "there is no argument `program`"),
+        ("run_program", r#"{"source":"; fn f() -> any","inputs":[1]}"#, "`inputs` must be a record"),
+        ("run_program", r#"{"source":1}"#, "`source` must be the text"),
+        ("check_program", r#"{"source":"x","notation":"lisp"}"#, "lisp"),
+        ("find_tools", r#"{"query":"x","limit":-1}"#, "`limit` must be a whole number"),
+        ("find_tools", r#"{"query":"x","query":"y"}"#, "`query` is there twice"),
+    ];
+    for (id, (tool, arguments, told)) in (2..).zip(wrong) {
+        lines.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        ));
+        let answer = lines.hear_with(&format!(r#""id":{id},"#));
+        assert!(answer.contains(r#""isError":true"#) && answer.contains(told), "{arguments}: {answer}");
+    }
+}
+
 #[test]
 fn a_check_waits_for_no_run() {
     let hours = ["--max-runs", "1", "--call-timeout", "3600000", "--timeout", "3600000"];

@@ -296,9 +296,9 @@ pub(super) fn keys(place: Place, effect: Effect) -> impl Iterator<Item = &'stati
     ROWS.iter().filter(move |row| row.place == place && row.effect == effect).map(|row| row.key)
 }
 
-/// Whether a key is a comment: `_comment`, `$schema`, `//`.
+/// Whether a key is a comment: `_comment`, `$schema`, `//`, `comment`.
 pub(super) fn is_comment(key: &str) -> bool {
-    key.starts_with(['_', '$']) || key.starts_with("//")
+    key.starts_with(['_', '$', '#']) || key.starts_with("//") || matches!(key, "comment" | "comments")
 }
 
 /// The beginnings of words that say that a key shuts something off.
@@ -368,7 +368,10 @@ mod tests {
         for key in ["shallow", "commonly", "timeout", "note", "unblock", "", "é"] {
             assert!(!guards(key), "{key}");
         }
-        assert!(is_comment("_comment") && is_comment("$schema") && is_comment("//") && !is_comment("a_b"));
+        for comment in ["_comment", "$schema", "//", "#", "comment", "comments"] {
+            assert!(is_comment(comment), "{comment}");
+        }
+        assert!(!is_comment("a_b") && !is_comment("command"));
     }
 
     /// The page prints the keys that shut something off.

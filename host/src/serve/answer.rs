@@ -17,7 +17,7 @@ use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use ilo_vm::{FunctionId, Limits, Outcome, Program, Run, Status};
-use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
+use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ struct Control {
 
 impl Work {
     /// Parses a call; `None` if no such tool is offered.
-    pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, ErrorData> {
+    pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, String> {
         let work = match name {
             "check_program" => {
                 given = given.of_tool(&["source", "notation", "signature", "strict"]);

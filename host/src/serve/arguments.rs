@@ -1,4 +1,5 @@
-//! Reads the arguments of a call from the bytes of the client, each one separately and within limits.
+//! Reads the arguments of a call from the bytes of the client, each one separately and within limits. What is wrong
+//! with them is a text for the model that wrote them.
 
 use super::message::Arguments;
 use axum::body::Bytes;
@@ -6,7 +7,6 @@ use ilo_asm::build::Signature;
 use ilo_asm::notation::Notation;
 use ilo_drive::problem::meant_or_all;
 use jiter::{Jiter, JiterError};
-use rmcp::model::ErrorData;
 
 /// The most arguments of a call.
 const MOST: usize = 1_000;
@@ -29,19 +29,15 @@ pub(super) struct Source {
     pub(super) strict: bool,
 }
 
-fn refused<M: Into<String>>(message: M) -> ErrorData {
-    ErrorData::invalid_params(message.into(), None)
-}
-
 impl Given {
     /// Parses the arguments of a call, which may be missing.
-    pub(super) fn of(arguments: Option<&Arguments>) -> Result<Given, ErrorData> {
+    pub(super) fn of(arguments: Option<&Arguments>) -> Result<Given, String> {
         let whole = arguments.map_or_else(|| Bytes::from_static(b"{}"), |Arguments(bytes)| bytes.clone());
-        let fields = fields(&whole).map_err(|error| refused(format!("the arguments: {error}")))?;
-        let fields = fields.ok_or_else(|| refused(format!("more than {MOST} arguments")))?;
+        let fields = fields(&whole).map_err(|error| format!("the arguments: {error}"))?;
+        let fields = fields.ok_or_else(|| format!("more than {MOST} arguments"))?;
         for (at, (name, _)) in fields.iter().enumerate() {
             if fields.iter().take(at).any(|(other, _)| other == name) {
-                return Err(refused(format!("argument `{name}` is there twice")));
+                return Err(format!("argument `{name}` is there twice"));
             }
         }
         Ok(Given { fields, whole, names: &[] })
@@ -63,72 +59,67 @@ impl Given {
         Some(self.fields.swap_remove(at).1).filter(|value| value.as_ref() != b"null")
     }
 
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, ErrorData> {
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, String> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        serde_json::from_slice(&value).map(Some).map_err(|_| refused(format!("`{name}` must be a text")))
+        serde_json::from_slice(&value).map(Some).map_err(|_| format!("`{name}` must be a text"))
     }
 
-    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, ErrorData> {
+    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, String> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        serde_json::from_slice(&value)
-            .map(Some)
-            .map_err(|_| refused(format!("`{name}` must be a whole number")))
+        serde_json::from_slice(&value).map(Some).map_err(|_| format!("`{name}` must be a whole number"))
     }
 
-    pub(super) fn source(&mut self) -> Result<Source, ErrorData> {
+    pub(super) fn source(&mut self) -> Result<Source, String> {
         let Some(value) = self.take("source") else {
             let missing = "`source` is missing: the text of the program";
             let other = self.unknown().map(|(name, _)| format!("; there is no argument `{name}`"));
-            return Err(refused(missing.to_owned() + &other.unwrap_or_default()));
+            return Err(missing.to_owned() + &other.unwrap_or_default());
         };
         let text = match value.first() {
             Some(b'"') => {
                 let text: String =
-                    serde_json::from_slice(&value).map_err(|error| refused(format!("`source`: {error}")))?;
+                    serde_json::from_slice(&value).map_err(|error| format!("`source`: {error}"))?;
                 // A model may write the text as JSON once more.
                 let inner = Some(text.trim()).filter(|text| text.starts_with('"') && text.ends_with('"'));
                 Ok(inner.and_then(|inner| serde_json::from_str(inner).ok()).unwrap_or(text))
             }
             // A model may write a program in a JSON notation as JSON instead of as a text.
             Some(b'{' | b'[') => {
-                let text = std::str::from_utf8(&value).map_err(|error| refused(format!("`source`: {error}")));
+                let text = std::str::from_utf8(&value).map_err(|error| format!("`source`: {error}"));
                 text.map(str::to_owned)
             }
-            _ => Err(refused("`source` must be the text of a program")),
+            _ => Err("`source` must be the text of a program".to_owned()),
         }?;
-        let notation =
-            self.text("notation")?.map(|name| name.parse()).transpose().map_err(refused::<String>)?;
-        let signature =
-            self.text("signature")?.map(|text| text.parse()).transpose().map_err(refused::<String>)?;
+        let notation = self.text("notation")?.map(|name| name.parse()).transpose()?;
+        let signature = self.text("signature")?.map(|text| text.parse()).transpose()?;
         let strict = self.flag("strict")?.unwrap_or(true);
         Ok(Source { text, notation, signature, strict })
     }
 
-    fn flag(&mut self, name: &str) -> Result<Option<bool>, ErrorData> {
+    fn flag(&mut self, name: &str) -> Result<Option<bool>, String> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        serde_json::from_slice(&value)
-            .map(Some)
-            .map_err(|_| refused(format!("`{name}` must be true or false")))
+        serde_json::from_slice(&value).map(Some).map_err(|_| format!("`{name}` must be true or false"))
     }
 
     /// The inputs of a function, as an object. Some clients send a record as a text of JSON.
-    pub(super) fn inputs(&mut self) -> Result<Bytes, ErrorData> {
+    pub(super) fn inputs(&mut self) -> Result<Bytes, String> {
         match self.take("inputs") {
             None => Ok(Bytes::from_static(b"{}")),
             Some(inputs) if inputs.starts_with(b"{") => Ok(inputs),
             Some(text) if text.starts_with(b"\"") => {
                 let text: String =
-                    serde_json::from_slice(&text).map_err(|error| refused(format!("`inputs`: {error}")))?;
+                    serde_json::from_slice(&text).map_err(|error| format!("`inputs`: {error}"))?;
                 let text = text.trim();
                 match text.bytes().next() {
                     None => Ok(Bytes::from_static(b"{}")),
                     Some(b'{') => Ok(Bytes::copy_from_slice(text.as_bytes())),
-                    Some(_) => Err(refused(
-                        "`inputs` must be a record with a field for each parameter; this text is none",
-                    )),
+                    Some(_) => {
+                        Err("`inputs` must be a record with a field for each parameter; this text is none"
+                            .to_owned())
+                    }
                 }
             }
-            Some(_) => Err(refused("`inputs` must be a record with a field for each parameter")),
+            Some(_) => Err("`inputs` must be a record with a field for each parameter".to_owned()),
         }
     }
 
@@ -137,10 +128,10 @@ impl Given {
         self.fields.iter().find(|(name, _)| !self.names.contains(&name.as_str()))
     }
 
-    pub(super) fn nothing_left(&self) -> Result<(), ErrorData> {
+    pub(super) fn nothing_left(&self) -> Result<(), String> {
         let Some((name, _)) = self.fields.first() else { return Ok(()) };
         let names = self.names.iter().copied();
-        Err(refused(format!("unknown argument `{name}`{}", meant_or_all(name, names))))
+        Err(format!("unknown argument `{name}`{}", meant_or_all(name, names)))
     }
 }
 
@@ -168,11 +159,11 @@ mod tests {
 
     fn given(text: &'static str) -> Result<Given, String> {
         let arguments = Arguments(Bytes::from_static(text.as_bytes()));
-        Given::of(Some(&arguments)).map_err(|error| error.message.into_owned())
+        Given::of(Some(&arguments))
     }
 
     fn refusal(given: &mut Given) -> String {
-        given.source().err().map(|error| error.message.into_owned()).unwrap_or_default()
+        given.source().err().unwrap_or_default()
     }
 
     #[test]
@@ -182,7 +173,7 @@ mod tests {
         assert_eq!(refusal(&mut other), told);
         let query = given(r#"{"query": "x"}"#).unwrap().of_tool(&["source", "notation"]);
         let told = "unknown argument `query`; there are `source`, `notation`";
-        assert_eq!(query.nothing_left().unwrap_err().message, told);
+        assert_eq!(query.nothing_left().unwrap_err(), told);
         let mut number = given(r#"{"source": 5}"#).unwrap();
         assert_eq!(refusal(&mut number), "`source` must be the text of a program");
     }
@@ -193,7 +184,7 @@ mod tests {
             given(r#"{"source": {"a": [1 , 2]}, "limit": 3, "query": "q", "function": null}"#).unwrap();
         assert_eq!(given.source().unwrap().text, r#"{"a": [1 , 2]}"#);
         assert_eq!(given.count("limit").unwrap(), Some(3));
-        assert!(given.nothing_left().unwrap_err().message.starts_with("unknown argument"));
+        assert!(given.nothing_left().unwrap_err().starts_with("unknown argument"));
         assert_eq!(given.text("query").unwrap().as_deref(), Some("q"));
         assert_eq!(given.text("function").unwrap(), None);
         assert!(given.nothing_left().is_ok());

@@ -382,10 +382,15 @@ impl Session {
         if request.request_state.is_some() {
             return Box::pin(self.resumed(request, context)).await;
         }
-        let given = Given::of(context.extensions.get::<Arguments>().or_else(|| arguments_of(&context)))?;
+        let given = Given::of(context.extensions.get::<Arguments>().or_else(|| arguments_of(&context)));
         self.shared.until(|stand| stand.knows(&request.name)).await;
         let stand = self.shared.now();
-        let Some(work) = Work::of(&stand.service, &request.name, given)? else {
+        let work = match given.and_then(|given| Work::of(&stand.service, &request.name, given)) {
+            Ok(work) => work,
+            // The model reads what a tool answers, an error of the protocol perhaps only its client.
+            Err(why) => return Ok(CallToolResponse::Complete(answer::failed(&why))),
+        };
+        let Some(work) = work else {
             let names: Vec<&str> = stand.offered.iter().map(|tool| tool.name.as_ref()).collect();
             let there = meant_or_all(&request.name, names);
             return Err(ErrorData::invalid_params(
