@@ -2,8 +2,9 @@
 //! runs.
 //!
 //! `cargo bench -p ilo-journal` prints a table, with the time of an 8 kB `fdatasync` on the same disk beside
-//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs, `ILO_FOLDER` the folder. With
-//! `ILO_JOURNAL` and the feature `postgres` the journal is at that address.
+//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs (0 for none), `ILO_SECONDS` the time of
+//! each row of steps, `ILO_FOLDER` the folder. With `ILO_JOURNAL` and the feature `postgres` the journal is at that
+//! address. With `ILO_STEPS` it makes that many steps by 64 runs at once, and nothing else.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
 
 use ilo_asm::build::{Options as Build, build};
@@ -18,6 +19,7 @@ use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -97,31 +99,28 @@ fn used() -> (f64, f64) {
     ((ticks(11) + ticks(12)) / 100.0, written.unwrap_or_default())
 }
 
-/// Steps per second of `threads` that each drive runs of `steps` calls, and the cost of a step.
-fn steps(place: &Path, threads: usize, steps: i64) -> [f64; 4] {
+/// Steps per second of `threads` that each drive runs of `steps` calls, and the cost of a step. They begin no run
+/// after `time`, and stop when there are `most` steps.
+fn steps(place: &Path, threads: usize, steps: i64, time: Duration, most: u64) -> [f64; 4] {
     let store = Arc::new(Store::open(place, &Options::default()).unwrap());
     let program = program();
     let bytes = program.to_bytes();
-    let (begun, time, before) = (Instant::now(), Duration::from_secs(3), used());
-    let runs: usize = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut runs = 0;
-                    while begun.elapsed() < time {
-                        start(&store, &program, &bytes, steps, false);
-                        runs += 1;
-                    }
-                    runs
-                })
-            })
-            .collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    let (begun, before) = (Instant::now(), used());
+    let made = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while begun.elapsed() < time && made.load(Relaxed) < most {
+                    start(&store, &program, &bytes, steps, false);
+                    made.fetch_add(steps.cast_unsigned(), Relaxed);
+                }
+            });
+        }
     });
     let seconds = begun.elapsed().as_secs_f64();
-    let (made, after) = (runs as f64 * steps as f64, used());
+    let (made, after) = (made.into_inner() as f64, used());
     let (processor, disk) = (after.0 - before.0, after.1 - before.1);
-    [made / seconds, runs as f64 / seconds, processor / made * 1e6, disk / made]
+    [made / seconds, made / steps as f64 / seconds, processor / made * 1e6, disk / made]
 }
 
 /// The median time of an 8 kB write and `fdatasync`, in microseconds.
@@ -267,25 +266,35 @@ fn in_parallel(runs: &[RunId], work: impl Fn(RunId) + Sync) {
     });
 }
 
+/// A number that the environment gives.
+fn given(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
 fn main() {
     let base = std::env::var("ILO_FOLDER").unwrap_or_else(|_| std::env::temp_dir().display().to_string());
     let folder = tempfile::tempdir_in(base).unwrap();
     println!("an 8 kB fdatasync takes {} us", fdatasync(folder.path()));
     let address = std::env::var_os("ILO_JOURNAL").map(PathBuf::from);
-    let sizes = if address.is_some() {
-        vec![(1, 10), (8, 10), (64, 10)]
-    } else {
-        vec![(1, 2), (1, 10), (64, 2), (64, 10)]
+    let sizes = match (given("ILO_STEPS"), &address) {
+        (Some(_), _) => vec![(64, 10)],
+        (None, Some(_)) => vec![(1, 10), (8, 10), (64, 10)],
+        (None, None) => vec![(1, 2), (1, 10), (64, 2), (64, 10)],
     };
     for (threads, count) in sizes {
         let place = address.clone().unwrap_or_else(|| folder.path().join(format!("s{threads}-{count}")));
-        let [rate, runs, processor, disk] = steps(&place, threads, count);
+        let most = given("ILO_STEPS");
+        let time =
+            most.map_or_else(|| Duration::from_secs(given("ILO_SECONDS").unwrap_or(3)), |_| Duration::MAX);
+        let [rate, runs, processor, disk] = steps(&place, threads, count, time, most.unwrap_or(u64::MAX));
         println!(
             "c={threads}, runs of {count} steps: {rate:.0} steps/s, {runs:.0} runs/s; a step: {processor:.0} us of \
              processor time, {disk:.0} bytes written; an 8 kB fdatasync takes {} us",
             fdatasync(folder.path())
         );
     }
-    let runs = std::env::var("ILO_RUNS").map_or(100_032, |text| text.parse().unwrap());
-    waiting(folder.path(), &address.unwrap_or_else(|| folder.path().join("waiting")), runs);
+    let runs = usize::try_from(given("ILO_RUNS").unwrap_or(100_032)).unwrap();
+    if runs > 0 {
+        waiting(folder.path(), &address.unwrap_or_else(|| folder.path().join("waiting")), runs);
+    }
 }
