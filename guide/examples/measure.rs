@@ -231,7 +231,7 @@ fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
     while programs < PROGRAMS {
         seed += 1;
         let mut random = Random::new(seed);
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut guide = ConstrainedGuide::new(&session);
         for _ in 0..80 {
             if !walk::step(&mut guide, &mut random) {
                 break;
@@ -245,14 +245,14 @@ fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
         programs += 1;
         let tokens = bpe.encode_ordinary(&text);
         for _ in 0..ROUNDS {
-            let mut guide = ConstrainedGuide::new(&session).unwrap();
+            let mut guide = ConstrainedGuide::new(&session);
             for (at, &token) in (first..).zip(&tokens) {
                 masks.take(at, || guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap());
                 accept.take(at, || guide.accept(vocab, token).unwrap());
             }
         }
         for _ in 0..ROUNDS {
-            let mut guide = ConstrainedGuide::new(&session).unwrap();
+            let mut guide = ConstrainedGuide::new(&session);
             for (at, &token) in (first..).zip(&tokens) {
                 let needed = vocab.cut(&guide.close().unwrap()).unwrap().len();
                 let budget = u32::try_from(needed + 20).unwrap();

@@ -18,7 +18,7 @@ mod show;
 mod tokens;
 mod vocab;
 
-pub use automaton::session::{Counts, Options, Session, SessionError};
+pub use automaton::session::{Options, Session, SessionError};
 pub use constrained::{ConstrainedGuide, ConstrainedMark, Piece};
 pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node};

@@ -50,7 +50,7 @@ fn hostile() -> Catalog {
 }
 
 fn accepts(session: &Session<'_>, body: &str) -> bool {
-    ConstrainedGuide::new(session).unwrap().accept_bytes(body.as_bytes()).is_ok()
+    ConstrainedGuide::new(session).accept_bytes(body.as_bytes()).is_ok()
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn hostile_names_of_tools_arguments_and_texts_are_quoted() {
                 forms.iter().filter(|form| accepts(&session, &format!("{begin}{form}}}}}"))).collect();
             assert!(!fits.is_empty(), "{text:?} as an argument of {name:?}");
             for form in fits {
-                let mut guide = ConstrainedGuide::new(&session).unwrap();
+                let mut guide = ConstrainedGuide::new(&session);
                 guide.accept_bytes(format!("{begin}{form}}}}},{{\"ret\":\"x\"}}]}}").as_bytes()).unwrap();
                 assert_eq!(guide.check(&catalog), Ok(()));
             }
@@ -82,7 +82,7 @@ fn hostile_names_of_tools_arguments_and_texts_are_quoted() {
         }
     }
     // Each choice of a tool is one of them, whole.
-    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    let mut guide = ConstrainedGuide::new(&session);
     guide.accept_bytes(b"{\"call\":").unwrap();
     let pieces = guide.next();
     assert_eq!(pieces.len(), NAMES.len());
@@ -100,7 +100,7 @@ fn tools_whose_names_no_call_may_have_are_not_offered() {
         catalog.insert(Tool::new(name, None, None, None));
     }
     let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
-    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    let mut guide = ConstrainedGuide::new(&session);
     guide.accept_bytes(b"{\"call\":").unwrap();
     let offered: Vec<Piece> = ["\"$\"", "\"{id}\""].map(|name| Piece::Bytes(name.to_owned())).into();
     assert_eq!(guide.next(), offered);
@@ -116,7 +116,7 @@ fn names_that_are_too_long_for_a_line_are_not_offered() {
         catalog.insert(Tool::new(&tool, None, Some(&input), None));
         let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
         let body = format!("{{\"ret\":{{\"call\":\"{tool}\",\"args\":{{\"{field}\":\"a\"}}}}}}]}}");
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut guide = ConstrainedGuide::new(&session);
         assert_eq!(guide.accept_bytes(body.as_bytes()).is_ok(), fits);
         assert_eq!(guide.check(&catalog).is_ok(), fits);
         let mut guide = Guide::new(&session);
@@ -138,7 +138,7 @@ fn fields_with_hostile_names_are_read_only_where_a_path_can_have_them() {
             call.replace("{\"text\":\"get\"}", "\"get\"")
         };
         let body = format!("{{\"let\":\"x\",{call}}},{{\"ret\":{}}}]}}", quoted(&format!("x.{name}")));
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut guide = ConstrainedGuide::new(&session);
         match guide.accept_bytes(body.as_bytes()) {
             Ok(()) => {
                 assert_eq!(guide.check(&catalog), Ok(()));
@@ -157,7 +157,7 @@ fn fields_with_hostile_names_are_read_only_where_a_path_can_have_them() {
 fn a_wrong_beginning_names_its_place_and_changes_nothing() {
     let catalog = hostile();
     let session = Session::new(&catalog, "f(id: text) -> text", &Options::default()).unwrap();
-    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    let mut guide = ConstrainedGuide::new(&session);
     let wrong: [(&[u8], usize); 13] = [
         (b"", 0),
         (b" {", 0),
@@ -218,7 +218,7 @@ fn a_file_whose_beginning_is_wrong_makes_no_session() {
     let file = format!("{own}{{\"ret\":\"x.y\"}}]}}\n{}", own.replace("\"f\"", "\"g\""));
     let (session, start) = Session::of_constrained(&catalog, &file).unwrap();
     assert_eq!(start, own.len());
-    let error = ConstrainedGuide::new(&session).unwrap().accept_bytes(&file.as_bytes()[start..]);
+    let error = ConstrainedGuide::new(&session).accept_bytes(&file.as_bytes()[start..]);
     assert_eq!(error.unwrap_err().at, "{\"ret\":\"x.y".len());
 }
 
@@ -237,7 +237,7 @@ fn ten_thousand_tools_and_names_that_begin_alike_are_bounded() {
     for name in ["a", "aa", &"a".repeat(299), &"a".repeat(300), "tool-1", "tool-10", "tool-9699"] {
         let body =
             format!("{{\"let\":\"x\",\"call\":\"{name}\",\"args\":{{\"id\":\"id\"}}}},{{\"ret\":\"x\"}}]}}");
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut guide = ConstrainedGuide::new(&session);
         guide.accept_bytes(body.as_bytes()).unwrap();
         assert_eq!(guide.check(&catalog), Ok(()), "{name}");
         assert!(guide.memory() < 512_000, "{}", guide.memory());
@@ -251,7 +251,7 @@ fn ten_thousand_tools_and_names_that_begin_alike_are_bounded() {
     tokens.extend((0..2_000).map(|number| format!("tool-{number}\"").into_bytes()));
     let vocab = Vocab::new(&tokens, 0).unwrap();
     let mut bits = vec![0; vocab.mask_len()];
-    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    let mut guide = ConstrainedGuide::new(&session);
     for (text, left) in [("{\"let\":\"x\",\"call\":", u32::MAX), ("\"", 80), ("a", u32::MAX), ("aaa", 500)] {
         guide.accept_bytes(text.as_bytes()).unwrap();
         guide.fill_mask(&vocab, left, &mut bits).unwrap();
@@ -295,7 +295,7 @@ fn tools_with_contradictory_schemas_do_no_harm() {
         catalog.insert(Tool::new("t", None, Some(&input), None));
         let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
         for begin in ["", "{\"let\":\"x\",\"call\":\"t\"", "{\"let\":\"x\",\"call\":\"t\",\"args\":{\"n\":"] {
-            let mut guide = ConstrainedGuide::new(&session).unwrap();
+            let mut guide = ConstrainedGuide::new(&session);
             ends!(guide, begin, catalog, schema);
         }
         for begin in ["", "LET 0 CALL 0 1 ", "LET 0 CALL 0 1 0 "] {
@@ -331,7 +331,7 @@ fn programs_of_demanding_signatures_can_end() {
         let end = guide.close().unwrap();
         guide.accept_bytes(&end).unwrap();
         assert_eq!(guide.check(&catalog), Ok(()), "{signature}");
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut guide = ConstrainedGuide::new(&session);
         let end = guide.close().unwrap();
         guide.accept_bytes(&end).unwrap();
         assert_eq!(guide.check(&catalog), Ok(()), "{signature}");

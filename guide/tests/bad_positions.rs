@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use crate::both::{Follow, ID, bytes, catalog, for_both, session};
+use crate::both::{Follow, bytes, catalog, for_both, session};
 use crate::common::{Random, catalog as random_catalog, number, signature};
-use ilo_guide::{Counts, Guide, Options, Session, Vocab};
+use ilo_guide::{Options, Session, Vocab};
 
 /// Statements without effect, in either notation.
 const LONGER: [&str; 2] = ["IF LIT 3 true 1\n  LET 1 LIT 1 1\n", r#"{"let":"a","expr":1},"#];
@@ -177,8 +177,5 @@ fn random_bytes_are_taken_or_refused_without_effect() {
         let (catalog, signature) = (random_catalog(&mut random), signature(&mut random));
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         for_both!(&session, |guide, body| walk_through_bytes(guide, body, seed));
-        let options = Options { counts: Counts::Promised, ..Options::default() };
-        let session = Session::new(&catalog, &signature, &options).unwrap();
-        walk_through_bytes(&mut Guide::new(&session), ID, seed);
     }
 }

@@ -136,7 +136,7 @@ fn a_budget_of_no_or_one_token_allows_only_the_way_to_the_end() {
         let mut guide = Guide::new(&session);
         assert_eq!(guide.fill_mask(&vocab, left, &mut bits).unwrap_err().needed, None);
         assert_eq!(bits, [0]);
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut guide = ConstrainedGuide::new(&session);
         assert_eq!(guide.fill_mask(&vocab, left, &mut bits).unwrap_err().needed, None);
         assert_eq!(bits, [0]);
     }

@@ -105,7 +105,7 @@ pub fn bytes() -> Vec<Vec<u8>> {
 macro_rules! for_both {
     ($session:expr, $check:expr) => {
         $check(&mut ilo_guide::Guide::new($session), crate::both::ID);
-        $check(&mut ilo_guide::ConstrainedGuide::new($session).unwrap(), crate::both::CONSTRAINED);
+        $check(&mut ilo_guide::ConstrainedGuide::new($session), crate::both::CONSTRAINED);
     };
 }
 

@@ -21,7 +21,7 @@ use std::path::Path;
 
 /// How far a body is allowed, if it is refused.
 fn refused(session: &Session<'_>, text: &str) -> Option<usize> {
-    let mut guide = ConstrainedGuide::new(session).unwrap();
+    let mut guide = ConstrainedGuide::new(session);
     let error = guide.accept_bytes(text.as_bytes()).err();
     error.map(|error| error.at).or_else(|| (!guide.may_end()).then_some(text.len()))
 }

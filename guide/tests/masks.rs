@@ -9,7 +9,7 @@ use crate::common::{Random, catalog, number, signature, step, synthetic};
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;
-use ilo_guide::{Counts, Guide, Options, Session, Vocab};
+use ilo_guide::{Guide, Options, Session, Vocab};
 use serde_json::json;
 
 fn has(bits: &[u32], token: u32) -> bool {
@@ -140,9 +140,7 @@ fn a_program_ends_within_its_budget() {
         let tokens = synthetic(&mut random);
         let vocab = Vocab::new(&tokens, 0).unwrap();
         let catalog = catalog(&mut random);
-        let counts = if seed % 2 == 0 { Counts::Promised } else { Counts::Free };
-        let options = Options { counts, ..Options::default() };
-        let session = Session::new(&catalog, &signature(&mut random), &options).unwrap();
+        let session = Session::new(&catalog, &signature(&mut random), &Options::default()).unwrap();
         let mut guide = Guide::new(&session);
         let mut bits = vec![0; vocab.mask_len()];
         let mut left = u32::try_from(8 + random.below(90)).unwrap();

@@ -109,7 +109,7 @@ fn said(notation: Notation, catalog: &Catalog, text: &str) -> Said {
         (start, guide.accept_bytes(body(start)).err(), guide.finish().ok())
     } else {
         let Ok((session, start)) = Session::of_constrained(catalog, text) else { return Said::NoSession };
-        let Ok(mut guide) = ConstrainedGuide::new(&session) else { return Said::NoSession };
+        let mut guide = ConstrainedGuide::new(&session);
         (start, guide.accept_bytes(body(start)).err(), guide.finish().ok())
     };
     match (refused, whole) {

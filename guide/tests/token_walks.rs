@@ -28,7 +28,7 @@ impl<'s, 'c> Body<'s, 'c> {
     fn new(session: &'s Session<'c>, notation: Notation) -> Self {
         match notation {
             Notation::Id => Body::Id(Box::new(Guide::new(session))),
-            _ => Body::Constrained(Box::new(ConstrainedGuide::new(session).unwrap())),
+            _ => Body::Constrained(Box::new(ConstrainedGuide::new(session))),
         }
     }
 

@@ -65,7 +65,7 @@ fn constrained(args: &Args, catalog: &Catalog, name: &str, text: &str) -> Done {
     }
     let (session, start) =
         Session::of_constrained(catalog, text).map_err(|error| format!("{name}: {error}"))?;
-    let mut guide = ConstrainedGuide::new(&session).map_err(|error| format!("{name}: {error}"))?;
+    let mut guide = ConstrainedGuide::new(&session);
     let body = text.get(start..).unwrap_or_default().trim_end_matches('\n').as_bytes();
     if let Err(refused) = guide.accept_bytes(body) {
         let good = body.get(..refused.at).unwrap_or_default();

@@ -77,10 +77,7 @@ impl Core<'_, '_> {
     /// Whether FAIL may be the next statement of the innermost block.
     pub(crate) fn may_fail(&self) -> bool {
         let block = self.block();
-        block.takes_statements()
-            && !block.rollback
-            && !block.must_live
-            && block.left.is_none_or(|left| left == 1)
+        block.takes_statements() && !block.rollback && !block.must_live
     }
 
     /// Whether FAIL may have a text here.
@@ -96,23 +93,15 @@ impl Core<'_, '_> {
             return 0;
         }
         self.state.frame = NONE;
-        self.count_statement();
-        let block = self.around();
         if block.rollback {
             return self.marked(Word::Rollback);
         }
-        let exits = block.must_exit();
-        let closes = !exits && (block.left != Some(0) || self.closes_with(block.needs_value()));
-        let mut words = if closes || exits { self.controls() } else { 0 };
-        if closes && !block.needs_value() {
-            words |= self.marked(Word::Rollback) | self.marked(Word::Undo);
-            if (0..=self.state.next).any(|slot| self.bindable(slot)) {
-                words |= one(Word::Let);
-            }
+        let mut words = self.controls() | self.marked(Word::Rollback) | self.marked(Word::Undo);
+        if (0..=self.state.next).any(|slot| self.bindable(slot)) {
+            words |= one(Word::Let);
         }
         self.state.stmt = Stmt::Value;
-        let call = block.call_want();
-        if closes && self.some_call(call) {
+        if self.some_call(ANY) {
             words |= one(Word::Call);
         }
         if !block.must_live {
@@ -125,9 +114,7 @@ impl Core<'_, '_> {
             }
             if block.loops > 0 && !self.owes_in_loop(block.before) {
                 words |= one(Word::Break);
-                // Counts that are promised leave no end for each place of the others.
-                let until = self.innermost_loop(&block).is_some_and(|of| of.until);
-                if !self.session.promised && !until {
+                if !self.innermost_loop(&block).is_some_and(|of| of.until) {
                     words |= one(Word::Skip);
                 }
             }
@@ -136,7 +123,6 @@ impl Core<'_, '_> {
             words |= one(Word::Yield);
         }
         if let Goes::Kept(want) | Goes::Out(want) = block.goes
-            && closes
             && !self.owes()
         {
             words |= self.expressions(want) & !one(Word::Call);
@@ -149,48 +135,7 @@ impl Core<'_, '_> {
         let block = self.block();
         let of = self.innermost_loop(&block)?;
         let is_free = of.yields || !of.valued;
-        (is_free && of.item != NONE && !self.session.promised && !self.owes()).then_some(of.item)
-    }
-
-    /// Counts a statement of the innermost block, if its count is promised.
-    fn count_statement(&mut self) {
-        let block = self.block();
-        if let Some(left) = block.left {
-            self.set_block(Block { left: Some(left.saturating_sub(1)), ..block });
-        }
-    }
-
-    /// The innermost block for its next statement. If others must follow that statement, it has no value and
-    /// continues.
-    pub(crate) fn around(&self) -> Block {
-        let block = self.block();
-        if block.left.is_none_or(|left| left == 0) {
-            return block;
-        }
-        let free = Block { goes: Goes::Nowhere, hard: false, chain: false, must_some: false, ..block };
-        Block { must_live: true, ..free }
-    }
-
-    /// Whether the innermost block can end after one more statement that continues and changes no results.
-    fn closes_with(&mut self, value: bool) -> bool {
-        self.trial(|this| {
-            this.end_statement(if value { Gives::VALUE } else { Gives::LACK }, NONE);
-            this.close_block()
-        })
-    }
-
-    /// Whether the header of the block that is being opened may count no statement, and one or more.
-    pub(crate) fn promised_counts(&mut self) -> (bool, bool) {
-        let none = self.trial(|this| {
-            this.open_block(0);
-            this.close_block()
-        });
-        let some = self.trial(|this| {
-            this.open_block(1);
-            this.state.phase = Phase::Line;
-            this.statements() != 0
-        });
-        (none, some)
+        (is_free && of.item != NONE && !self.owes()).then_some(of.item)
     }
 
     /// UNDO or ROLLBACK, if there is a call for it.
@@ -203,41 +148,23 @@ impl Core<'_, '_> {
     pub(crate) fn controls(&self) -> Words {
         let block = self.block();
         let mut words = 0;
-        // Results that paths could treat differently, in a block with a promised count that continues.
-        let open = self.now().held() & !self.state.plain & !block.before;
-        let held = if self.session.promised && block.must_live { open } else { 0 };
-        if block.level < LEVELS && held == 0 {
+        if block.level < LEVELS {
             words |= one(Word::If);
-            if !self.session.promised && !self.owes() {
+            if !self.owes() {
                 words |= one(Word::Try);
             }
             let slot = (0..=self.state.next).any(|slot| self.bindable(slot));
-            if block.loops < LOOPS && slot && (!block.needs_value() || self.loop_can_give(block.goes)) {
+            if block.loops < LOOPS && slot {
                 words |= one(Word::For);
             }
         }
         let owed = |slot: &u8| self.now().calls(*slot) & self.state.checked != 0;
         let spare = |slot: &u8| if owed(slot) { SPARE } else { 0 };
-        let only = |slot: u8| held & !self.now().calls(slot) == 0;
-        let fits = |slot: &u8| self.matchable(*slot) && block.level + 1 < LEVELS + spare(slot) && only(*slot);
+        let fits = |slot: &u8| self.matchable(*slot) && block.level + 1 < LEVELS + spare(slot);
         if (0..self.state.next).any(|slot| fits(&slot)) {
             words |= one(Word::Match);
         }
         words
-    }
-
-    /// Whether a FOR can be the value of a block. While a result must be matched, its passes can have none.
-    fn loop_can_give(&self, goes: Goes) -> bool {
-        let takes_list = match goes {
-            Goes::Nowhere => false,
-            Goes::Kept(want) if want == ANY => true,
-            Goes::Kept(want) => self.arena.takes_type(self.session, want, Inferred::ANY.list()),
-            Goes::Out(want) => match self.arena.want(want) {
-                Want::Demand(Demand::Is(ty)) => ty == Inferred::ANY || ty.lists > 0,
-                _ => false,
-            },
-        };
-        takes_list && !self.owes()
     }
 
     /// Begins a line at a level, with a word that may begin it.
@@ -261,8 +188,7 @@ impl Core<'_, '_> {
             _ => {}
         }
         self.settle();
-        self.count_statement();
-        let block = self.around();
+        let block = self.block();
         self.state.arm = Word::Let;
         match word {
             Word::Let => {
@@ -295,7 +221,7 @@ impl Core<'_, '_> {
             _ => {
                 self.state.stmt = Stmt::Value;
                 let want = match block.goes {
-                    _ if word == Word::Call => block.call_want(),
+                    _ if word == Word::Call => ANY,
                     Goes::Kept(want) | Goes::Out(want) => want,
                     Goes::Nowhere => ANY,
                 };
@@ -412,28 +338,22 @@ impl Core<'_, '_> {
             Word::Err | Word::Ok => self.open_arm(zero),
             _ => {}
         }
-        if self.session.promised {
-            let block = self.block();
-            self.set_block(Block { left: u8::try_from(count).ok(), ..block });
-        }
         self.state.phase = Phase::End;
     }
 
     /// A block inside the innermost one.
     fn inside(&self, kind: Kind, zero: bool) -> Block {
-        let around = self.around();
+        let around = self.block();
         let bound = self.state.bound;
         let is_bound = bound != NO_SLOT;
-        let is_last = around.kind == Kind::Match || around.left == Some(0);
         Block {
             kind,
             parent: self.state.block,
             level: around.level + 1,
             loops: around.loops,
             goes: if is_bound { Goes::Kept(ANY) } else { around.goes },
-            hard: is_bound || (is_last && around.hard && self.session.promised),
+            hard: is_bound,
             chain: around.chain || is_bound,
-            must_some: !is_bound && around.left == Some(0) && around.demands_some(),
             zero,
             fork: self.state.slots,
             bound,
@@ -461,7 +381,7 @@ impl Core<'_, '_> {
         let done = self.block_at(block.pending);
         self.state.bound = done.bound;
         self.set_block(Block { pending: NONE, ..block });
-        let must_live = self.around().must_live;
+        let must_live = self.block().must_live;
         let mut block = self.inside(Kind::Caught, zero);
         block.first = done.first;
         if let Some(first) = done.first {
@@ -473,7 +393,7 @@ impl Core<'_, '_> {
     }
 
     fn open_pass(&mut self, zero: bool) {
-        let around = self.around();
+        let around = self.block();
         let mut block = self.inside(Kind::Pass, zero);
         let is_bound = block.bound != NO_SLOT;
         // A FOR always reaches its end, and has a value there if some pass has one.
@@ -525,7 +445,7 @@ impl Core<'_, '_> {
         let mut block = self.inside(Kind::Match, false);
         block.slot = self.state.slot;
         block.arms = if both { 2 } else { 1 };
-        block.must_live = self.around().must_live;
+        block.must_live = self.block().must_live;
         (block.ok, block.err) = self.take(block.slot);
         block.fork = self.state.slots;
         self.set_block(block);
@@ -577,7 +497,7 @@ impl Core<'_, '_> {
         let done = self.block_at(block.pending);
         self.state.bound = done.bound;
         self.set_block(Block { pending: NONE, ..block });
-        let around = self.around();
+        let around = self.block();
         if done.kind == Kind::Then {
             let mut block = self.inside(Kind::Else, zero);
             block.first = done.first;

@@ -258,7 +258,6 @@ fn keys() -> impl Iterator<Item = String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EndKey {
     level: u8,
-    left: Option<u8>,
     phase: Phase,
     depth: Option<u8>,
     first: KnownValue,
@@ -330,7 +329,6 @@ impl Core<'_, '_> {
         let ends = [block.gives.value, block.gives.lack, block.sealed, block.rollback];
         Some(EndKey {
             level: block.level,
-            left: block.left,
             phase: self.state.phase,
             depth: frame.map(|frame| frame.depth),
             first: known(first)?,
@@ -422,7 +420,6 @@ impl Core<'_, '_> {
                 let kind = [NIL, BOOL, NUMBER, TEXT].into_iter().find(|&kind| self.is_kind(kind, want));
                 return kind.map(|kind| Node::Integer(kind.into()));
             }
-            Phase::BlockCount if self.session.promised => {}
             Phase::ItemCount | Phase::BlockCount | Phase::MergeStart => return Some(Node::Integer(0)),
             Phase::MatchCount | Phase::CaseCount => return Some(Node::Integer(1)),
             Phase::PairCount => return self.pair_counts().map(|counts| Node::Integer(counts.0)),

@@ -1,7 +1,7 @@
 //! Ends of blocks: branches join, and statements with blocks are completed.
 
 use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, Loop, NO_SLOT, NONE, SLOTS, Stmt};
-use crate::automaton::want::{ANY, WantId, either};
+use crate::automaton::want::either;
 use ilo_asm::check::ValueInfo;
 
 impl<'c> Core<'_, 'c> {
@@ -167,11 +167,10 @@ impl<'c> Core<'_, 'c> {
         true
     }
 
-    /// A value that nothing can follow, or of the last statement, must fit on every path.
+    /// A value that nothing can follow must fit on every path.
     fn misfit_ends(&self) -> bool {
         let block = self.block();
-        let is_last = block.left == Some(0);
-        !(block.gives.lack && ((block.chain && block.sealed) || (block.hard && is_last)))
+        !(block.gives.lack && block.chain && block.sealed)
     }
 
     fn close_pass(&mut self, block: &Block, branch: Branch) -> bool {
@@ -249,23 +248,11 @@ impl Block {
     /// Whether a block fulfils the requirements of its kind at its end.
     pub(crate) fn may_close(&self) -> bool {
         (self.started || self.zero)
-            && self.left.is_none_or(|left| left == 0)
             && !self.rollback
             && !(self.hard && self.gives.lack)
             && !(self.chain && self.sealed && self.gives.lack)
             && (!self.must_live || self.gives.lives())
             && (!self.demands_some() || self.gives.value)
-    }
-
-    /// Whether the unfinished statement is the last one, and must have a value.
-    pub(crate) fn needs_value(&self) -> bool {
-        self.left == Some(0) && (self.hard || self.demands_some())
-    }
-
-    /// Whether the unfinished statement is the last one, and no path may reach its end, since no value would
-    /// be used there.
-    pub(crate) fn must_exit(&self) -> bool {
-        self.left == Some(0) && self.hard && self.goes == Goes::Nowhere
     }
 
     /// Whether some path must reach its end with a value. A value that a branch of IF lacks must be in its
@@ -274,21 +261,8 @@ impl Block {
         self.must_some && self.kind != Kind::Then
     }
 
-    /// The type that a CALL as a statement must have.
-    pub(crate) fn call_want(&self) -> WantId {
-        match self.goes {
-            Goes::Kept(want) | Goes::Out(want) if self.needs_value() => want,
-            _ => ANY,
-        }
-    }
-
-    /// Whether a ROLLBACK can follow the unfinished statement.
-    pub(crate) fn may_be_followed(&self) -> bool {
-        self.left.is_none_or(|left| left > u8::from(self.hard || self.demands_some()))
-    }
-
     /// Whether another statement may follow the last one.
     pub(crate) fn takes_statements(&self) -> bool {
-        self.kind != Kind::Match && !self.sealed && self.gives.lives() && self.left != Some(0)
+        self.kind != Kind::Match && !self.sealed && self.gives.lives()
     }
 }

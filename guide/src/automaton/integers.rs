@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::depth_of;
 use crate::automaton::session::{Alike, Callee, Session};
-use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS};
+use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS};
 use crate::automaton::want::{WantId, WantKey, field};
 use core::iter::Peekable;
 use core::slice::Iter;
@@ -68,12 +68,6 @@ impl<'c> Core<'_, 'c> {
                 self.listed_where(0..=last)
             }
             Phase::LitKind => self.listed_where(0..=3),
-            Phase::BlockCount if self.session.promised => match self.promised_counts() {
-                (true, true) => Integers::Range(0, COUNT),
-                (false, true) => Integers::Range(1, COUNT),
-                (true, false) => Integers::Range(0, 0),
-                (false, false) => Integers::Nothing,
-            },
             Phase::MatchCount | Phase::BlockCount | Phase::CaseCount | Phase::ItemCount => self.count_range(),
             Phase::PairCount => {
                 self.pair_counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most))

@@ -199,7 +199,6 @@ impl<'c> Core<'_, 'c> {
             is_tool && !self.in_list(self.state.undone, number)
         };
         top && matches!(self.state.stmt, Stmt::Let | Stmt::Value)
-            && block.may_be_followed()
             && (block.loops == 0 || self.state.undone == NONE || (0..).zip(&self.session.tools).any(is_free))
     }
 
@@ -388,7 +387,7 @@ impl<'c> Core<'_, 'c> {
             Phase::LetSlot | Phase::ForSlot | Phase::ArmSlot => self.bindable(slot),
             Phase::MatchSlot => self.matchable(slot),
             Phase::MatchCount => (1..=2).contains(&number),
-            Phase::BlockCount => number <= COUNT && self.counts(number),
+            Phase::BlockCount => number <= COUNT,
             Phase::RefSlot => slot < self.state.next && self.slot_fits(slot, self.frame_want()),
             Phase::Path => slot < self.state.next && self.path_fits(slot),
             Phase::PathField => self.field_fits(number),
@@ -414,15 +413,6 @@ impl<'c> Core<'_, 'c> {
             }
             _ => false,
         }
-    }
-
-    /// Whether the block that is being opened may have this number of statements.
-    fn counts(&self, number: u32) -> bool {
-        if !self.session.promised {
-            return true;
-        }
-        let (none, some) = self.clone().promised_counts();
-        if number == 0 { none } else { some }
     }
 
     /// Whether a count of items, pairs or cases is next.

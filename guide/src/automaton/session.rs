@@ -39,18 +39,6 @@ pub struct Options {
     pub vars: Vec<(u32, String)>,
     /// Whole functions in ID text that the program may call. They precede it in the file.
     pub above: String,
-    /// The meaning of the counts of statements.
-    pub counts: Counts,
-}
-
-/// The meaning of the number of statements in the header of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Counts {
-    /// Nothing: the indent decides, and `finish` corrects the number.
-    #[default]
-    Free,
-    /// The block has exactly this number of statements.
-    Promised,
 }
 
 /// The reason why a session cannot begin.
@@ -139,8 +127,6 @@ pub struct Session<'c> {
     pub(crate) fields: Vec<String>,
     pub(crate) field_numbers: HashMap<String, u32>,
     vars: Vec<(u32, String)>,
-    /// Whether blocks have exactly as many statements as their headers count.
-    pub(crate) promised: bool,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
     lengths: OnceLock<Lengths>,
@@ -233,7 +219,6 @@ impl<'c> Session<'c> {
             fields: Vec::new(),
             field_numbers: HashMap::new(),
             vars: options.vars.clone(),
-            promised: options.counts == Counts::Promised,
             named: Vec::new(),
             lengths: OnceLock::new(),
             json_call: OnceLock::new(),
@@ -264,7 +249,6 @@ impl<'c> Session<'c> {
             fields: found.fields,
             vars: found.vars,
             above: found.above.to_owned(),
-            ..Options::default()
         };
         Ok((Session::new(catalog, signature, &options)?, found.body))
     }

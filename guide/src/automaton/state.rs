@@ -182,8 +182,6 @@ pub(crate) struct Block {
     pub(crate) must_some: bool,
     /// Whether its header counts no statement, so that it may be empty.
     pub(crate) zero: bool,
-    /// The statements that must follow, if its header's count is promised.
-    pub(crate) left: Option<u8>,
     pub(crate) started: bool,
     /// Whether its last statement is a value that nothing can follow.
     pub(crate) sealed: bool,
@@ -511,7 +509,6 @@ impl Block {
             must_live: false,
             must_some: false,
             zero: false,
-            left: None,
             started: false,
             sealed: false,
             binds: false,

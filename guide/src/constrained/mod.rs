@@ -31,7 +31,7 @@ mod views;
 mod walk;
 mod within;
 
-use crate::automaton::session::{Session, SessionError};
+use crate::automaton::session::Session;
 use crate::automaton::state::Core;
 
 use crate::tokens::{self, Follows, Refused};
@@ -77,15 +77,9 @@ pub struct ConstrainedGuide<'s, 'c> {
 
 impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// Begins the body.
-    ///
-    /// # Errors
-    /// If the session promises counts: blocks in `constrained` have none.
-    pub fn new(session: &'s Session<'c>) -> Result<ConstrainedGuide<'s, 'c>, SessionError> {
-        if session.promised {
-            return Err(SessionError("blocks in `constrained` have no counts to promise".to_owned()));
-        }
+    pub fn new(session: &'s Session<'c>) -> ConstrainedGuide<'s, 'c> {
         let core = Core { names: true, ..Core::new(session) };
-        Ok(ConstrainedGuide { machine: Machine::new(core), plan: None })
+        ConstrainedGuide { machine: Machine::new(core), plan: None }
     }
 
     pub(crate) fn session(&self) -> &'s Session<'c> {

@@ -100,7 +100,6 @@ impl Guide<'_, '_> {
         if let Some(plan) = self.plan.as_ref().filter(|plan| plan.end.is_of(vocab))
             && self.follows(plan)
             && left > self.may_need(plan, vocab)
-            && !self.machine.core.session.promised
         {
             return Ok(());
         }
@@ -143,9 +142,8 @@ impl Guide<'_, '_> {
         };
         let needed = rest.len() + 1;
         let first = rest.first().copied().unwrap_or(vocab.eos());
-        // A promised count can add any number of statements.
         let is_far = left > needed + plan.growth.next(&self.machine, vocab) + 8;
-        if is_far && !self.machine.core.session.promised {
+        if is_far {
             return Ok(());
         }
         if needed >= left {

@@ -39,10 +39,10 @@ fn shown(piece: &Piece) -> String {
 
 impl<'a> Body<'a> {
     pub(super) fn new(session: &'a Session<'a>, constrained: bool) -> Body<'a> {
-        match ConstrainedGuide::new(session) {
-            Ok(guide) if constrained => Body::Constrained(guide),
-            // Only promised counts are refused, and no session here promises them.
-            _ => Body::Id(Guide::new(session)),
+        if constrained {
+            Body::Constrained(ConstrainedGuide::new(session))
+        } else {
+            Body::Id(Guide::new(session))
         }
     }
 
