@@ -5,9 +5,9 @@
 //! with a [`Header`], and then the body with a [`crate::Guide`] over a session of that header.
 
 use crate::Session;
-use crate::guide::budget::Short;
+use crate::budget::Short;
 use crate::tokens::Refused;
-use crate::vocab::Vocab;
+use crate::vocab::{Vocab, bits::set};
 use hashbrown::HashSet;
 use ilo_asm::catalog::bare;
 use ilo_spec::types::Base;
@@ -392,10 +392,4 @@ fn words(of: Typed, lists: u8) -> impl Iterator<Item = &'static str> {
 
 fn rest_of(text: &'static [u8], at: usize) -> String {
     String::from_utf8_lossy(text.get(at..).unwrap_or_default()).into_owned()
-}
-
-fn set(bits: &mut [u32], token: u32) {
-    if let Some(word) = bits.get_mut(token as usize / 32) {
-        *word |= 1 << (token % 32);
-    }
 }

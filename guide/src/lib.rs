@@ -10,17 +10,22 @@
 //! tests compare the two.
 
 mod automaton;
+mod body;
+mod budget;
 mod constrained;
 pub mod export;
 mod guide;
 mod header;
+mod looks;
 mod show;
+mod surface;
 mod tokens;
 mod vocab;
 
 pub use automaton::session::{Options, Session, SessionError};
+pub use body::{Body, BodyMark};
+pub use budget::Short;
 pub use constrained::{ConstrainedGuide, ConstrainedMark, Piece};
-pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node};
 pub use header::{Header, HeaderMark};
 pub use tokens::Refused;

@@ -1,7 +1,9 @@
 //! What may come next, in words for people and as JSON for programs.
 
+use crate::body::Body;
 use crate::constrained::{ConstrainedGuide, Piece};
 use crate::guide::{Guide, Node};
+use crate::surface::Surface;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -51,15 +53,8 @@ impl Guide<'_, '_> {
     /// that ends the program, and `prefix` the text that the host writes before the body.
     pub fn next_json(&mut self) -> String {
         let nodes: Vec<Value> = self.next().iter().map(Node::to_json).collect();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        json!({
-            "next": nodes,
-            "may_end": self.may_end(),
-            "forced": text(self.forced()),
-            "close": self.close().map(text),
-            "prefix": self.machine.core.session.prefix(),
-        })
-        .to_string()
+        let prefix = self.surface.machine.core.session.prefix();
+        self.shown(&nodes, &prefix)
     }
 }
 
@@ -87,13 +82,20 @@ impl ConstrainedGuide<'_, '_> {
             Piece::End => json!({"end": true}),
         };
         let pieces: Vec<Value> = self.next().iter().map(piece).collect();
+        let prefix = self.surface.core.session.constrained_prefix();
+        self.shown(&pieces, &prefix)
+    }
+}
+
+impl<S: Surface> Body<S> {
+    fn shown(&mut self, next: &[Value], prefix: &str) -> String {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         json!({
-            "next": pieces,
+            "next": next,
             "may_end": self.may_end(),
             "forced": text(self.forced()),
             "close": self.close().map(text),
-            "prefix": self.session().constrained_prefix(),
+            "prefix": prefix,
         })
         .to_string()
     }

@@ -1,4 +1,4 @@
-//! Shared by the guides of all notations: tokens of a text that is followed, and the check of a whole file.
+//! Tokens of a text that is followed, and the check of a whole file.
 
 use crate::vocab::Vocab;
 use ilo_asm::build;
@@ -21,64 +21,27 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A text that can be continued byte by byte, and taken back.
-pub(crate) trait Follows {
-    type Mark;
-    fn mark(&self) -> Self::Mark;
-    fn rollback(&mut self, mark: &Self::Mark);
-    /// Whether it may end here.
-    fn is_whole(&mut self) -> bool;
-    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused>;
-    /// The bytes that must come next.
-    fn forced(&mut self) -> Vec<u8>;
+/// A text of a session, to be recognised at the beginning of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Print {
+    length: usize,
+    sum: u64,
 }
 
-/// Takes a token. The end token changes nothing.
-pub(crate) fn accept(text: &mut impl Follows, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-    let bytes = vocab.usable(token);
-    match token == vocab.eos() {
-        true if text.is_whole() => Ok(()),
-        false if !bytes.is_empty() => text.accept_bytes(bytes),
-        _ => Err(Refused { at: 0 }),
+impl Print {
+    pub(crate) fn of(session: usize, text: &[u8]) -> Print {
+        let sum = text.chunks(8).fold(session as u64, |sum, chunk| {
+            let mut word = [0; 8];
+            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            (sum.rotate_left(23) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        Print { length: text.len(), sum }
     }
-}
 
-/// The number of these tokens, from the first, that may come next in order. Nothing changes.
-pub(crate) fn validate(text: &mut impl Follows, vocab: &Vocab, tokens: &[u32]) -> usize {
-    let mark = text.mark();
-    let mut ended = false;
-    let valid = tokens.iter().take_while(|&&token| {
-        let fits = !ended && accept(text, vocab, token).is_ok();
-        ended |= token == vocab.eos();
-        fits
-    });
-    let count = valid.count();
-    text.rollback(&mark);
-    count
-}
-
-/// The tokens that must come next, as `encode` splits the forced bytes, without those at the end that a
-/// longer token could cover together with what follows.
-pub(crate) fn forced(
-    text: &mut impl Follows,
-    vocab: &Vocab,
-    encode: impl FnOnce(&[u8]) -> Option<Vec<u32>>,
-) -> Vec<u32> {
-    let bytes = text.forced();
-    let mut tokens = encode(&bytes).unwrap_or_default();
-    let mark = text.mark();
-    let mut at = 0;
-    for place in 0..tokens.len() {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let own = tokens.get(place).map(|&token| vocab.usable(token).to_vec()).unwrap_or_default();
-        if own.is_empty() || covers(text, vocab, rest) || text.accept_bytes(&own).is_err() {
-            tokens.truncate(place);
-            break;
-        }
-        at += own.len();
+    /// Whether a text of a session begins with this one.
+    pub(crate) fn begins(self, session: usize, text: &[u8]) -> bool {
+        text.get(..self.length).is_some_and(|begun| Print::of(session, begun) == self)
     }
-    text.rollback(&mark);
-    tokens
 }
 
 /// A known end of a text, as tokens.
@@ -102,14 +65,9 @@ impl End {
         self.vocab == vocab.id
     }
 
-    /// The text that it ends.
-    pub(crate) fn text(&self) -> &[u8] {
-        self.whole.get(..self.at).unwrap_or_default()
-    }
-
-    /// The first bytes of the text with its end.
-    pub(crate) fn beginning(&self, length: usize) -> Option<&[u8]> {
-        self.whole.get(..length)
+    /// Whether a text continues the one that it ends.
+    pub(crate) fn precedes(&self, text: &[u8]) -> bool {
+        self.whole.get(..self.at).is_some_and(|before| text.starts_with(before))
     }
 
     /// The number of its tokens.
@@ -132,19 +90,6 @@ impl End {
         }
         (at == text.len()).then_some(rest)
     }
-}
-
-/// Whether a token that may come next begins with these bytes and has more.
-fn covers(text: &mut impl Follows, vocab: &Vocab, rest: &[u8]) -> bool {
-    let (from, to) = vocab.beginning(rest);
-    let range = vocab.sorted.get(from..to).unwrap_or_default();
-    let mut longer = range.iter().map(|&token| vocab.token(token)).filter(|it| it.len() > rest.len());
-    let mark = text.mark();
-    longer.any(|token| {
-        let fits = text.accept_bytes(token).is_ok();
-        text.rollback(&mark);
-        fits
-    })
 }
 
 /// The first error of a whole file.

@@ -5,7 +5,7 @@ use crate::automaton::formats;
 use crate::automaton::integers::Integers;
 use crate::automaton::lex::{LEVELS, Lex, Machine};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, NONE, Phase, SLOTS};
+use crate::automaton::state::{Core, LOOPS, NONE, Phase, SLOTS};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::automaton::want::ANY;
@@ -13,22 +13,21 @@ use ilo_asm::types::Inferred;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::number;
 
-/// The most steps to an end.
-pub(crate) const STEPS: usize = 20_000;
-
 /// Receives the nodes of an end. Each method returns whether there is room for more.
-pub(crate) trait Out {
+pub trait Out {
     /// A line begins with a word.
     fn line(&mut self, level: u8, word: Word) -> bool;
     fn word(&mut self, word: Word) -> bool;
     fn integer(&mut self, number: u32) -> bool;
     /// A constant in its written form.
     fn constant(&mut self, text: &str) -> bool;
+    /// A node of `constrained`.
+    fn bytes(&mut self, bytes: &[u8]) -> bool;
 }
 
 /// The end as text, in parts of one node each.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub struct Written {
     pub(crate) text: Vec<u8>,
     /// The end of each part.
     pub(crate) ends: Vec<usize>,
@@ -67,11 +66,16 @@ impl Out for Written {
     fn constant(&mut self, text: &str) -> bool {
         self.behind_blank(text)
     }
+
+    fn bytes(&mut self, bytes: &[u8]) -> bool {
+        self.piece(bytes);
+        true
+    }
 }
 
 /// The node that the unfinished token will become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Becomes {
+pub enum Becomes {
     /// The token is complete.
     Whole,
     Line(u8, Word),
@@ -93,24 +97,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Writes an end; `None` if none was found, which would be a defect.
-    pub(crate) fn close(&mut self) -> Option<Written> {
-        let mut end = Written::default();
-        self.attempt(|this| {
-            if this.lex == Lex::Line(0) && this.core.trial(Core::end) {
-                return Some(());
-            }
-            let (rest, becomes) = this.completion()?;
-            end.piece(&rest);
-            (this.take(becomes, &rest) && this.core.close(&mut end)).then_some(())
-        })?;
-        Some(end)
-    }
-
     /// The bytes that complete the unfinished token, and the node that it becomes. Between tokens, the next
     /// one.
     pub(crate) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
         match self.lex {
+            Lex::Line(0) if self.core.trial(Core::end) => Some((Vec::new(), Becomes::Whole)),
             Lex::Line(blanks) => {
                 let (level, word) = self.core.ending_line(blanks.div_ceil(2))?;
                 let mut bytes = vec![b' '; usize::from(2 * level).saturating_sub(blanks.into())];
@@ -154,7 +145,7 @@ impl Machine<'_, '_> {
                 let whole = rest.iter().all(|&byte| self.byte(byte));
                 let Lex::Number(length) = self.lex else { return whole && self.lex == Lex::Behind };
                 let written = self.tail(length.into()).to_vec();
-                return whole && self.complete_number(&written);
+                return whole && self.core.complete_number(&written);
             }
         }
         true
@@ -256,13 +247,17 @@ fn keys() -> impl Iterator<Item = String> {
 
 /// The parts of the state that an end depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct EndKey {
+pub struct EndKey {
     level: u8,
     phase: Phase,
     depth: Option<u8>,
     first: KnownValue,
     others: KnownValue,
     ends: [bool; 4],
+    /// The slots and calls, and what the open loops hold.
+    next: (u8, u8),
+    calls: [u64; 3],
+    loops: [(u8, u64, u64); LOOPS as usize],
 }
 
 /// A value: an earlier one, or one of which only the type counts.
@@ -283,12 +278,6 @@ enum Node {
 }
 
 impl Core<'_, '_> {
-    /// Writes an end, from the end of a complete token. `false` if none was found, or there is no room for
-    /// it.
-    pub(crate) fn close(&mut self, out: &mut impl Out) -> bool {
-        (0..STEPS).find_map(|_| self.close_step(out)).unwrap_or(false)
-    }
-
     /// Writes the next node of an end. Returns whether the end was found, when that is known.
     pub(crate) fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
         let goes_on = match self.state.phase {
@@ -327,7 +316,14 @@ impl Core<'_, '_> {
         let frame = self.frame();
         let (first, others) = frame.map_or((block.value, NONE), |frame| (frame.first, frame.others));
         let ends = [block.gives.value, block.gives.lack, block.sealed, block.rollback];
+        let loops = self.state.loops.map(|of| {
+            let flags = [of.broken != NONE, of.skipped != NONE, of.yields, of.valued, of.until];
+            (flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)), of.read_first, of.unset_in)
+        });
         Some(EndKey {
+            next: (self.state.next, self.state.calls),
+            calls: [self.now().held(), self.state.plain, self.state.checked],
+            loops,
             level: block.level,
             phase: self.state.phase,
             depth: frame.map(|frame| frame.depth),

@@ -6,7 +6,6 @@ use crate::automaton::state::{Core, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use ilo_spec::node::{TABLE, Word};
-use ilo_spec::number;
 use std::sync::OnceLock;
 
 /// The most bytes of a line in which a text continues.
@@ -321,20 +320,11 @@ impl<'s, 'c> Machine<'s, 'c> {
     fn in_number(&mut self, length: u8, byte: u8) -> bool {
         let mut number = self.tail(length.into()).to_vec();
         if byte == b' ' || byte == b'\n' {
-            return self.complete_number(&number) && self.between(byte);
+            return self.core.complete_number(&number) && self.between(byte);
         }
         number.push(byte);
         self.lex = Lex::Number(length.saturating_add(1));
         self.core.number_goes_on(&number)
-    }
-
-    pub(crate) fn complete_number(&mut self, text: &[u8]) -> bool {
-        let number = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
-        let Some(number) = number.filter(|&number| self.core.takes_constant(Constant::Number(number))) else {
-            return false;
-        };
-        self.core.take_constant(Constant::Number(number));
-        true
     }
 
     fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {

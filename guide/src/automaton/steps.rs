@@ -10,6 +10,7 @@ use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
+use ilo_spec::number;
 use ilo_spec::program::Number;
 
 /// A constant.
@@ -250,6 +251,13 @@ impl<'c> Core<'_, 'c> {
             Constant::Bool(_) => ValueInfo::held(Inferred::BOOL),
         };
         self.close_frame(known);
+    }
+
+    /// Takes a written number. Returns `false` if it is none that may come next.
+    pub(crate) fn complete_number(&mut self, written: &[u8]) -> bool {
+        let number = core::str::from_utf8(written).ok().and_then(|text| number::parse(text).ok());
+        let number = number.filter(|&number| self.takes_constant(Constant::Number(number)));
+        number.map(|number| self.take_constant(Constant::Number(number))).is_some()
     }
 
     /// Completes the innermost expression.

@@ -3,36 +3,103 @@
 use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::views::{Sorted, View, with};
-use crate::automaton::close::{STEPS, first_that_ends};
+use crate::automaton::close::{Out, first_that_ends};
 use crate::automaton::formats;
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::Inside;
 use ilo_spec::node::Word;
 
+/// What an unfinished part becomes.
+#[derive(Clone, Copy, Debug)]
+pub enum Becomes {
+    /// It is complete.
+    Whole,
+    /// The choice at a place, of which this number of bytes was taken.
+    Choice(usize, usize),
+    /// The number that begins at this byte.
+    Number(usize),
+    /// What its bytes show.
+    Bytes,
+}
+
 impl Machine<'_, '_> {
-    /// Writes an end; `None` if none was found, which would be a defect.
-    pub(super) fn close(&mut self) -> Option<Vec<u8>> {
+    /// The bytes that complete the unfinished part, and what it becomes.
+    pub(super) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
+        match self.place.lex {
+            Lex::Choice { depth: 0, .. } => Some((Vec::new(), Becomes::Whole)),
+            Lex::Choice { low, high, depth } => {
+                let best = self.best(low, high)?;
+                let (bytes, _) = self.choices().at(best)?;
+                Some((bytes.as_bytes().get(depth..)?.to_vec(), Becomes::Choice(best, depth)))
+            }
+            Lex::Name { start, of } => {
+                Some(((self.rest_of_name(start, of)? + "\"").into_bytes(), Becomes::Bytes))
+            }
+            Lex::Number { start } => {
+                let written = self.text.get(start..)?.to_vec();
+                let whole = self.core.first_number(&written)?;
+                Some((whole.as_bytes().get(written.len()..)?.to_vec(), Becomes::Number(start)))
+            }
+            Lex::Text { start, key: false, .. } if self.core.format().is_some() => {
+                let rest = formats::rest(self.core.format()?, self.text.get(start + 1..)?)?;
+                Some(([rest.as_bytes(), b"\""].concat(), Becomes::Bytes))
+            }
+            Lex::Text { .. } | Lex::Bare { .. } => Some((self.rest_of_text()?, Becomes::Bytes)),
+        }
+    }
+
+    fn rest_of_text(&mut self) -> Option<Vec<u8>> {
         self.attempt(|this| {
             let from = this.text.len();
-            for _ in 0..STEPS {
-                if this.place.next == Next::End {
-                    return this.text.get(from..).map(<[u8]>::to_vec);
-                }
-                if let Some(soonest) = this.soonest() {
-                    this.text.extend_from_slice(soonest.bytes.as_bytes());
-                    if !this.take(soonest.act) {
-                        return None;
-                    }
-                    continue;
-                }
-                let rest = this.ending()?;
-                if !rest.iter().all(|&byte| this.byte(byte)) {
-                    return None;
-                }
+            while let Lex::Text { inside, .. } | Lex::Bare { inside, .. } = this.place.lex {
+                let bytes: &[u8] = match inside {
+                    Inside::Escape => b"nu\"\\/bfrt",
+                    Inside::Unicode(..) => b"0123456789abcdef",
+                    Inside::Character(_, low, _) => &[low],
+                    Inside::Plain => b"\" abcdefghijklmnopqrstuvwxyz",
+                };
+                let fits = |bytes: &[u8]| this.attempt(|it| bytes.iter().all(|&byte| it.byte(byte)));
+                let byte = first_that_ends(bytes, inside, fits)?;
+                this.byte(byte);
             }
-            None
+            this.text.get(from..).map(<[u8]>::to_vec)
         })
+    }
+
+    /// Takes what an unfinished part becomes, and the bytes that complete it.
+    pub(super) fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
+        match becomes {
+            Becomes::Whole => true,
+            Becomes::Choice(choice, depth) => self.take_choice(choice, depth),
+            Becomes::Number(start) => {
+                self.text.extend_from_slice(rest);
+                self.end_number(start)
+            }
+            Becomes::Bytes => rest.iter().all(|&byte| self.byte(byte)),
+        }
+    }
+
+    /// Writes the next choice of an end. Returns whether the end was found, when that is known.
+    pub(super) fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+        if self.place.next == Next::End {
+            return Some(true);
+        }
+        let from = self.text.len();
+        let taken = match self.soonest() {
+            Some(soonest) => {
+                self.text.extend_from_slice(soonest.bytes.as_bytes());
+                self.take(soonest.act)
+            }
+            None => match self.place.lex {
+                Lex::Choice { depth: 0, .. } => {
+                    self.best(0, usize::MAX).is_some_and(|best| self.take_choice(best, 0))
+                }
+                _ => self.completion().is_some_and(|(rest, becomes)| self.complete(becomes, &rest)),
+            },
+        };
+        let goes_on = taken && out.bytes(self.text.get(from..).unwrap_or_default());
+        (!goes_on).then_some(false)
     }
 
     /// The next choice of an end, where one is the soonest whatever the others are.
@@ -98,45 +165,6 @@ impl Machine<'_, '_> {
             _ => (rank(act, owes, &owed), bytes.starts_with('-')),
         };
         with!(choices, choices => least(choices, low, high, &rank))
-    }
-
-    /// The next bytes of an end.
-    fn ending(&mut self) -> Option<Vec<u8>> {
-        match self.place.lex {
-            Lex::Choice { low, high, depth } => {
-                let best = self.best(low, high)?;
-                let (bytes, _) = self.choices().at(best)?;
-                Some(bytes.as_bytes().get(depth..)?.to_vec())
-            }
-            Lex::Name { start, of } => Some((self.rest_of_name(start, of)? + "\"").into_bytes()),
-            Lex::Number { start } => {
-                let written = self.text.get(start..)?.to_vec();
-                let whole = self.core.first_number(&written)?;
-                let mut rest = whole.as_bytes().get(written.len()..)?.to_vec();
-                // The byte after the number ends it.
-                let behind = self.attempt(|this| {
-                    this.text.extend_from_slice(&rest);
-                    this.end_number(start).then(|| this.ending()).flatten()
-                })?;
-                rest.extend(behind);
-                Some(rest)
-            }
-            Lex::Text { start, key: false, .. } if self.core.format().is_some() => {
-                let written = self.text.get(start + 1..)?;
-                let rest = formats::rest(self.core.format()?, written)?;
-                Some([rest.as_bytes(), b"\""].concat())
-            }
-            Lex::Text { inside, .. } | Lex::Bare { inside, .. } => {
-                let bytes: &[u8] = match inside {
-                    Inside::Escape => b"nu\"\\/bfrt",
-                    Inside::Unicode(..) => b"0123456789abcdef",
-                    Inside::Character(_, low, _) => &[low],
-                    Inside::Plain => b"\" abcdefghijklmnopqrstuvwxyz",
-                };
-                let fits = |bytes: &[u8]| self.attempt(|this| bytes.iter().all(|&byte| this.byte(byte)));
-                first_that_ends(bytes, inside, fits).map(|byte| vec![byte])
-            }
-        }
     }
 }
 

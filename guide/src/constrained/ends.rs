@@ -2,12 +2,13 @@
 //! are found by the bytes after the end.
 
 use super::machine::{Binds, Machine, Next};
-use super::mask::{ANY, clear, has, set};
+use super::mask::ANY;
 use super::names::{FREE, may_be_bound};
 use crate::automaton::state::Frame;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, is_text, place};
-use crate::vocab::{Closer, TextTokens, Vocab, copy_mask};
+use crate::vocab::bits::{self, clear, has, set, set_all};
+use crate::vocab::{Closer, TextTokens, Vocab};
 use core::cmp::Ordering;
 use ilo_asm::catalog::Shape;
 use ilo_asm::text::is_name;
@@ -49,7 +50,7 @@ impl<'c> Machine<'_, 'c> {
     pub(super) fn fill_opening(&mut self, vocab: &Vocab, with_open: bool, bits: &mut [u32]) {
         let json = vocab.json();
         if with_open {
-            json.opens.iter().for_each(|&token| set(bits, token));
+            set_all(bits, &json.opens);
         }
         self.fill_holes(vocab, &json.opening, bits);
         self.fill_ends(vocab, &json.opening, bits);
@@ -348,7 +349,7 @@ impl<'c> Machine<'_, 'c> {
     /// Sets the tokens that stay in a name, from the tables, and those that end it.
     pub(super) fn fill_name(&mut self, vocab: &Vocab, start: usize, of: Binds, bits: &mut [u32]) {
         let json = vocab.json();
-        copy_mask(&json.names, bits);
+        bits::copy(&json.names, bits);
         let written = self.text.get(start..).unwrap_or_default().to_vec();
         let refused: &[u32] = match written.last() {
             None => &json.unfirst,
@@ -402,7 +403,7 @@ impl Machine<'_, '_> {
             Binds::Part => {
                 let tokens = vocab.json().dotted.iter().copied();
                 let fits: Vec<u32> = tokens.filter(|&token| self.takes(vocab.token(token))).collect();
-                return fits.into_iter().for_each(|token| set(bits, token));
+                return set_all(bits, &fits);
             }
             Binds::Let => {
                 let live = self.place.names.iter().filter(|named| named.live);

@@ -220,8 +220,8 @@ pub(super) struct Place {
 }
 
 #[derive(Clone)]
-pub(super) struct Machine<'s, 'c> {
-    pub(super) core: Core<'s, 'c>,
+pub struct Machine<'s, 'c> {
+    pub(crate) core: Core<'s, 'c>,
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
     arounds: Vec<(Around, u32)>,
@@ -234,7 +234,7 @@ pub(super) struct Machine<'s, 'c> {
 
 /// A position to return to.
 #[derive(Clone)]
-pub(super) struct Point {
+pub struct Point {
     state: State,
     lengths: Lengths,
     pub(super) text: usize,
@@ -345,6 +345,17 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// The innermost open construct.
     pub(super) fn around(&self) -> Option<Around> {
         self.arounds.get(self.place.around as usize).map(|it| it.0)
+    }
+
+    /// The number of constructs that were opened, and the position of the innermost one if it was among the
+    /// first of them.
+    pub(super) fn arounds(&self) -> usize {
+        self.arounds.len()
+    }
+
+    pub(super) fn innermost(&self, first: usize) -> Option<u32> {
+        let around = self.place.around;
+        Some(around).filter(|&around| around == NONE || (around as usize) < first)
     }
 
     /// Opens a construct.
@@ -519,12 +530,10 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// Completes the number at the end of the text.
     pub(super) fn end_number(&mut self, start: usize) -> bool {
-        let written = core::str::from_utf8(self.text.get(start..).unwrap_or_default());
-        let number = written.ok().and_then(|text| number::parse(text).ok());
-        let number = number.filter(|&number| self.core.takes_constant(Constant::Number(number)));
-        let Some(number) = number else { return false };
         let is_key = self.core.state.phase == Phase::CaseKey;
-        self.core.take_constant(Constant::Number(number));
+        if !self.core.complete_number(self.text.get(start..).unwrap_or_default()) {
+            return false;
+        }
         if is_key {
             self.goes_on(Next::Colon);
         } else {

@@ -6,24 +6,9 @@ use super::views::Begins;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
-use crate::vocab::{Prefixes, Vocab, copy_mask};
+use crate::vocab::bits::{self, has, set};
+use crate::vocab::{Prefixes, Vocab};
 use core::ops::RangeInclusive;
-
-pub(super) fn clear(bits: &mut [u32], token: u32) {
-    if let Some(word) = bits.get_mut(token as usize / 32) {
-        *word &= !(1 << (token % 32));
-    }
-}
-
-pub(super) fn has(bits: &[u32], token: u32) -> bool {
-    bits.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
-}
-
-pub(super) fn set(bits: &mut [u32], token: u32) {
-    if let Some(word) = bits.get_mut(token as usize / 32) {
-        *word |= 1 << (token % 32);
-    }
-}
 
 /// A text with more bytes than this is checked token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
@@ -73,7 +58,7 @@ impl Machine<'_, '_> {
             });
         let mut known = Vec::new();
         if has_text && is_any_number {
-            copy_mask(&vocab.json().values, bits);
+            bits::copy(&vocab.json().values, bits);
         } else {
             bits.fill(0);
         }

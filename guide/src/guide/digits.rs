@@ -7,7 +7,7 @@ use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room};
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::{Core, Phase};
-use crate::guide::mask::{set, set_all};
+use crate::vocab::bits::{set, set_all};
 use crate::vocab::{NO_NODE, Vocab};
 use ilo_spec::node::Word;
 use ilo_spec::number;

@@ -3,8 +3,8 @@
 use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, place};
-use crate::guide::{Guide, Mark};
-use crate::tokens::{self, Refused};
+use crate::guide::{IdText, Point};
+use crate::vocab::bits::{set, set_all};
 use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
 
 /// What may follow a text: for each tail of a vocabulary, whether it may follow.
@@ -27,22 +27,12 @@ impl Tails {
     }
 }
 
-pub(super) fn set(bits: &mut [u32], token: u32) {
-    if let Some(word) = bits.get_mut(token as usize / 32) {
-        *word |= 1 << (token % 32);
-    }
-}
-
-pub(super) fn set_all(bits: &mut [u32], tokens: &[u32]) {
-    tokens.iter().for_each(|&token| set(bits, token));
-}
-
 /// Sets the tokens whose tails may follow.
 fn set_all_closers(bits: &mut [u32], closers: &[Closer], tails: &Tails) {
     closers.iter().filter(|it| tails.fits(it.tail)).for_each(|it| set(bits, it.token));
 }
 
-impl Guide<'_, '_> {
+impl IdText<'_, '_> {
     /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
     pub(crate) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         if let Lex::Text(start, inside) = self.machine.lex {
@@ -82,19 +72,6 @@ impl Guide<'_, '_> {
         }
         self.tails = Some(tails);
     }
-
-    /// Takes a token. The end token changes nothing.
-    ///
-    /// # Errors
-    /// A token that may not come next. Then nothing has changed.
-    pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-        tokens::accept(self, vocab, token)
-    }
-
-    /// The number of these tokens, from the first, that may come next in order. Nothing changes.
-    pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
-        tokens::validate(self, vocab, tokens)
-    }
 }
 
 /// How a walk goes back over a byte: bytes within a word, number or indent change nothing else.
@@ -108,7 +85,7 @@ enum Back {
 /// The data of a walk along tokens, whose memory the next one uses again.
 #[derive(Default)]
 pub(crate) struct Walk {
-    marks: Vec<Mark>,
+    marks: Vec<Point>,
     /// The next siblings of the nodes on the path, and how to go back to before those nodes.
     around: Vec<(u32, Back)>,
 }
@@ -122,12 +99,12 @@ impl Clone for Walk {
 impl Machine<'_, '_> {
     /// Tries each of these tokens.
     pub(super) fn each(&mut self, vocab: &Vocab, tokens: impl Iterator<Item = u32>, bits: &mut [u32]) {
-        let mark = self.mark();
+        let mark = self.point();
         for token in tokens {
             if vocab.token(token).iter().all(|&byte| self.byte(byte)) {
                 set(bits, token);
             }
-            self.rollback(&mark);
+            self.back(&mark);
         }
     }
 
@@ -135,20 +112,20 @@ impl Machine<'_, '_> {
     fn tails_behind(&mut self, vocab: &Vocab) -> Vec<u64> {
         let tails = vocab.texts.tails();
         let mut fits = vec![0_u64; tails.len().div_ceil(64)];
-        let start = self.mark();
+        let start = self.point();
         self.core.take_constant(crate::automaton::steps::Constant::Text(""));
         self.text.push(b'"');
         self.lex = Lex::Behind;
-        let mark = self.mark();
+        let mark = self.point();
         for (number, tail) in tails.iter().enumerate() {
             if tail.iter().all(|&byte| self.byte(byte))
                 && let Some(word) = fits.get_mut(number / 64)
             {
                 *word |= 1 << (number % 64);
             }
-            self.rollback(&mark);
+            self.back(&mark);
         }
-        self.rollback(&start);
+        self.back(&start);
         fits
     }
 
@@ -184,7 +161,7 @@ impl Machine<'_, '_> {
     /// that the text has already; the text began at `start`.
     fn listed(&mut self, vocab: &Vocab, start: usize, begun: &[u8], bits: &mut [u32]) {
         let written = self.text.get(start..).unwrap_or_default().to_vec();
-        let mark = self.mark();
+        let mark = self.point();
         let skipped = begun.len();
         for text in self.core.texts().unwrap_or_default() {
             let quoted = serde_json::Value::from(&**text).to_string();
@@ -211,7 +188,7 @@ impl Machine<'_, '_> {
                 if bytes.iter().all(|&byte| self.byte(byte)) {
                     set(bits, one);
                 }
-                self.rollback(&mark);
+                self.back(&mark);
             }
         }
     }
@@ -234,7 +211,7 @@ impl Machine<'_, '_> {
         loop {
             let Some(here) = trie.node(node) else {
                 let Some((next, back)) = around.pop() else { break };
-                self.back(back, marks);
+                self.undo(back, marks);
                 node = next;
                 continue;
             };
@@ -245,7 +222,7 @@ impl Machine<'_, '_> {
             }
             let ends = matches!(here.byte, b' ' | b'\n') && !matches!(self.lex, Lex::Line(_) | Lex::Start);
             let back = if ends {
-                marks.push(self.mark());
+                marks.push(self.point());
                 Back::All
             } else {
                 Back::Lex(self.lex, self.text.len())
@@ -260,13 +237,13 @@ impl Machine<'_, '_> {
                     continue;
                 }
             }
-            self.back(back, marks);
+            self.undo(back, marks);
             node = sibling;
         }
     }
 
     /// Goes back over a byte.
-    fn back(&mut self, back: Back, marks: &mut Vec<Mark>) {
+    fn undo(&mut self, back: Back, marks: &mut Vec<Point>) {
         match back {
             Back::Lex(lex, length) => {
                 self.lex = lex;
@@ -274,7 +251,7 @@ impl Machine<'_, '_> {
             }
             Back::All => {
                 if let Some(mark) = marks.pop() {
-                    self.rollback(&mark);
+                    self.back(&mark);
                 }
             }
         }
@@ -310,13 +287,13 @@ impl Machine<'_, '_> {
         tokens: impl Iterator<Item = u32>,
         bits: &mut [u32],
     ) {
-        let mark = self.mark();
+        let mark = self.point();
         for token in tokens {
             let bytes = vocab.token(token).get(skipped..).unwrap_or_default();
             if bytes.iter().all(|&byte| self.byte(byte)) {
                 set(bits, token);
             }
-            self.rollback(&mark);
+            self.back(&mark);
         }
     }
 }

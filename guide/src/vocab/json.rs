@@ -2,7 +2,7 @@
 //! the bytes after the end, and those that stay in a name.
 
 use super::texts::mask;
-use super::{Closer, Prefixes, Vocab};
+use super::{Closer, Prefixes, Vocab, bits};
 use crate::automaton::numbers::MOST_WHOLE;
 use crate::automaton::texts::is_text;
 use crate::automaton::texts::{Inside, Led, PLACES, run};
@@ -75,6 +75,10 @@ pub(crate) struct JsonTokens {
     pub(crate) name_ends: Vec<(Box<[u8]>, Vec<Closer>)>,
     /// The mask of the tokens that begin a text and stay in it, or are the beginning of some number.
     pub(crate) values: Box<[u32]>,
+    /// The masks of the tokens that stay in a text and begin no reference in it, and of those that begin such
+    /// a text.
+    pub(crate) stays: Box<[u32]>,
+    pub(crate) begins: Box<[u32]>,
     /// The most values and steps that a token can begin.
     pub(crate) openings: usize,
     /// The numbers of the tails, while the tables are made.
@@ -142,6 +146,8 @@ impl JsonTokens {
             dotted: Vec::new(),
             name_ends: Vec::new(),
             values: Box::default(),
+            stays: vocab.texts.plain().into(),
+            begins: Box::default(),
             openings: 0,
             numbers: HashMap::new(),
         };
@@ -200,10 +206,13 @@ impl JsonTokens {
         found.tail_tree = Prefixes::new(&tails, |tail| found.tails.get(tail as usize).map_or(&[], |it| it));
         let tree = |tokens: &[u32]| Prefixes::new(tokens, |token| vocab.token(token));
         (found.plain, found.mixed) = (tree(&plain), tree(&mixed));
+        let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
         let numbers = vocab.digits.up_to(MOST_WHOLE, true);
         found.values = mask(found.opens.iter().chain(numbers).copied(), vocab);
+        found.within.holes.iter().for_each(|&hole| bits::clear(&mut found.stays, hole));
+        let is_plain = |token: &u32| run(Inside::Plain, behind_quote(*token)) == Led::On(Inside::Plain);
+        found.begins = mask(found.opens.iter().copied().filter(is_plain), vocab);
         found.within.hole_tree = tree(&found.within.holes);
-        let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
         found.opening.hole_tree = Prefixes::new(&found.opening.holes, behind_quote);
         sort_numbers(&mut found.long, &|a, b| vocab.token(b).len().cmp(&vocab.token(a).len()));
         found
@@ -247,9 +256,7 @@ impl JsonTokens {
         if !is_name(bytes) {
             return;
         }
-        if let Some(word) = self.names.get_mut(token as usize / 32) {
-            *word |= 1 << (token % 32);
-        }
+        bits::set(&mut self.names, token);
         self.long.push(token);
         match bytes.first() {
             Some(b'-') => {
@@ -283,6 +290,6 @@ impl JsonTokens {
         let trees: usize = trees.into_iter().map(Prefixes::memory).sum();
         let tails: usize = self.tails.iter().map(|it| it.len() + 16).sum();
         let ends: usize = self.name_ends.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
-        closers + ends + texts + 4 * (lists + self.names.len() + self.values.len()) + trees + tails
+        closers + ends + texts + 4 * (lists + 3 * self.names.len() + self.values.len()) + trees + tails
     }
 }

@@ -83,17 +83,6 @@ impl<'v> Length<'v> {
     fn known(&mut self, length: Option<&u16>) -> bool {
         self.take(length.filter(|&&length| length != NEVER).map(|&length| length.into()))
     }
-
-    /// Takes the tokens of these bytes.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> bool {
-        if bytes.is_empty() {
-            return true;
-        }
-        match self.vocab.lengths().rests.get(bytes) {
-            Some(length) => self.known(Some(length)),
-            None => self.take(self.vocab.cut(bytes).map(|tokens| tokens.len())),
-        }
-    }
 }
 
 impl Out for Length<'_> {
@@ -119,6 +108,17 @@ impl Out for Length<'_> {
         match known.or_else(integer) {
             Some(length) => self.known(Some(length)),
             None => self.bytes(format!(" {text}").as_bytes()),
+        }
+    }
+
+    /// Takes the tokens of these bytes.
+    fn bytes(&mut self, bytes: &[u8]) -> bool {
+        if bytes.is_empty() {
+            return true;
+        }
+        match self.vocab.lengths().rests.get(bytes) {
+            Some(length) => self.known(Some(length)),
+            None => self.take(self.vocab.cut(bytes).map(|tokens| tokens.len())),
         }
     }
 }

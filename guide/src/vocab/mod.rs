@@ -1,6 +1,7 @@
 //! The tokens of a model, and tables that make masks fast: a trie of the tokens that are written outside
 //! texts, one of digits, and for each position in a text the tokens that stay in it or end it.
 
+pub(crate) mod bits;
 mod bytes;
 mod json;
 mod lacks;
@@ -19,7 +20,7 @@ pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
 pub(crate) use lengths::{Length, Lengths};
 pub(crate) use prefixes::Prefixes;
-pub(crate) use texts::{Closer, Texts, copy_mask};
+pub(crate) use texts::{Closer, Texts};
 pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
 
 /// The most tokens.

@@ -1,7 +1,7 @@
 //! Tokens within texts: for each position in a text those that stay in it, and those that end it, by the
 //! bytes after the end.
 
-use super::{Vocab, trie};
+use super::{Vocab, bits, trie};
 use crate::automaton::texts::{Inside, Led, PLACES, Step, run, step};
 use std::collections::HashMap;
 
@@ -36,25 +36,8 @@ impl Tokens {
 /// The mask of some tokens.
 pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<[u32]> {
     let mut mask = vec![0; vocab.mask_len()];
-    set_all(&mut mask, tokens);
+    tokens.into_iter().for_each(|token| bits::set(&mut mask, token));
     mask.into()
-}
-
-/// Sets a mask to another one.
-pub(crate) fn copy_mask(mask: &[u32], bits: &mut [u32]) {
-    if mask.len() == bits.len() {
-        return bits.copy_from_slice(mask);
-    }
-    let all = mask.iter().copied().chain(core::iter::repeat(0));
-    bits.iter_mut().zip(all).for_each(|(to, from)| *to = from);
-}
-
-fn set_all(mask: &mut [u32], tokens: impl IntoIterator<Item = u32>) {
-    for token in tokens {
-        if let Some(word) = mask.get_mut(token as usize / 32) {
-            *word |= 1 << (token % 32);
-        }
-    }
 }
 
 /// The tables.
@@ -119,10 +102,10 @@ impl Texts {
     /// Sets a mask to the tokens that stay in a text at a position.
     pub(crate) fn fill(&self, place: usize, bits: &mut [u32]) {
         match self.stays.get(place) {
-            Some(Tokens::Mask(mask)) => copy_mask(mask, bits),
+            Some(Tokens::Mask(mask)) => bits::copy(mask, bits),
             Some(Tokens::Listed(tokens)) => {
                 bits.fill(0);
-                set_all(bits, tokens.iter().copied());
+                bits::set_all(bits, tokens);
             }
             None => bits.fill(0),
         }

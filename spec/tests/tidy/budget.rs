@@ -11,7 +11,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/document"], 3_671),
     (&["asm/src/check", "asm/src/rules"], 7_402),
     (&["asm/src/id", "asm/src/syntax"], 5_279),
-    (&["guide/src"], 16_848),
+    (&["guide/src"], 16_672),
     (&["host/src"], 20_276),
     (&["journal/src"], 10_330),
     (&["cli/src"], 9_822),

@@ -1,0 +1,264 @@
+//! ID text as a surface: how programs end, and what ends have in common.
+
+use crate::automaton::close::{Becomes, EndKey, Out};
+use crate::automaton::constants::Lengths;
+use crate::automaton::keys::KEY;
+use crate::automaton::lex::{Lex, Machine};
+use crate::automaton::offers::{NUMBER, TEXT};
+use crate::automaton::state::{ITEMS, Phase};
+use crate::automaton::texts::{self, Inside, Led, run};
+use crate::guide::{IdText, Point};
+use crate::surface::{Class, Groups, Growth, Surface};
+use crate::vocab::{Lacks, Vocab};
+use core::ptr::from_ref;
+use ilo_asm::notation::Notation;
+use ilo_spec::node::{self, Word};
+
+/// The most that digits of equivalent fields can add to an end.
+const FIELD: usize = 8;
+
+/// The most that the end of an unfinished statement may need: a MATCH of two arms at the deepest level.
+const STATEMENT: &str = "\n                        MATCH 63 2\n                          ERR 63 1\n                            FAIL LIST 0\n                          OK 63 1\n                            FAIL LIST 0";
+/// The most that each level may need.
+const BRANCH: &str = "\n                        ERR 63 1\n                          FAIL LIST 0";
+
+/// Where a node begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// The number of open expressions where an operand is next, or a statement.
+    around: Option<u8>,
+    /// The number of values known there.
+    values: usize,
+    /// After texts, and after digits, ends have nearly the same length, and can differ by this number of
+    /// tokens.
+    texts: Option<usize>,
+    digits: Option<usize>,
+}
+
+impl Place {
+    fn of(machine: &Machine<'_, '_>) -> Place {
+        let core = &machine.core;
+        let phase = core.state.phase;
+        let around = match phase {
+            Phase::Operand | Phase::Bound | Phase::FieldOrName => Some(core.depth()),
+            // The operand belongs to the slot or tool.
+            Phase::RefSlot | Phase::Tool => Some(core.depth().saturating_sub(1)),
+            Phase::Line | Phase::End => Some(0),
+            _ => None,
+        };
+        let kinds = core.constants();
+        let has = |kind: u8| kinds >> kind & 1 == 1;
+        let is_key = phase == Phase::CaseKey;
+        let texts = match () {
+            () if !has(TEXT) => None,
+            () if is_key => Some(ITEMS as usize),
+            () => machine.text_is_free().then_some(0),
+        };
+        let digits = match () {
+            () if has(NUMBER) && machine.has_free_numbers() => Some(0),
+            () if machine.has_alike_fields() => Some(FIELD),
+            // Other keys may have a digit more if one is taken, and so may this one.
+            () if has(NUMBER) && is_key => Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY),
+            () => None,
+        };
+        Place { around, values: core.arena.values.len(), texts, digits }
+    }
+}
+
+/// What is known of the position of a mask.
+#[derive(Clone, Copy)]
+pub struct Here {
+    /// The number of tokens of the program that are taken.
+    taken: u32,
+    /// Whether a blank ends a token here.
+    is_behind: bool,
+    /// Here, and after a blank or a line end that ends the unfinished token.
+    places: [Place; 2],
+}
+
+impl Here {
+    fn place(&self, crosses: bool) -> &Place {
+        let [here, behind] = &self.places;
+        if crosses { behind } else { here }
+    }
+
+    /// The number of open expressions around the operand or statement that this node begins, if what follows
+    /// depends only on an [`EndKey`].
+    fn around(&self, (crosses, becomes): (bool, Becomes)) -> Option<u8> {
+        let exits = [Word::Let, Word::Ret, Word::RetOk, Word::RetErr, Word::Fail];
+        let shares = match becomes {
+            Becomes::Line(_, word) => word.row().place == node::Place::Expression || exits.contains(&word),
+            Becomes::Word(word) => word.row().place == node::Place::Expression,
+            Becomes::Integer(_) => true,
+            Becomes::Whole | Becomes::Nil | Becomes::Bool(_) | Becomes::Constant => false,
+        };
+        self.place(crosses).around.filter(|_| shares)
+    }
+}
+
+impl Surface for IdText<'_, '_> {
+    type Point = Point;
+    type Becomes = Becomes;
+    type Here = Here;
+    type Node = (bool, Becomes);
+    type Key = (bool, EndKey);
+
+    fn text(&self) -> &[u8] {
+        &self.machine.text
+    }
+
+    fn memory(&self) -> usize {
+        self.machine.core.memory() + self.machine.text.capacity()
+    }
+
+    fn session(&self) -> usize {
+        from_ref(self.machine.core.session).addr()
+    }
+
+    fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
+        vocab.can_write(self.machine.core.session, Notation::Id)
+    }
+
+    fn point(&self) -> Point {
+        self.machine.point()
+    }
+
+    fn mark(&self) -> Point {
+        self.machine.point().asked_again()
+    }
+
+    fn back(&mut self, point: &Point) {
+        if self.tails.as_ref().is_some_and(|tails| tails.start >= point.text) {
+            self.tails = None;
+        }
+        self.machine.back(point);
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        self.machine.byte(byte)
+    }
+
+    fn grew(&mut self) {}
+
+    fn prepare(&mut self) {
+        self.machine.prepare();
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.machine.may_end()
+    }
+
+    fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        IdText::fill(self, vocab, bits);
+    }
+
+    fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
+        self.machine.completion()
+    }
+
+    fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
+        self.machine.take(becomes, rest)
+    }
+
+    fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+        self.machine.core.close_step(out)
+    }
+
+    fn growth(&self, vocab: &Vocab) -> Option<Growth> {
+        let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
+        let Lengths { constant, call } = self.machine.core.session.lengths();
+        Some(Growth {
+            statement: length(STATEMENT)? + length(&call)?,
+            level: length(BRANCH)?,
+            part: length(&constant)? + 4,
+            nodes: vocab.crossings + 1,
+        })
+    }
+
+    fn size(&self) -> (usize, usize, usize) {
+        let state = &self.machine.core.state;
+        (self.machine.core.level().into(), state.taken as usize, state.counted as usize)
+    }
+
+    fn may_count(&self) -> bool {
+        self.machine.core.is_count()
+    }
+
+    fn here(&mut self) -> Here {
+        let is_behind = !matches!(self.machine.lex, Lex::Line(_) | Lex::Start | Lex::Text(..));
+        let here = Place::of(&self.machine);
+        let behind =
+            |byte: u8| self.machine.attempt(|it| (is_behind && it.byte(byte)).then(|| Place::of(it)));
+        let behind = [b' ', b'\n'].into_iter().find_map(behind).unwrap_or_default();
+        Here { taken: self.machine.core.state.taken, is_behind, places: [here, behind] }
+    }
+
+    fn crosses(here: &Here, token: &[u8]) -> bool {
+        here.is_behind && matches!(token.first(), Some(b' ' | b'\n'))
+    }
+
+    fn groups<'v>(&self, _: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
+        let Lex::Text(_, inside) = self.machine.lex else { return None };
+        if self.machine.core.texts().is_some() || self.machine.core.format().is_some() {
+            return None;
+        }
+        // After another plain token the end has the same length, except for a text that must differ from
+        // those of other cases, or decides what is read.
+        let slack = match self.machine.core.state.phase {
+            _ if self.machine.text_is_free() => 0,
+            Phase::CaseKey => ITEMS as usize,
+            _ => most,
+        };
+        Some(Groups {
+            mask: vocab.texts.plain(),
+            like: b"",
+            slack: (inside == Inside::Plain).then_some(slack),
+            others: Some(vec![vocab.texts.closers(texts::place(inside))]),
+        })
+    }
+
+    fn class<'t>(&self, here: &Here, token: &'t [u8]) -> Option<(Class<'t>, usize)> {
+        if let Lex::Text(_, inside) = self.machine.lex {
+            // What follows a free text is the same for all tokens with the same bytes after its end.
+            let Led::Closed(at) = run(inside, token) else { return None };
+            return token
+                .get(at..)
+                .filter(|_| self.machine.text_is_free())
+                .map(|tail| (Class::Ends(tail), 0));
+        }
+        let crosses = Self::crosses(here, token);
+        let bytes = if crosses { token.strip_prefix(b" ")? } else { token };
+        let place = here.place(crosses);
+        match bytes.split_first()? {
+            (b'"', rest) if run(Inside::Plain, rest) == Led::On(Inside::Plain) => {
+                Some((Class::Text, place.texts?))
+            }
+            _ if bytes.iter().all(u8::is_ascii_digit) => Some((Class::Digits, place.digits?)),
+            _ => None,
+        }
+    }
+
+    fn node(&self, here: &Here, becomes: Becomes, crosses: bool) -> Option<(bool, Becomes)> {
+        let is_kept = match becomes {
+            Becomes::Whole => false,
+            Becomes::Constant => {
+                matches!(self.machine.lex, Lex::Text(_, Inside::Plain)) && self.machine.text_is_free()
+            }
+            _ => true,
+        };
+        let is_next = self.machine.core.state.taken == here.taken + u32::from(crosses);
+        (is_next && is_kept).then_some((crosses, becomes))
+    }
+
+    fn is_behind(&self, here: &Here, node: Option<(bool, Becomes)>) -> bool {
+        node.and_then(|node| here.around(node)).is_some_and(|around| match self.machine.core.depth() {
+            0 => matches!(self.machine.core.state.phase, Phase::End | Phase::BlockCount),
+            open => open <= around,
+        })
+    }
+
+    fn key(&self, here: &Here, node: Option<(bool, Becomes)>) -> Option<(bool, EndKey)> {
+        let (crosses, _) = node?;
+        Some((crosses, self.machine.core.end_key(here.place(crosses).values)?))
+    }
+}

@@ -1,0 +1,155 @@
+//! Which tokens leave an end of the program within a budget. The end behind each token that may come next is
+//! found, node by node, and its nodes must fit. Parts that ends have in common are found once: behind the
+//! node that several tokens begin, and behind the statement in which they are.
+
+use crate::automaton::close::Out;
+use crate::surface::{Class, STEPS, Surface};
+use crate::vocab::bits::{has, set};
+use crate::vocab::{Length, Vocab};
+use hashbrown::HashMap;
+
+/// The most ends that are found for one mask. Tokens that need more are not allowed, so that time is bounded.
+const MOST: usize = 256;
+
+/// What is known of ends for one mask: their lengths in tokens, `None` if they exceed the limit.
+struct Looks<'v, S: Surface> {
+    vocab: &'v Vocab,
+    limit: usize,
+    here: S::Here,
+    /// Behind the node that is next.
+    nodes: HashMap<S::Node, Option<usize>>,
+    /// Behind the operand or statement that a node begins.
+    ends: HashMap<S::Key, Option<usize>>,
+    classes: HashMap<(bool, Class<'v>), Option<usize>>,
+    searched: usize,
+}
+
+/// Clears the tokens of a mask that leave no end with `left` tokens, which are at least two. A statement can
+/// add `most` tokens to an end.
+pub(crate) fn keep<S: Surface>(machine: &mut S, vocab: &Vocab, left: usize, most: usize, bits: &mut [u32]) {
+    let here = machine.here();
+    // Without this token, and the one that ends the text.
+    let limit = left.saturating_sub(2);
+    let (nodes, ends, classes) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, searched: 0 };
+    let mut kept = vec![0; bits.len()];
+    if let Some(groups) = machine.groups(&here, vocab, most) {
+        let fits = groups.slack.is_some_and(|slack| {
+            let found = looks.behind(machine, groups.like, false);
+            found.is_some_and(|length| length + slack <= limit)
+        });
+        for ((kept, bits), mask) in kept.iter_mut().zip(&mut *bits).zip(groups.mask) {
+            *kept = if fits { *bits & mask } else { 0 };
+            *bits &= !mask;
+        }
+        if let Some(others) = groups.others {
+            for closer in others.into_iter().flatten() {
+                if has(bits, closer.token) && looks.fits(machine, closer.token) {
+                    set(&mut kept, closer.token);
+                }
+            }
+            return bits.copy_from_slice(&kept);
+        }
+    }
+    for ((word, kept), bits) in (0..).zip(&mut kept).zip(&*bits) {
+        let mut rest = *bits;
+        while rest != 0 {
+            let bit = rest.trailing_zeros();
+            rest &= rest - 1;
+            *kept |= u32::from(looks.fits(machine, word * 32 + bit)) << bit;
+        }
+    }
+    bits.copy_from_slice(&kept);
+}
+
+impl<S: Surface> Looks<'_, S> {
+    /// Whether an end fits behind a token that may come next.
+    fn fits(&mut self, machine: &mut S, token: u32) -> bool {
+        if token == self.vocab.eos() {
+            return true;
+        }
+        let bytes = self.vocab.token(token);
+        let crosses = S::crosses(&self.here, bytes);
+        let Some((class, slack)) = machine.class(&self.here, bytes) else {
+            return self.behind(machine, bytes, crosses).is_some();
+        };
+        match self.classes.get(&(crosses, class)) {
+            Some(&known) => {
+                known.is_some_and(|length| length + slack <= self.limit)
+                    || (slack > 0 && self.behind(machine, bytes, crosses).is_some())
+            }
+            None => {
+                let found = self.behind(machine, bytes, crosses);
+                self.classes.insert((crosses, class), found);
+                found.is_some()
+            }
+        }
+    }
+
+    /// The length of an end behind some bytes, which may come next.
+    fn behind(&mut self, machine: &mut S, bytes: &[u8], crosses: bool) -> Option<usize> {
+        machine.tried(|machine| {
+            let taken = bytes.iter().all(|&byte| machine.byte(byte));
+            if taken { self.from(machine, crosses) } else { None }
+        })
+    }
+
+    /// The length of an end from here.
+    fn from(&mut self, machine: &mut S, crosses: bool) -> Option<usize> {
+        let (rest, becomes) = machine.completion()?;
+        let mut length = Length::new(self.vocab, self.limit);
+        if !length.bytes(&rest) {
+            return None;
+        }
+        let spent = self.limit - length.left;
+        let node = machine.node(&self.here, becomes, crosses);
+        let behind = match node.and_then(|node| self.nodes.get(&node)) {
+            Some(&behind) => behind,
+            None if self.searched >= MOST => return None,
+            None => {
+                self.searched += 1;
+                let taken = machine.complete(becomes, &rest);
+                let behind = if taken { self.look(machine, node) } else { None };
+                if let Some(node) = node {
+                    self.nodes.insert(node, behind);
+                }
+                behind
+            }
+        };
+        behind.map(|behind| behind + spent).filter(|&all| all <= self.limit)
+    }
+
+    /// The length of an end from the end of a complete part.
+    fn look(&mut self, machine: &mut S, node: Option<S::Node>) -> Option<usize> {
+        let mut length = Length::new(self.vocab, self.limit);
+        let mut steps = 0..STEPS;
+        while !machine.is_behind(&self.here, node) {
+            steps.next()?;
+            if let Some(ends) = machine.close_step(&mut length) {
+                return ends.then(|| self.limit - length.left);
+            }
+        }
+        let key = machine.key(&self.here, node);
+        let behind = match key.and_then(|key| self.ends.get(&key)) {
+            Some(&behind) => {
+                debug_assert_eq!(behind, machine.tried(|machine| self.rest(machine)), "{key:?}");
+                behind
+            }
+            None => {
+                let behind = self.rest(machine);
+                if let Some(key) = key {
+                    self.ends.insert(key, behind);
+                }
+                behind
+            }
+        };
+        let before = self.limit - length.left;
+        behind.map(|behind| behind + before).filter(|&all| all <= self.limit)
+    }
+
+    /// The length of an end from here, where a statement or operand is complete.
+    fn rest(&self, machine: &mut S) -> Option<usize> {
+        let mut length = Length::new(self.vocab, self.limit);
+        machine.close_all(&mut length).then(|| self.limit - length.left)
+    }
+}

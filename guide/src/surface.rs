@@ -1,0 +1,134 @@
+//! A notation: what may come next in an unfinished program, byte by byte, and how the program ends soonest.
+//!
+//! ID text and `constrained` are surfaces. What is built on them is in `looks`, `budget` and `body`.
+
+use crate::automaton::close::{Out, Written};
+use crate::vocab::{Closer, Lacks, Vocab};
+use core::fmt::Debug;
+use core::hash::Hash;
+
+/// The most steps to an end.
+pub(crate) const STEPS: usize = 20_000;
+
+/// A notation: the state of an unfinished program.
+pub trait Surface {
+    /// A position to return to.
+    type Point;
+    /// The node that an unfinished part will become.
+    type Becomes: Copy;
+    /// What is known of the position that a mask is for.
+    type Here: Copy;
+    /// A node that tokens end or begin, if what follows it is the same for all of them.
+    type Node: Copy + Eq + Hash;
+    /// What an end depends on behind the statement or operand that a node begins.
+    type Key: Copy + Eq + Hash + Debug;
+
+    fn text(&self) -> &[u8];
+    fn memory(&self) -> usize;
+    /// A number by which the session is recognised.
+    fn session(&self) -> usize;
+    /// Whether a vocabulary has a token for each byte that the program may need.
+    fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks>;
+
+    /// The position, to return to before anything else changes.
+    fn point(&self) -> Self::Point;
+    /// The same, to return to after any changes.
+    fn mark(&self) -> Self::Point;
+    fn back(&mut self, point: &Self::Point);
+    /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
+    fn byte(&mut self, byte: u8) -> bool;
+    /// Some bytes were taken that will stay.
+    fn grew(&mut self);
+    /// Computes what several bytes are tried against.
+    fn prepare(&mut self);
+    fn may_end(&mut self) -> bool;
+    /// Sets the tokens that may come next, without a limit on those after them, and clears all others.
+    fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]);
+
+    /// The bytes that complete the unfinished part, and the node that it becomes.
+    fn completion(&mut self) -> Option<(Vec<u8>, Self::Becomes)>;
+    /// Takes that node, and the bytes that complete it.
+    fn complete(&mut self, becomes: Self::Becomes, rest: &[u8]) -> bool;
+    /// Writes the next node of an end. Returns whether the end was found, when that is known.
+    fn close_step(&mut self, out: &mut impl Out) -> Option<bool>;
+
+    /// The most that nodes can add to an end; `None` if the vocabulary cannot write them.
+    fn growth(&self, vocab: &Vocab) -> Option<Growth>;
+    /// The level of blocks, the nodes of the program so far or more, and the parts that its counts may add.
+    fn size(&self) -> (usize, usize, usize);
+    /// Whether the next token may count parts.
+    fn may_count(&self) -> bool;
+
+    fn here(&mut self) -> Self::Here;
+    /// Whether a token ends the unfinished part before it begins another.
+    fn crosses(here: &Self::Here, token: &[u8]) -> bool;
+    /// The tokens that are decided at once. A statement can add `most` tokens to an end.
+    fn groups<'v>(&self, here: &Self::Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>>;
+    /// For a token after which the end has nearly the length of that after others: its class, and the
+    /// difference.
+    fn class<'t>(&self, here: &Self::Here, token: &'t [u8]) -> Option<(Class<'t>, usize)>;
+    /// The node that is completed behind a token.
+    fn node(&self, here: &Self::Here, becomes: Self::Becomes, crosses: bool) -> Option<Self::Node>;
+    /// Whether the statement or operand that a node begins is complete, if ends behind it may be shared.
+    fn is_behind(&self, here: &Self::Here, node: Option<Self::Node>) -> bool;
+    /// What the end depends on there; `None` if it depends on more.
+    fn key(&self, here: &Self::Here, node: Option<Self::Node>) -> Option<Self::Key>;
+
+    /// Tries a step and undoes it.
+    fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let point = self.point();
+        let result = run(self);
+        self.back(&point);
+        result
+    }
+
+    /// Writes an end, from the end of a complete part. `false` if none was found, or there is no room for it.
+    fn close_all(&mut self, out: &mut impl Out) -> bool {
+        (0..STEPS).find_map(|_| self.close_step(out)).unwrap_or(false)
+    }
+
+    /// An end of the program; `None` if none was found, which would be a defect.
+    fn close(&mut self) -> Option<Written> {
+        let mut end = Written::default();
+        self.tried(|this| {
+            let (rest, becomes) = this.completion()?;
+            end.piece(&rest);
+            (this.complete(becomes, &rest) && this.close_all(&mut end)).then_some(())
+        })?;
+        Some(end)
+    }
+}
+
+/// The most that nodes can add to an end, in tokens of a vocabulary.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    /// An unfinished statement, each level of blocks around it, and each part that is counted.
+    pub(crate) statement: usize,
+    pub(crate) level: usize,
+    pub(crate) part: usize,
+    /// The most nodes that one token begins.
+    pub(crate) nodes: usize,
+}
+
+/// Tokens of which the ends have nearly the same length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class<'t> {
+    /// They begin a text.
+    Text,
+    /// They are digits, or other parts of a number.
+    Digits,
+    Number,
+    /// They end a text or a name, and have these bytes behind it.
+    Ends(&'t [u8]),
+}
+
+/// What is decided for many tokens at once, from tables of a vocabulary.
+pub struct Groups<'v> {
+    /// The mask of some tokens. After each of them the end is at most so much longer than after these bytes;
+    /// if nothing is known of that, none is allowed.
+    pub(crate) mask: &'v [u32],
+    pub(crate) like: &'static [u8],
+    pub(crate) slack: Option<usize>,
+    /// If no others are allowed except some of these: them.
+    pub(crate) others: Option<Vec<&'v [Closer]>>,
+}
