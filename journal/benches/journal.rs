@@ -2,9 +2,10 @@
 //! runs.
 //!
 //! `cargo bench -p ilo-journal` prints a table, with the time of an 8 kB `fdatasync` on the same disk beside
-//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs (0 for none), `ILO_SECONDS` the time of
-//! each row of steps, `ILO_FOLDER` the folder. With `ILO_JOURNAL` and the feature `postgres` the journal is at that
-//! address. With `ILO_STEPS` it makes that many steps by 64 runs at once, and nothing else.
+//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs (0 for none), `ILO_SECONDS` the
+//! time of each row of steps, `ILO_FOLDER` the folder. With `ILO_JOURNAL` and the feature `postgres` the
+//! journal is at that address. With `ILO_STEPS` it makes that many steps by 64 runs at once, and nothing
+//! else.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
 
 use ilo_asm::build::{Options as Build, build};
@@ -99,8 +100,8 @@ fn used() -> (f64, f64) {
     ((ticks(11) + ticks(12)) / 100.0, written.unwrap_or_default())
 }
 
-/// Steps per second of `threads` that each drive runs of `steps` calls, and the cost of a step. They begin no run
-/// after `time`, and stop when there are `most` steps.
+/// Steps per second of `threads` that each drive runs of `steps` calls, and the cost of a step. They begin no
+/// run after `time`, and stop when there are `most` steps.
 fn steps(place: &Path, threads: usize, steps: i64, time: Duration, most: u64) -> [f64; 4] {
     let store = Arc::new(Store::open(place, &Options::default()).unwrap());
     let program = program();

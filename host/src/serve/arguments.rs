@@ -1,5 +1,5 @@
-//! Reads the arguments of a call from the bytes of the client, each one separately and within limits. What is wrong
-//! with them is a text for the model that wrote them.
+//! Reads the arguments of a call from the bytes of the client, each one separately and within limits. What is
+//! wrong with them is a text for the model that wrote them.
 
 use super::message::Arguments;
 use axum::body::Bytes;

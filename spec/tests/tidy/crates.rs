@@ -20,6 +20,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("benches", &["asm", "vm", "graph", "guide", "drive", "journal", "host", "worker"]),
     ("benches/serve", &[]),
     ("benches/worker", &[]),
+    ("journal/dbos", &[]),
     ("examples", &["asm", "vm", "host", "journal"]),
 ];
 
