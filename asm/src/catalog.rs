@@ -66,7 +66,7 @@ pub struct Tool {
     /// A description of its purpose.
     pub description: Option<String>,
     /// What follows an answer that does not fit its schema.
-    validation: Validation,
+    pub validation: Validation,
     schemas: Arc<dyn Schemas>,
     shapes: OnceLock<Arc<shape::Shapes>>,
     /// Whether each call of it must be followed directly by a ROLLBACK.
@@ -120,17 +120,6 @@ impl Tool {
             requires_rollback: false,
             confirm: false,
         }
-    }
-
-    /// The tool with another rule for answers that do not fit.
-    #[must_use]
-    pub fn with_validation(self, validation: Validation) -> Tool {
-        Tool { validation, ..self }
-    }
-
-    /// What follows an answer that does not fit.
-    pub fn validation(&self) -> Validation {
-        self.validation
     }
 
     fn shapes(&self) -> &shape::Shapes {

@@ -54,7 +54,7 @@ pub trait World: Policies {
 
     /// Why a call with these arguments is not made: the arguments do not fit.
     fn refuses(&self, tool: &str, arguments: &Data) -> Option<String> {
-        let tool = self.signature(tool).filter(|tool| tool.validation() != Validation::Off)?;
+        let tool = self.signature(tool).filter(|tool| tool.validation != Validation::Off)?;
         misfit(tool.input(), arguments).map(|why| self.worded(why))
     }
 
@@ -66,7 +66,7 @@ pub trait World: Policies {
     /// The result of a call, which is a failure if its answer does not fit.
     fn checked(&self, tool: &str, result: Result<Data, Failure>) -> Result<Data, Failure> {
         let value = result?;
-        let Some(found) = self.signature(tool).filter(|tool| tool.validation() != Validation::Off) else {
+        let Some(found) = self.signature(tool).filter(|tool| tool.validation != Validation::Off) else {
             return Ok(value);
         };
         match misfit(found.output(), &value).map(|why| self.worded(why)) {

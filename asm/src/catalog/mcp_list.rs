@@ -169,6 +169,15 @@ impl Schemas for Unread {
 /// A value that is read and discarded.
 struct Checked;
 
+/// The methods of a visitor that takes each value.
+macro_rules! accepts {
+    ($($visit:ident($($of:ty)?))*) => {$(
+        fn $visit<E>(self, $(_: $of)?) -> Result<Checked, E> {
+            Ok(Checked)
+        }
+    )*};
+}
+
 impl<'de> Deserialize<'de> for Checked {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Checked, D::Error> {
         reader.deserialize_any(Checked)
@@ -182,29 +191,7 @@ impl<'de> Visitor<'de> for Checked {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Checked, E> {
-        Ok(Checked)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Checked, E> {
-        Ok(Checked)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Checked, E> {
-        Ok(Checked)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Checked, E> {
-        Ok(Checked)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Checked, E> {
-        Ok(Checked)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Checked, E> {
-        Ok(Checked)
-    }
+    accepts! { visit_unit() visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Checked, A::Error> {
         while items.next_element::<Checked>()?.is_some() {}

@@ -366,11 +366,6 @@ impl<'c> Shape<'c> {
         self.node().format.filter(|format| !format.fits(text))
     }
 
-    /// Whether a text is one of the listed ones.
-    pub fn lists_text(self, text: &str) -> bool {
-        self.texts().is_some() && self.refuses_text(text).is_none()
-    }
-
     /// Why a number is not allowed.
     pub fn refuses_number(self, number: Number) -> Option<Misfit> {
         let node = self.node();

@@ -4,23 +4,25 @@
 //! A signature shows the parts of the schemas that help to write a call and to read its answer. Its depth and
 //! length are limited.
 
-use super::shape::{Field, Shape};
+use super::shape::Shape;
 use crate::text::{is_hidden, quote, shorten, visible};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 
 /// The depth to which records and lists are shown.
-const DEEPEST: usize = 4;
+const DEEPEST: usize = 24;
 /// The most fields of a nested record that are shown.
-const FIELDS: usize = 12;
+const FIELDS: usize = 40;
 /// The most constants of a value that are shown.
 const CONSTANTS: usize = 12;
 /// The longest name or constant that is shown whole, in bytes.
 const TEXT: usize = 200;
 /// The length in bytes at which a signature is cut.
 const LONGEST: usize = 4096;
-/// Marks what is left out.
+/// The kinds in the order in which they are written.
+const KINDS: [Kinds; 6] = [Kinds::RECORD, Kinds::LIST, Kinds::TEXT, Kinds::NUMBER, Kinds::BOOL, Kinds::NIL];
+/// Marks what is left out, and a record that is inside of itself.
 const MORE: char = '…';
 
 /// Writes the signature of a tool.
@@ -30,57 +32,33 @@ pub(super) fn signature(name: &str, input: Shape<'_>, output: Shape<'_>) -> Stri
     out.push('(');
     out.push_str(&arguments(input));
     out.push_str(") -> ");
-    let mut answer = String::new();
-    shape(output, 0, &mut answer);
-    out + &answer
+    out + &output.written()
 }
 
 /// Writes the arguments of a tool.
 pub(super) fn arguments(input: Shape<'_>) -> String {
-    let mut out = String::new();
-    if !listed(&mut input.fields(), usize::MAX, 1, &mut out) || input.is_open() {
-        out.push_str(if out.is_empty() { "" } else { ", " });
-        out.push(MORE);
+    let mut writer = Writer { out: String::new(), open: vec![input] };
+    writer.listed(input, usize::MAX);
+    if input.is_open() {
+        writer.out.push_str(if writer.out.is_empty() { "" } else { ", " });
+        writer.out.push(MORE);
     }
-    out
+    writer.out
 }
 
 impl Shape<'_> {
     /// A shape in the form for a model: `{email: text, verified: bool}`.
     pub fn written(self) -> String {
-        let mut out = String::new();
-        shape(self, 0, &mut out);
-        out
+        let mut writer = Writer { out: String::new(), open: Vec::new() };
+        writer.shape(self);
+        writer.out
     }
-}
-
-/// Writes the first fields, separated by commas. Returns whether these are all.
-fn listed<'c>(
-    fields: &mut impl Iterator<Item = Field<'c>>,
-    most: usize,
-    depth: usize,
-    out: &mut String,
-) -> bool {
-    for (at, field) in fields.enumerate() {
-        if at == most || out.len() >= LONGEST {
-            return false;
-        }
-        out.push_str(if at == 0 { "" } else { ", " });
-        word(field.name, out);
-        out.push_str(if field.required { ": " } else { "?: " });
-        shape(field.shape, depth, out);
-    }
-    true
 }
 
 /// A text in quotes, cut if it is long. Invisible characters are escaped.
 fn quoted(text: &str, out: &mut String) {
     let mut whole = String::new();
-    if text.len() <= TEXT {
-        quote(text, &mut whole);
-    } else {
-        quote(&shorten(text), &mut whole);
-    }
+    quote(&if text.len() <= TEXT { text.to_owned() } else { shorten(text) }, &mut whole);
     out.push_str(&visible(&whole));
 }
 
@@ -94,72 +72,90 @@ fn word(name: &str, out: &mut String) {
     }
 }
 
-/// A shape in the words of ilo's types; `any` beyond the depth limit.
-fn shape(shape: Shape<'_>, depth: usize, out: &mut String) {
-    let kinds = shape.kinds();
-    if depth >= DEEPEST || kinds == Kinds::ANY || out.len() >= LONGEST {
-        return out.push_str("any");
-    }
-    let mut between = "";
-    for kind in [Kinds::RECORD, Kinds::LIST, Kinds::TEXT, Kinds::NUMBER, Kinds::BOOL, Kinds::NIL] {
-        if kinds.meets(kind) {
-            out.push_str(between);
-            between = "|";
-            of_kind(shape, kind, depth, out);
-        }
-    }
+/// Writes a shape in the words of ilo's types.
+struct Writer<'c> {
+    out: String,
+    /// The records and lists that are open, from the outermost.
+    open: Vec<Shape<'c>>,
 }
 
-/// The part of a shape that is about one kind.
-fn of_kind(of: Shape<'_>, kind: Kinds, depth: usize, out: &mut String) {
-    match kind {
-        Kinds::RECORD => record(of, depth, out),
-        Kinds::LIST => {
-            out.push_str("list ");
-            let items = of.item();
-            let start = out.len();
-            shape(items, depth + 1, out);
-            if out.get(start..).is_some_and(has_choice) {
-                out.insert(start, '(');
-                out.push(')');
+impl<'c> Writer<'c> {
+    /// Writes the first fields, separated by commas, and a mark if these are not all.
+    fn listed(&mut self, of: Shape<'c>, most: usize) {
+        for (at, field) in of.fields().enumerate() {
+            self.out.push_str(if at == 0 { "" } else { ", " });
+            if at == most || self.out.len() >= LONGEST {
+                return self.out.push(MORE);
+            }
+            word(field.name, &mut self.out);
+            self.out.push_str(if field.required { ": " } else { "?: " });
+            self.shape(field.shape);
+        }
+    }
+
+    /// A shape; `any` beyond the limits.
+    fn shape(&mut self, shape: Shape<'c>) {
+        let kinds = shape.kinds();
+        if self.open.len() >= DEEPEST || kinds == Kinds::ANY || self.out.len() >= LONGEST {
+            return self.out.push_str("any");
+        }
+        let mut between = "";
+        for kind in KINDS {
+            if kinds.meets(kind) {
+                self.out.push_str(between);
+                between = "|";
+                self.of_kind(shape, kind);
             }
         }
-        Kinds::TEXT => match of.texts() {
-            Some(texts) => constants(texts, out, |text, out| quoted(text, out)),
-            None => out.push_str("text"),
-        },
-        Kinds::NUMBER => match of.numbers() {
-            Some(numbers) => constants(numbers, out, |&number: &Number, out| {
-                // Writing to a text cannot fail.
-                let _ = number::write(number, out);
+    }
+
+    /// The part of a shape that is about one kind.
+    fn of_kind(&mut self, of: Shape<'c>, kind: Kinds) {
+        let out = &mut self.out;
+        match kind {
+            Kinds::RECORD if of.fields().len() == 0 => out.push_str("record"),
+            Kinds::RECORD if self.open.iter().any(|open| open.same(of)) => out.extend(['{', MORE, '}']),
+            Kinds::RECORD => {
+                out.push('{');
+                self.open.push(of);
+                self.listed(of, FIELDS);
+                self.open.pop();
+                self.out.push('}');
+            }
+            Kinds::LIST => {
+                let item = of.item();
+                out.push_str(if is_choice(item) { "list (" } else { "list " });
+                self.open.push(of);
+                self.shape(item);
+                self.open.pop();
+                self.out.push_str(if is_choice(item) { ")" } else { "" });
+            }
+            Kinds::TEXT => match of.texts() {
+                Some(texts) => constants(texts, out, |text, out| quoted(text, out)),
+                None => out.push_str("text"),
+            },
+            Kinds::NUMBER => match of.numbers() {
+                Some(numbers) => constants(numbers, out, |&number: &Number, out| {
+                    // Writing to a text cannot fail.
+                    let _ = number::write(number, out);
+                }),
+                None => out.push_str("number"),
+            },
+            Kinds::BOOL => out.push_str(match of.boolean() {
+                Some(true) => "true",
+                Some(false) => "false",
+                None => "bool",
             }),
-            None => out.push_str("number"),
-        },
-        Kinds::BOOL => out.push_str(match of.boolean() {
-            Some(true) => "true",
-            Some(false) => "false",
-            None => "bool",
-        }),
-        _ => out.push_str("nil"),
+            _ => out.push_str("nil"),
+        }
     }
 }
 
-/// Whether there is a choice outside of braces and quotes.
-fn has_choice(written: &str) -> bool {
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for c in written.chars() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '{' | '(' => depth += 1,
-            '}' | ')' => depth = depth.saturating_sub(1),
-            '|' if depth == 0 => return true,
-            _ => {}
-        }
-    }
-    false
+/// Whether a shape is written as a choice.
+fn is_choice(shape: Shape<'_>) -> bool {
+    let kinds = shape.kinds();
+    let constants = shape.texts().map_or(1, <[_]>::len).max(shape.numbers().map_or(1, <[_]>::len));
+    kinds != Kinds::ANY && (constants > 1 || KINDS.into_iter().filter(|&kind| kinds.meets(kind)).count() > 1)
 }
 
 fn constants<T>(all: &[T], out: &mut String, write: impl Fn(&T, &mut String)) {
@@ -170,17 +166,4 @@ fn constants<T>(all: &[T], out: &mut String, write: impl Fn(&T, &mut String)) {
         }
         write(one, out);
     }
-}
-
-fn record(of: Shape<'_>, depth: usize, out: &mut String) {
-    let mut fields = of.fields();
-    if fields.len() == 0 {
-        return out.push_str("record");
-    }
-    out.push('{');
-    if !listed(&mut fields, FIELDS, depth + 1, out) {
-        out.push_str(", ");
-        out.push(MORE);
-    }
-    out.push('}');
 }

@@ -5,10 +5,17 @@
 
 mod about;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, bare};
 use crate::compile::{OutputSchema, Signature};
 use crate::notation::Notation;
+use hashbrown::HashMap;
+use std::cmp::Reverse;
 use std::fmt::Write as _;
+
+/// The most records that get a name.
+const NAMES: usize = 50;
+/// What a name must save, in bytes, beside itself.
+const LEAST: usize = 40;
 
 /// The card of a notation.
 pub const fn card(notation: Notation) -> &'static str {
@@ -29,23 +36,62 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
         if catalog.tools().is_empty() {
             out.push_str("none\n");
         }
+        let names = names(catalog);
+        let short = |text: String, from: usize| {
+            names.iter().skip(from).fold(text, |all, (name, record)| all.replace(record, name))
+        };
+        for (at, (name, record)) in names.iter().enumerate() {
+            out.extend([name, " = ", &short(record.clone(), at + 1), "\n"]);
+        }
         for tool in catalog.tools() {
-            out.push_str(&tool.signature());
+            out.push_str(&short(tool.signature(), 0));
             if let Some(about) = about::tool(tool) {
-                out.push_str(" # ");
-                out.push_str(&about);
+                out.extend([" # ", &about]);
             }
             out.push('\n');
             for (name, about) in about::arguments(tool) {
-                out.push_str("  # ");
-                out.push_str(&name);
-                out.push_str(": ");
-                out.push_str(&about);
-                out.push('\n');
+                out.extend(["  # ", &name, ": ", &about, "\n"]);
             }
         }
     }
     out
+}
+
+/// The records that several arguments or answers of tools are, the longest first, each with a name: `User`.
+fn names(catalog: &Catalog) -> Vec<(String, String)> {
+    let (mut times, mut first) = (HashMap::<String, usize>::new(), Vec::new());
+    for tool in catalog.tools() {
+        let arguments = tool.input().fields().map(|field| (field.name, field.shape));
+        for (label, shape) in arguments.chain([(bare(&tool.name), tool.output())]) {
+            let record = if shape.has_fields() { shape } else { shape.item() };
+            if record.has_fields() {
+                let times = times.entry(record.written()).or_insert_with_key(|record| {
+                    first.push((label, record.clone()));
+                    0
+                });
+                *times += 1;
+            }
+        }
+    }
+    let mut names: Vec<(String, String)> = Vec::new();
+    for (label, record) in first {
+        let name = type_name(label);
+        let is_new = !name.is_empty() && names.iter().all(|(other, _)| *other != name);
+        let times = times.get(&record).copied().unwrap_or(1);
+        let saves = (times - 1) * record.len() > LEAST + (times + 1) * name.len();
+        if saves && is_new && names.len() < NAMES {
+            names.push((name, record));
+        }
+    }
+    names.sort_by_key(|(_, record)| Reverse(record.len()));
+    names
+}
+
+/// The name of an argument or a tool as that of a record: `ShippingAddress`.
+fn type_name(label: &str) -> String {
+    let upper =
+        |all: &str| all.chars().take(1).flat_map(char::to_uppercase).chain(all.chars().skip(1)).collect();
+    label.split(|c: char| !c.is_alphanumeric()).map(upper).collect::<Vec<String>>().concat()
 }
 
 /// The same for a program of which the host expects a signature, or a value.
@@ -98,6 +144,35 @@ mod tests {
             let all = prompt_for(notation, None, None, Some(&output));
             assert!(all.ends_with("\nThe program returns a value of this type: {id: text}\n"), "{all}");
         }
+    }
+
+    #[test]
+    fn a_record_that_is_there_twice_has_a_name() {
+        let address = r#"{"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"},
+            "geo": {"type": "object", "properties": {"at": {"type": "object", "properties": {"lat": {"type": "number"}}}}}}}"#;
+        let orders = format!(
+            r#"[{{"name": "order", "inputSchema": {{"properties": {{"ship_to": {address}, "lines": {{"type": "array", "items": {address}}}}}}}}},
+                {{"name": "home", "inputSchema": {{"properties": {{}}}}, "outputSchema": {address}}}]"#
+        );
+        let all = prompt(Notation::Mcp, Some(&Catalog::from_json(&orders).unwrap()));
+        let expected = "(? marks what may be left out):\n\
+            ShipTo = {street?: text, city?: text, geo?: {at?: {lat?: number}}}\n\
+            order(ship_to?: ShipTo, lines?: list ShipTo) -> any\nhome() -> ShipTo\n";
+        assert!(all.ends_with(expected), "{all}");
+        let pair = r#"{"properties": {"first": PART, "second": PART}}"#.replace("PART", address);
+        let pairs = r#"[{"name": "a", "inputSchema": {"properties": {"both": PAIR}}, "outputSchema": PAIR}, {"name": "b", "outputSchema": PART}]"#;
+        let pairs = pairs.replace("PAIR", &pair).replace("PART", address);
+        let all = prompt(Notation::Mcp, Some(&Catalog::from_json(&pairs).unwrap()));
+        let expected =
+            "\na(both?: Both) -> Both\nb(…) -> {street?: text, city?: text, geo?: {at?: {lat?: number}}}\n";
+        assert!(all.contains("\nBoth = {first?: {street?: text, ") && all.ends_with(expected), "{all}");
+        let tree = r##"[{"name": "tree", "inputSchema": {"properties": {}}, "outputSchema": {"$ref": "#/$defs/T", "$defs": {"T":
+            {"properties": {"name": {"type": "string"}, "below": {"type": "array", "items": {"$ref": "#/$defs/T"}}}}}}}]"##;
+        let all = prompt(Notation::Mcp, Some(&Catalog::from_json(tree).unwrap()));
+        assert!(
+            all.ends_with("\ntree() -> {name?: text, below?: list {name?: text, below?: list {…}}}\n"),
+            "{all}"
+        );
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Wiring {
                 name: tool.name.clone(),
                 read_only: policy.read_only,
                 checks_arguments: !tool.input().is_any(),
-                checks_answer: tool.validation() != Validation::Off && !tool.output().is_any(),
+                checks_answer: tool.validation != Validation::Off && !tool.output().is_any(),
             })
         };
         let calls = program.tools().map(wired).collect();

@@ -39,6 +39,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The longest interval between checks for an interrupt.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// One call that a provider answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'c> {
@@ -75,6 +78,23 @@ impl Request<'_> {
     /// The message of a call that was ended after a cancel.
     pub(crate) fn cancelled_message(&self) -> String {
         cancelled_message(self.tool, self.cancel_grace)
+    }
+
+    /// Waits, unless the call ends before.
+    pub(crate) fn wait(&self, delay: Duration) -> Result<(), Failure> {
+        let begun = Instant::now();
+        loop {
+            let left = delay.saturating_sub(begun.elapsed());
+            let time = self.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            } else if self.interrupt.is_set() {
+                return Err(Failure::Interrupted);
+            } else if time.is_zero() {
+                return Err(Failure::TimedOut);
+            }
+            std::thread::sleep(left.min(time).min(LOOK));
+        }
     }
 }
 
@@ -231,7 +251,8 @@ impl Tool {
         let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
         tool.requires_rollback = self.policy.requires_rollback;
         tool.confirm = self.policy.confirm;
-        tool.with_validation(self.validate)
+        tool.validation = self.validate;
+        tool
     }
 
     pub(crate) fn of(name: String, source: Source, provider: Option<Box<dyn Provider>>) -> Tool {

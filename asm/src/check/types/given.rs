@@ -238,7 +238,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
         let Some(known) = seen else { return };
         let demand = rules::of_shape(wanted);
-        let listed = self.bare_name(value).filter(|name| wanted.lists_text(name));
+        let listed = wanted.texts().and(self.bare_name(value)).filter(|it| wanted.refuses_text(it).is_none());
         if !demand.accepts(known.ty) {
             let typed = self.typed(value, known.ty);
             let wrong = argument(self.function, place.call, place.path, typed, demand, None);
