@@ -34,18 +34,21 @@ ls -l target/wheels
 step 'python: types'
 (cd python && ../.venv/bin/python -m mypy.stubtest ilo._ilo)
 (cd python && MYPYPATH=python ../.venv/bin/python -m mypy --python-version 3.10 -p ilo)
+(cd python && ../.venv/bin/pyright --project . --pythonpath ../.venv/bin/python tests/host_types.py)
 step 'python: tests'
 # What Rust makes of the corpus, to compare with.
 cargo build --quiet --locked --profile bindings --package ilo-bindings --example replay
 (cd python && timeout 600 ../.venv/bin/python -m pytest --quiet tests)
 step 'javascript: packages'
 (cd js && npm ci --silent --no-audit --no-fund)
+for part in schemas package; do (cd js/tests/$part && npm ci --silent --no-audit --no-fund); done
 step 'javascript: module'
 # Without wasm-opt, which takes longer than all the tests: `npm run build` makes what is published.
 FAST=1 js/build.sh
 ls -l js/dist/ilo.wasm
 step 'javascript: types'
 (cd js && npm run --silent types)
+(cd js/tests/package && npm test --silent)
 step 'javascript: tests'
 cargo build --quiet --locked --profile bindings --package ilo-bindings --example replay
 (cd js && timeout 600 node --test tests/)

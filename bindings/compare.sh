@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures both packages beside pydantic-monty, @pydantic/monty and quickjs-emscripten, and writes RESULTS.md;
-# then prints the times of masks in JavaScript: compare.sh. Needs what ci.sh makes, with the wheel installed in
-# .venv. Builds js/dist anew, because ci.sh makes it without wasm-opt.
+# then prints what a host in JavaScript waits for, and the times of masks: compare.sh. Needs what ci.sh makes, with
+# the wheel installed in .venv. Builds js/dist anew, because ci.sh makes it without wasm-opt.
 set -euo pipefail
 cd "$(dirname "$0")"
 peers=target/peers
@@ -14,5 +14,6 @@ npm install --prefix "$peers" --silent --no-audit --no-fund --save-exact quickjs
 (cd js && npm run --silent build)
 .venv/bin/python python/bench.py target/wheels/ilo_vm-*.whl --save
 node js/bench.js --peers "$peers" --save
+node js/host.js --peers "$peers"
 node js/masks.js --peers "$peers"
 uptime

@@ -55,6 +55,12 @@ export function standard(schema: unknown): Standard | undefined {
     return has && schema !== null ? (schema as { "~standard"?: Standard })["~standard"] : undefined;
 }
 
+/** What to write in place of a schema that its library cannot convert by itself. */
+const INSTEAD: { readonly [vendor: string]: string } = {
+    zod: "write it with zod 4, or pass a JSON schema",
+    valibot: "wrap it in `toStandardJsonSchema` of `@valibot/to-json-schema`",
+};
+
 type Convert = (schema: unknown) => Schema | undefined;
 
 /** Converts a schema of a library to JSON, if the library can. */
@@ -96,7 +102,8 @@ export function jsonSchema(of: string, which: string, side: "input" | "output", 
         const where = path ? ` at \`${shortened(path)}\`` : "";
         throw new TypeError(`${of}: its \`${which}\` has no JSON schema${where}: ${textOf(error)}`);
     }
-    throw new TypeError(`${of}: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`);
+    const instead = INSTEAD[rich.vendor] ?? "pass a JSON schema";
+    throw new TypeError(`${of}: the \`${which}\` of ${rich.vendor} has no JSON schema; ${instead}`);
 }
 
 /** A catalogue of tools in MCP's form, as JSON. */

@@ -34,15 +34,16 @@ function options(found) {
     return { limits, function: value("--fn") };
 }
 
-// Whether the case is about tools files: commands, servers and time, which this package does not have, and schemas that
-// the tools here are not given (rule 3.5.14 reads a text by the schema of its tool).
+// Whether the case is about tools files: commands, servers and time, which this package does not have, or schemas that
+// the runs here are not given (rule 3.5.14 reads a text by the schema of its tool; output.test.js has expected values).
 function needsAProcess(found, tools) {
     const all = Object.values(tools);
     const waits = all.flatMap(({ mock }) => mock ?? []).some((entry) => "delay_ms" in entry);
     const renamed = all.some((entry) => "input" in entry || "output" in entry || "input_schema" in entry);
     const without = all.some((entry) => entry.mock === undefined);
     const bySchema = (found.headers.rule ?? "").split(/[\s,]+/).includes("3.5.14");
-    return without || waits || renamed || bySchema || (found.headers.options ?? "").includes("--timeout");
+    const expected = section(found, "output") !== undefined;
+    return without || waits || renamed || bySchema || expected || (found.headers.options ?? "").includes("--timeout");
 }
 
 // Runs step by step, with a snapshot at every call. With `restored`, the run continues from each snapshot.
@@ -134,7 +135,8 @@ function checkDiagnostics(found, notation, source, wanted) {
         ]);
         tools = new ilo.Tools(Object.fromEntries(entries));
     }
-    const all = ilo.check(source, { tools, notation });
+    const output = section(found, "output");
+    const all = ilo.check(source, { tools, notation, outputSchema: output && JSON.parse(output) });
     const lines = wanted.split("\n").filter((line) => line.trim() && !line.trimStart().startsWith("says"));
     let expected = lines.map((line) => line.trim().split(/\s+/));
     if (!all.length) expected = expected.filter(([, code]) => !AT_THE_START.includes(code));

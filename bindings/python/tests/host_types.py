@@ -1,4 +1,6 @@
-"""Code of a host, which is type-checked (`mypy --strict`) and never run."""
+"""Code of a host, which is type-checked (`mypy --strict`, pyright) and never run."""
+
+# pyright: strict
 
 from __future__ import annotations
 

@@ -34,14 +34,16 @@ def options(case: corpus.Case) -> dict[str, Any]:
 def needs_a_process(case: corpus.Case, tools: dict[str, Any]) -> bool:
     """Whether the case is about tools files: commands, servers and time, which this package does not have.
 
-    Also whether it is about schemas, which the tools here are not given (rule 3.5.14 reads a text by its tool's schema).
+    Also whether it is about schemas, which the runs here are not given (rule 3.5.14 reads a text by its tool's schema;
+    test_output.py has expected values).
     """
     mocks = [entry.get("mock") for entry in tools.values()]
     entries = [entry for mock in mocks for entry in (mock if isinstance(mock, list) else [mock])]
     waits = any(isinstance(entry, dict) and "delay_ms" in entry for entry in entries)
     renamed = any(not {"input", "output", "input_schema"}.isdisjoint(entry) for entry in tools.values())
     by_schema = "3.5.14" in case.headers.get("rule", "").replace(",", " ").split()
-    return None in mocks or waits or renamed or by_schema or "--timeout" in case.headers.get("options", "")
+    expected = corpus.section(case, "output") is not None
+    return None in mocks or waits or renamed or by_schema or expected or "--timeout" in case.headers.get("options", "")
 
 
 # The Rust program that runs a program with given answers; bindings/ci.sh builds it.
@@ -169,7 +171,9 @@ def check_diagnostics(case: corpus.Case, notation: str, source: str, wanted: str
             for entry in listed
         ]
         tools = ilo.Tools(*made)
-    found = ilo.check(source, tools=tools, notation=notation)  # type: ignore[arg-type]
+    output = corpus.section(case, "output")
+    schema = None if output is None else json.loads(output)
+    found = ilo.check(source, tools=tools, notation=notation, output=schema)  # type: ignore[arg-type]
     expected = [line.split() for line in wanted.splitlines() if line.strip() and not line.lstrip().startswith("says")]
     if not found:
         expected = [words for words in expected if words[1] not in corpus.AT_THE_START]

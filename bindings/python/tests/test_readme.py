@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 # Each program with a part of what it prints, by page.
 PRINTED = {
-    "README.md": ["Ok('Hello, Ada')", "get-user(user_id: number)", "get_user", "Ok(True)", "line 2: get_user took 0.0"],
+    "README.md": ["Ok('Hello, Ada')", "get-user(user_id: number)", "get_user", "Ok(True)", "line 2: get_user took "],
     "docs/durable-runs.md": ["asking charge {'amount': 90}\nOk('receipt for 90')\nOk('receipt for 90')\n", ""],
     "docs/guided-generation.md": ["; Tools: 0=get_user", "; fn main(n: number) -> number\n"],
 }
