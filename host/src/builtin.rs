@@ -14,10 +14,7 @@ use ilo_spec::number;
 use ilo_spec::program::Number;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// The longest interval between checks for an interrupt.
-const LOOK: Duration = Duration::from_millis(20);
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 type Work = fn(&Request<'_>) -> Result<Data, Failure>;
 
@@ -206,19 +203,7 @@ fn wait(request: &Request<'_>) -> Result<Data, Failure> {
     let seconds = seconds.ok_or_else(|| bad("seconds", "a number from 0", found))?;
     // A time that is too long for the clock exceeds the limits too.
     let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    let begun = Instant::now();
-    loop {
-        let left = wait.saturating_sub(begun.elapsed());
-        let time = request.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Data::Nil);
-        } else if request.interrupt.is_set() {
-            return Err(Failure::Interrupted);
-        } else if time.is_zero() {
-            return Err(Failure::TimedOut);
-        }
-        std::thread::sleep(left.min(time).min(LOOK));
-    }
+    request.wait(wait).map(|()| Data::Nil)
 }
 
 /// Random bytes of the system.

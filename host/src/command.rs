@@ -297,22 +297,24 @@ impl Running {
         self.child.inner_mut().try_wait()
     }
 
+    /// Waits for the program to end, for some time.
+    fn reap(&mut self) {
+        let until = Instant::now() + REAP;
+        while Instant::now() < until && matches!(self.status(), Ok(None)) {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Asks the group to end, and ends it if it has not ended some time later. The program is reaped then.
     fn end_in_time(&mut self) {
         #[cfg(unix)]
         {
             drop(self.child.signal(TERMINATE));
-            let until = Instant::now() + REAP;
-            while Instant::now() < until && matches!(self.status(), Ok(None)) {
-                thread::sleep(Duration::from_millis(1));
-            }
+            self.reap();
         }
         self.kill();
         self.over = true;
-        let until = Instant::now() + REAP;
-        while Instant::now() < until && matches!(self.status(), Ok(None)) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        self.reap();
     }
 
     /// Ends the group, and the program itself in case it has left the group.
@@ -329,10 +331,7 @@ impl Drop for Running {
             return;
         }
         self.kill();
-        let until = Instant::now() + REAP;
-        while Instant::now() < until && matches!(self.status(), Ok(None)) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        self.reap();
     }
 }
 

@@ -3,6 +3,16 @@
 use reqwest::{Client, ClientBuilder};
 use std::error::Error;
 
+/// The innermost cause of an error, without the URL.
+pub(crate) fn cause(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut cause: &dyn Error = &error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
 /// Builds a client. Without TLS (`plain`) it needs no certificates, and the machine may have none.
 ///
 /// # Errors

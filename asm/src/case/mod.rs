@@ -14,8 +14,8 @@ use std::ops::Range;
 pub const HEADERS: [&str; 6] = ["rule", "about", "kind", "options", "program", "tools"];
 
 /// The known first words of section titles.
-pub const TITLES: [&str; 8] =
-    ["source", "tools", "input", "catalog", "outcome", "trace", "diagnostics", "fixed"];
+pub const TITLES: [&str; 9] =
+    ["source", "tools", "input", "catalog", "output", "outcome", "trace", "diagnostics", "fixed"];
 
 /// Codes of errors that are reported when a run starts. The program itself builds.
 pub const AT_THE_START: [&str; 6] =

@@ -118,7 +118,9 @@ fn a_strict_check_lets_right_programs_pass() {
 
 fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
-    let options = Options { from: Some(source.notation), catalog: catalog.as_ref(), ..Options::default() };
+    let output = case.section("output").map(|text| text.parse().unwrap());
+    let (from, catalog, output) = (Some(source.notation), catalog.as_ref(), output.as_ref());
+    let options = Options { from, catalog, output, ..Options::default() };
     let (program, diagnostics) = compile(source.text, &options);
     let findings = case.findings(source, &diagnostics);
     if !findings.is_empty() {

@@ -7,7 +7,7 @@
 #[path = "../../../asm/tests/corpus/case.rs"]
 mod case;
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::build::{Options, OutputSchema, build};
 use ilo_asm::case::{Case, Source};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
@@ -21,6 +21,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A case that fails, and the reason.
@@ -75,7 +76,9 @@ fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> 
 fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure> {
     let part = |title| case.section_for(title, source.notation);
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
-    let options = Options { from: Some(source.notation), catalog: catalog.as_ref(), ..Options::default() };
+    let output = output_of(case);
+    let (from, catalog, output) = (Some(source.notation), catalog.as_ref(), output.as_ref());
+    let options = Options { from, catalog, output, ..Options::default() };
     let (program, _) = build(source.text, &options);
     if let Some(code) = case.refused_at_the_start(source.notation).filter(|_| program.is_some()) {
         return refused(case, source, code);
@@ -89,6 +92,11 @@ fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure
     }
     program.debug = None;
     run(case, source, &encode(&program), &outcome)
+}
+
+/// What the host expects of the value.
+fn output_of(case: &Case) -> Option<OutputSchema> {
+    case.section("output").map(|text| text.parse().unwrap())
 }
 
 /// The parts of a trace about each call that differ from run to run.
@@ -135,6 +143,7 @@ fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(),
         let mut options = run::Options { slots: CallSlots::new(most), ..run::Options::default() };
         options.limits.fuel = number("--fuel").unwrap_or(options.limits.fuel);
         options.limits.tool_calls = number("--max-calls").unwrap_or(options.limits.tool_calls);
+        options.output = output_of(case).map(Arc::new);
         options.timeout = number("--timeout").map_or(options.timeout, Duration::from_millis);
         let mut this = Came::default();
         let Ok(finished) = run::run(&program, function, &input, &tools, &options, &mut this) else {
@@ -162,6 +171,10 @@ fn start(case: &Case, program: &str, folder: &Path) -> Output {
     if let Some(input) = case.section("input") {
         fs::write(folder.join("input.json"), input).unwrap();
         command.args(["--input", "@input.json"]);
+    }
+    if let Some(output) = case.section("output") {
+        fs::write(folder.join("output.json"), output).unwrap();
+        command.args(["--output-schema", "output.json"]);
     }
     command.args(case.options().into_iter().filter(|&option| option != "--deny-warnings"));
     command.output().unwrap()

@@ -71,6 +71,36 @@ fn the_check_is_strict_unless_the_client_says_otherwise_and_compares_the_signatu
 }
 
 #[test]
+fn a_value_that_the_client_does_not_expect_is_a_fault_after_the_rollback() {
+    let tools = over_stdio(&folder());
+    let source = Data::from("; fn f(c: any) -> any\nRET REF 0\n").to_json();
+    let run = |c: &str, schema: &str| {
+        let arguments =
+            format!(r#"{{"source": {source}, "inputs": {{"c": {c}}}, "output_schema": {schema}}}"#);
+        call(&tools, "run_program", &arguments)
+    };
+    let text = r#"{"type": "string"}"#;
+    let passed = run(r#""a""#, text).unwrap();
+    assert_eq!(at(&passed, &["outcome"]), r#"{"status":"ok","value":"a"}"#);
+    // Some clients send a record as a text of JSON.
+    for schema in [text.to_owned(), Data::from(text).to_json()] {
+        let Err(Failure::Failed(refused)) = run("5", &schema) else { panic!("a number passed {schema}") };
+        assert!(refused.to_json().contains("output-mismatch"), "{refused:?}");
+    }
+    assert!(run("5", "7").is_err(), "a number is no schema");
+    // What the check knows it refuses before the run.
+    let source = Data::from("; fn f() -> number\nRET LIT 1 5\n").to_json();
+    for tool in ["check_program", "run_program"] {
+        let answer = call(&tools, tool, &format!(r#"{{"source": {source}, "output_schema": {text}}}"#));
+        let shown = match answer {
+            Ok(answer) | Err(Failure::Failed(answer)) => answer.to_json(),
+            Err(other) => panic!("{other:?}"),
+        };
+        assert!(shown.contains("other-signature"), "{tool}: {shown}");
+    }
+}
+
+#[test]
 fn a_function_is_a_tool_of_its_own() {
     let tools = over_stdio(&folder());
     assert_eq!(call(&tools, "mail-of", r#"{"id": "u1"}"#), Ok(Data::from("a@b.c")));

@@ -9,7 +9,7 @@ use crate::run;
 use crate::telemetry::Context;
 use crate::tools::consent::Ask;
 use axum::body::Bytes;
-use ilo_asm::build::{Options as Building, build_bytes};
+use ilo_asm::build::{Options as Building, OutputSchema, build_bytes};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, json};
 use ilo_drive::data::Data;
@@ -29,6 +29,11 @@ const VALUE: usize = 4 << 20;
 /// arguments.
 const QUICK: u64 = 2_000;
 const QUICK_BYTES: usize = 4 << 10;
+
+/// The arguments about a source.
+const SOURCE: [&str; 5] = ["source", "notation", "signature", "output_schema", "strict"];
+const ARGUMENTS: [&str; 7] =
+    ["source", "notation", "signature", "output_schema", "strict", "function", "inputs"];
 
 /// A parsed call.
 pub(super) enum Work {
@@ -67,7 +72,7 @@ impl Work {
     pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, String> {
         let work = match name {
             "check_program" => {
-                given = given.of_tool(&["source", "notation", "signature", "strict"]);
+                given = given.of_tool(&SOURCE);
                 Work::Short(Short::Check(given.source()?))
             }
             "find_tools" => {
@@ -76,7 +81,7 @@ impl Work {
                 Work::Short(Short::Find(query, given.count("limit")?.unwrap_or(FOUND)))
             }
             "run_program" => {
-                given = given.of_tool(&["source", "notation", "signature", "strict", "function", "inputs"]);
+                given = given.of_tool(&ARGUMENTS);
                 let (source, function) = (given.source()?, given.text("function")?);
                 Work::Long(Long::Run(source, function, given.inputs()?))
             }
@@ -182,6 +187,8 @@ pub(super) struct Prepared {
     pub(super) input: Data,
     /// The warnings of the check.
     pub(super) warnings: Vec<Value>,
+    /// What its value must be.
+    pub(super) output: Option<Arc<OutputSchema>>,
 }
 
 impl Long {
@@ -194,7 +201,7 @@ impl Long {
 
     /// Checks what is to be run. The error is the answer if it cannot be run.
     pub(super) fn prepare(self, service: &Service) -> Result<Prepared, Box<CallToolResult>> {
-        let (program, function, inputs, warnings) = match self {
+        let (program, function, inputs, warnings, output) = match self {
             Long::Run(source, function, inputs) => {
                 let (program, diagnostics) = build(service, &source);
                 let found = found(&source, &diagnostics);
@@ -207,16 +214,16 @@ impl Long {
                 let program = Program::new(program)
                     .map_err(|error| refused(json!({"problems": [error.to_string()]})))?;
                 let function = self::function(&program, function.as_deref()).map_err(problem)?;
-                (program, function, inputs, found)
+                (program, function, inputs, found, source.output)
             }
             Long::Function(at, inputs) => {
                 let offered = service.functions.get(at).ok_or_else(|| failed("no such function"))?;
-                (offered.program.clone(), offered.function, inputs, Vec::new())
+                (offered.program.clone(), offered.function, inputs, Vec::new(), None)
             }
         };
         let input = read(&inputs, &bounds(&service.options.limits))
             .map_err(|error| refused(json!({"problems": [format!("inputs: {error}")]})))?;
-        Ok(Prepared { program, function, input, warnings })
+        Ok(Prepared { program, function, input, warnings, output })
     }
 
     /// Executes it.
@@ -274,8 +281,8 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
 fn building<'c>(service: &Service, source: &'c Source, catalog: Option<&'c Catalog>) -> Building<'c> {
     let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
     let (from, notation_setting) = (source.notation, Some("notation"));
-    let (signature, strict) = (source.signature.as_ref(), source.strict);
-    Building { from, notation_setting, reading, catalog, signature, strict, ..Building::default() }
+    let (signature, strict, output) = (source.signature.as_ref(), source.strict, source.output.as_deref());
+    Building { from, notation_setting, reading, catalog, signature, strict, output, ..Building::default() }
 }
 
 /// The findings in a source, as data.
@@ -311,10 +318,10 @@ fn bounds(limits: &Limits) -> Bounds {
 
 /// Runs a function. Answers with its outcome and the calls that it made.
 fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: Watch) -> CallToolResult {
-    let Prepared { program, function, input, warnings } = prepared;
+    let Prepared { program, function, input, warnings, output } = prepared;
     let Control { cancel, ask, parent } = control;
     let telemetry = service.options.telemetry.as_ref().map(|telemetry| telemetry.part_of(parent));
-    let options = run::Options { cancel, ask: Some(ask), telemetry, ..service.options.clone() };
+    let options = run::Options { cancel, ask: Some(ask), telemetry, output, ..service.options.clone() };
     let ended = run::run(&program, function, &input, &service.tools, &options, &mut watch);
     drop(input);
     let finished = match ended {

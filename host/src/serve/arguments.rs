@@ -3,10 +3,11 @@
 
 use super::message::Arguments;
 use axum::body::Bytes;
-use ilo_asm::build::Signature;
+use ilo_asm::build::{OutputSchema, Signature};
 use ilo_asm::notation::Notation;
 use ilo_drive::problem::meant_or_all;
 use jiter::{Jiter, JiterError};
+use std::sync::Arc;
 
 /// The most arguments of a call.
 const MOST: usize = 1_000;
@@ -27,6 +28,8 @@ pub(super) struct Source {
     pub(super) signature: Option<Signature>,
     /// Whether warnings that foretell a fault, or another result than meant, are errors.
     pub(super) strict: bool,
+    /// What the client expects of its value.
+    pub(super) output: Option<Arc<OutputSchema>>,
 }
 
 impl Given {
@@ -92,8 +95,8 @@ impl Given {
         }?;
         let notation = self.text("notation")?.map(|name| name.parse()).transpose()?;
         let signature = self.text("signature")?.map(|text| text.parse()).transpose()?;
-        let strict = self.flag("strict")?.unwrap_or(true);
-        Ok(Source { text, notation, signature, strict })
+        let (strict, output) = (self.flag("strict")?.unwrap_or(true), self.output_schema()?);
+        Ok(Source { text, notation, signature, strict, output })
     }
 
     fn flag(&mut self, name: &str) -> Result<Option<bool>, String> {
@@ -101,26 +104,30 @@ impl Given {
         serde_json::from_slice(&value).map(Some).map_err(|_| format!("`{name}` must be true or false"))
     }
 
-    /// The inputs of a function, as an object. Some clients send a record as a text of JSON.
+    /// The inputs of a function, as an object.
     pub(super) fn inputs(&mut self) -> Result<Bytes, String> {
-        match self.take("inputs") {
+        match self.json("inputs")? {
             None => Ok(Bytes::from_static(b"{}")),
             Some(inputs) if inputs.starts_with(b"{") => Ok(inputs),
-            Some(text) if text.starts_with(b"\"") => {
-                let text: String =
-                    serde_json::from_slice(&text).map_err(|error| format!("`inputs`: {error}"))?;
-                let text = text.trim();
-                match text.bytes().next() {
-                    None => Ok(Bytes::from_static(b"{}")),
-                    Some(b'{') => Ok(Bytes::copy_from_slice(text.as_bytes())),
-                    Some(_) => {
-                        Err("`inputs` must be a record with a field for each parameter; this text is none"
-                            .to_owned())
-                    }
-                }
-            }
             Some(_) => Err("`inputs` must be a record with a field for each parameter".to_owned()),
         }
+    }
+
+    /// What the value must be, as a JSON Schema.
+    fn output_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {
+        let Some(given) = self.json("output_schema")? else { return Ok(None) };
+        let schema = String::from_utf8_lossy(&given).parse();
+        schema.map(|it| Some(Arc::new(it))).map_err(|why: String| format!("`output_schema`: {why}"))
+    }
+
+    /// Takes an argument that is JSON. Some clients send a record as a text of JSON.
+    fn json(&mut self, name: &str) -> Result<Option<Bytes>, String> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        if !value.starts_with(b"\"") {
+            return Ok(Some(value));
+        }
+        let text: String = serde_json::from_slice(&value).map_err(|error| format!("`{name}`: {error}"))?;
+        Ok(Some(Bytes::copy_from_slice(text.trim().as_bytes())).filter(|text| !text.is_empty()))
     }
 
     /// An argument that the tool does not have.

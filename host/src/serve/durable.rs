@@ -10,6 +10,7 @@ use super::{Service, Shared, tasks};
 use crate::interrupt::Interrupt;
 use crate::run::{Ended, Observer, Options};
 use crate::tools::Tools;
+use ilo_asm::build::OutputSchema;
 use ilo_drive::data::Data;
 use ilo_vm::{FunctionId, Program};
 use std::collections::{BTreeMap, HashMap};
@@ -102,6 +103,8 @@ pub struct NewRun<'r> {
     pub input: &'r Data,
     /// The subject to whom it belongs, if clients have one.
     pub owner: Option<&'r str>,
+    /// What its value must be.
+    pub output: Option<&'r Arc<OutputSchema>>,
 }
 
 /// The environment of a run.
@@ -310,7 +313,8 @@ impl Keeping {
                 let _ = begun.send(run);
             }
         };
-        let options = Options { cancel: cancel.clone(), ask: None, ..service.options.clone() };
+        let (cancel, output) = (cancel.clone(), new.output.cloned());
+        let options = Options { cancel, ask: None, output, ..service.options.clone() };
         let (tools, stop) = (&service.tools, slot.cancel().clone());
         let work = Work { tools, options, stop, observer: &mut follow };
         let started = self.durable.start(new, work, &mut tell);

@@ -69,14 +69,7 @@ fn places(issuer: &Url) -> Vec<Url> {
 
 /// Reads a JSON document.
 async fn document(http: &Client, url: &Url) -> Result<Vec<u8>, String> {
-    let failed = |error: reqwest::Error| {
-        let error = error.without_url();
-        let mut cause: &dyn std::error::Error = &error;
-        while let Some(source) = cause.source() {
-            cause = source;
-        }
-        format!("{url}: {cause}")
-    };
+    let failed = |error| format!("{url}: {}", https::cause(error));
     let mut response = http.get(url.clone()).send().await.map_err(failed)?;
     if !response.status().is_success() {
         return Err(format!("{url}: HTTP status {}", response.status().as_u16()));

@@ -30,6 +30,7 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
     let strict = json!({"type": "boolean", "description": "false lets warnings pass that foretell a fault; true without it"});
     let signature =
         json!({"type": "string", "description": "what the function must be, as `email(id: text) -> text`"});
+    let output = json!({"type": "object", "description": "what its value must be, as a JSON Schema"});
     let mut tools = vec![
         tool(
             "run_program",
@@ -39,7 +40,7 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
                 "source": source, "notation": notation,
                 "inputs": {"type": "object", "description": "a field for each parameter of the function"},
                 "function": {"type": "string", "description": "the one to run; else the only one that no other calls"},
-                "signature": signature, "strict": strict,
+                "signature": signature, "output_schema": output, "strict": strict,
             }}),
         ),
         tool(
@@ -47,7 +48,7 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
             "Checks a program against the tools that are configured here, without running it: every error and warning, \
              with its place and what to write instead.",
             &json!({"type": "object", "additionalProperties": false, "required": ["source"], "properties": {
-                "source": source, "notation": notation, "signature": signature, "strict": strict,
+                "source": source, "notation": notation, "signature": signature, "output_schema": output, "strict": strict,
             }}),
         ),
         tool(

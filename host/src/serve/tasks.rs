@@ -270,8 +270,9 @@ impl Session {
         let (stand, kept) = (self.shared.now(), Arc::clone(&keeping));
         let (kind, whose) = (work.kind(), owner.clone());
         let driving = spawn_blocking(move || {
-            let Prepared { program, function, input, .. } = work.prepare(&stand.service)?;
-            let new = NewRun { program: &program, function, input: &input, owner: whose.as_deref() };
+            let Prepared { program, function, input, output, .. } = work.prepare(&stand.service)?;
+            let (owner, output) = (whose.as_deref(), output.as_ref());
+            let new = NewRun { program: &program, function, input: &input, owner, output };
             kept.start(&stand.service, &slot, &new, Watch::new(progress), begun).map_err(|error| {
                 tracing::error!("a run: {error}");
                 Box::new(answer::refusal(kind, &error))

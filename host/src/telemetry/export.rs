@@ -252,15 +252,7 @@ impl Collector {
     async fn send(&self, url: &Url, body: &Value) -> Result<(), String> {
         let request = self.http.post(url.clone()).headers(self.headers.clone());
         let sent = request.header(CONTENT_TYPE, "application/json").body(body.to_string()).send().await;
-        let failed = |error: reqwest::Error| {
-            let error = error.without_url();
-            let mut cause: &dyn std::error::Error = &error;
-            while let Some(source) = cause.source() {
-                cause = source;
-            }
-            shortened(&cause.to_string(), 200)
-        };
-        let status = sent.map_err(failed)?.status();
+        let status = sent.map_err(|error| shortened(&https::cause(error), 200))?.status();
         if status.is_success() { Ok(()) } else { Err(format!("HTTP status {}", status.as_u16())) }
     }
 }

@@ -125,7 +125,7 @@ impl Durable for Served {
         work: DurableWork<'_>,
         begun: &mut dyn FnMut(u64),
     ) -> Result<(), String> {
-        let &NewRun { program, function, input, owner } = new;
+        let &NewRun { program, function, input, owner, .. } = new;
         let problems = ilo_host::run::problems(program, function, input, work.tools);
         if !problems.is_empty() {
             return Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));

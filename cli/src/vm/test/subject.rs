@@ -10,7 +10,6 @@ use crate::vm::{Refused, load, prepare_cleanup, tools_of};
 use clap::Parser;
 use ilo_asm::case::{AT_THE_START, Section, Source};
 use ilo_asm::catalog::Catalog;
-use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
@@ -21,6 +20,7 @@ use ilo_host::tools::Tools;
 use ilo_host::trace::line;
 use ilo_spec::error::Code;
 use ilo_vm::Program;
+use std::sync::Arc;
 
 /// Bytes of calls that are kept of a run.
 const CALLS: usize = 64 << 20;
@@ -75,11 +75,16 @@ pub(super) struct Subject<'f> {
 pub(super) fn subjects(file: &CaseFile, update: bool) -> Result<Vec<Subject<'_>>, Vec<Problem>> {
     let case = &file.case;
     let options = || {
-        CaseOptions::try_parse_from(case.options()).map_err(|error| {
+        let mut options = CaseOptions::try_parse_from(case.options()).map_err(|error| {
             let text = error.to_string();
             let line = text.lines().next().unwrap_or_default();
             vec![file.bad(case.header_line("options"), line.trim_start_matches("error: "))]
-        })
+        })?;
+        if let Some(section) = case.sections().iter().find(|section| section.title == "output") {
+            let schema = section.text.parse().map_err(|why: String| vec![file.bad(section.line, why)])?;
+            options.files.output = Some(Arc::new(schema));
+        }
+        Ok::<_, Vec<Problem>>(options)
     };
     let mut subjects = Vec::new();
     if let Some(program) = case.header("program") {
@@ -143,14 +148,11 @@ impl Subject<'_> {
     fn tools(&self) -> Result<Option<Tools>, Vec<Problem>> {
         let case = &self.file.case;
         if let Some(path) = case.header("tools") {
-            return match tools_of(Some(&self.file.beside(path))) {
-                Ok(tools) => Ok(Some(tools)),
-                Err(Refused::Problems(problems)) => Err(problems),
-                Err(Refused::Shown | Refused::Unwritten) => Err(Vec::new()),
-                // The tools of a case file come from no journal.
-                #[cfg(feature = "journal")]
-                Err(Refused::Journal(_)) => Err(Vec::new()),
-            };
+            return tools_of(Some(&self.file.beside(path))).map(Some).map_err(|refused| match refused {
+                Refused::Problems(problems) => problems,
+                // The rest is shown already, and the tools of a case file come from no journal.
+                _ => Vec::new(),
+            });
         }
         let Some(section) = self.section("tools") else { return Ok(None) };
         self.json(&section.text, section.line + 1, "tools")?;
@@ -176,13 +178,11 @@ impl Subject<'_> {
         {
             return Err(problems);
         }
-        let catalog = match self.section("catalog") {
-            Some(section) => Some(
-                Catalog::from_json(&section.text)
-                    .map_err(|error| vec![self.file.bad(section.line, format!("`catalog`: {error}"))])?,
-            ),
-            None => None,
-        };
+        let catalog = self.section("catalog").map(|section| {
+            Catalog::from_json(&section.text)
+                .map_err(|error| vec![self.file.bad(section.line, format!("`catalog`: {error}"))])
+        });
+        let catalog = catalog.transpose()?;
         let checked = catalog.as_ref().or(tools.as_ref().map(Tools::catalog));
         let program = self.build(checked, &mut failures)?;
         let Some(program) = program else {
@@ -219,7 +219,8 @@ impl Subject<'_> {
         let findings = self.file.case.findings(&source, &diagnostics);
         if !findings.is_empty() {
             let mut lines = findings;
-            lines.extend(shown(&place, &text, &diagnostics));
+            let shown = diagnostic::render_all(&place, &text, &diagnostics, false);
+            lines.extend(shown.lines().map(str::to_owned));
             failures.push(self.failure("findings", lines));
         }
         if let Err((found, left)) = self.file.case.fixes(&source, &files.reading(catalog)) {
@@ -288,7 +289,8 @@ impl Subject<'_> {
                 return Ok(Some(failures));
             }
         };
-        let options = self.options.limits.options(signal.interrupt.clone(), signal.cancel.clone());
+        let mut options = self.options.limits.options(signal.interrupt.clone(), signal.cancel.clone());
+        options.output.clone_from(&self.options.files.output);
         let mut calls = Calls { lines: Vec::new(), bytes: 0, signal: signal.clone() };
         let finished = ilo_host::run::run(program, function, &input, tools, &options, &mut calls);
         let finished = match finished {
@@ -348,12 +350,6 @@ impl Subject<'_> {
     fn title(&self, title: &str) -> String {
         self.section(title).map_or_else(|| title.to_owned(), |section| section.title.clone())
     }
-}
-
-/// The findings of a check as they are shown to people, in lines.
-fn shown(place: &str, text: &str, diagnostics: &Diagnostics) -> Vec<String> {
-    let shown = diagnostic::render_all(place, text, diagnostics, false);
-    shown.lines().map(str::to_owned).collect()
 }
 
 /// The calls of a run as lines of a trace without times.
