@@ -42,7 +42,10 @@ macro_rules! codes {
             /// Whether it is a warning that foretells: a run that comes to its place ends in a fault, or does
             /// something else than the program says. A strict check refuses these (6.5).
             pub const fn foretells(self) -> bool {
-                matches!(self, Code::FailureField | Code::NeverEqual | Code::UnknownField | Code::MaybeNil)
+                matches!(
+                    self,
+                    Code::FailureField | Code::NeverEqual | Code::UnknownField | Code::MaybeNil | Code::UnknownArgument
+                )
             }
 
             /// Its meaning in one line.
@@ -137,7 +140,7 @@ codes! {
         "a function whose name, inputs or output are not those that its host expects";
 
     301 UnknownTool "unknown-tool" Error "a tool that the catalogue does not have";
-    302 UnknownArgument "unknown-argument" Error "an argument that the tool or function does not take";
+    302 UnknownArgument "unknown-argument" Warning "an argument that the tool or function does not take";
     303 MissingArgument "missing-argument" Error "an argument that the tool or function needs";
     304 CircularCall "circular-call" Error "functions that call themselves, directly or through others";
     305 ToolNotAllowed "tool-not-allowed" Error

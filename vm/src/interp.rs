@@ -136,7 +136,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
                 Op::Move { dst, src } => set(w, dst, get(w, src).in_halves()),
 
-                Op::Add { dst, a, b } => fallible!(arith::add(heap, w, op, (dst, a, b))),
+                Op::Add { dst, a, b } => fallible!(arith::add(heap, program, w, op, (dst, a, b))),
                 Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, op, (dst, a, b))),
                 Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, op, (dst, a, b))),
                 Op::Div { dst, a, b } => {
@@ -323,7 +323,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::ReturnAdd { a, b } => match arith::quick::<Add>(get(w, a), get(w, b)) {
                     Some(sum) => leave!(Value::double(sum)),
-                    None => leave!(fallible!(arith::sum(heap, get(w, a), get(w, b)))),
+                    None => leave!(fallible!(arith::sum(heap, program, get(w, a), get(w, b)))),
                 },
 
                 Op::ReturnAs { src, ty } => {

@@ -59,7 +59,7 @@ const CHARGED: &[(u64, &[Operands], &[&str])] = &[
     (MORE * 2 / 4, &[Rendered], &["concat"]),
     (MORE * 13 / 4, &[Records], &["concat"]),
     // The same for two values; two lists are copied instead, one for 4 values.
-    (2 * MORE, &[Texts, OwnTexts], &["concat.two"]),
+    (2 * MORE, &[Texts, OwnTexts], &["concat.two", "add", "return.add"]),
     (MORE * 2 / 4, &[Rendered], &["concat.two"]),
     (MORE * 13 / 4, &[Records], &["concat.two"]),
     (2 * MORE / 4, &[Lists], &["concat.two", "add", "return.add"]),

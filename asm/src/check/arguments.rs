@@ -104,7 +104,7 @@ pub(super) fn of_function<'c>(
     }
     let names = callee.parameters.iter().map(|parameter| parameter.name.text);
     let meant = if wanted.iter().any(Option::is_none) && !missing.more {
-        unknown(call, &given, &wanted, &names, callee.notation, report)
+        unknown(call, &given, &wanted, &names, (true, callee.notation), report)
     } else {
         Vec::new()
     };
@@ -144,7 +144,8 @@ pub(super) fn of_tool<'c>(
     let meant = if input.is_open() || tool.lets_others(input) {
         Vec::new()
     } else {
-        unknown(call, &given, &wanted, &input.names(), notation, report)
+        let refused = input.refuses_others() || !missing.names.is_empty();
+        unknown(call, &given, &wanted, &input.names(), (refused, notation), report)
     };
     missing.report(call, &meant, report);
     wanted
@@ -156,13 +157,13 @@ pub(super) fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
     if let ExprKind::Literal(Literal::Text(text)) = field.value.kind { Some(text) } else { None }
 }
 
-/// Reports each argument that the target does not have. Returns the names that were meant.
+/// Reports each argument that the target does not have, `refused` or not. Returns the names that were meant.
 fn unknown<'n>(
     call: &Call<'_>,
     given: &Given<'_, '_>,
     wanted: &[Option<Wanted<'_>>],
     names: &(impl Iterator<Item = &'n str> + Clone),
-    notation: Notation,
+    (refused, notation): (bool, Notation),
     report: &mut Report<'_>,
 ) -> Vec<&'n str> {
     let mut meant = Vec::new();
@@ -171,7 +172,9 @@ fn unknown<'n>(
         let free = names.clone().filter(|name| given.find(name).is_none());
         let near = report.near(name, free);
         meant.extend(near.map(|near| near.name));
-        report.push(messages::unknown_argument(call, argument.name, names.clone(), near, notation));
+        let refused = refused || near.is_some();
+        let found = messages::unknown_argument(call, argument.name, names.clone(), near, notation);
+        report.push(found.raised_if(refused));
     }
     meant
 }

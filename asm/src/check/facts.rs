@@ -24,6 +24,8 @@ pub struct Facts {
     pub returns: Vec<Span>,
     /// The reads of whole answers that are read as JSON, in order.
     pub answers: Vec<Answer>,
+    /// The reads of fields that are lengths of lists and texts: where these are in memory, in order.
+    pub(crate) counts: Vec<usize>,
 }
 
 /// A read of a slot that holds the whole answer of a tool without a schema for its answers, where a record or
@@ -43,8 +45,7 @@ impl Facts {
         Facts {
             calls: smallvec![CallFacts::default(); calls],
             yields: smallvec![false; loops],
-            returns: Vec::new(),
-            answers: Vec::new(),
+            ..Facts::default()
         }
     }
 }

@@ -25,8 +25,7 @@ pub(super) fn check<'a>(
     let mut facts = Facts {
         calls: smallvec![CallFacts::default(); events.calls.len()],
         yields: events.yields.clone(),
-        returns: Vec::new(),
-        answers: Vec::new(),
+        ..Facts::default()
     };
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
@@ -44,7 +43,7 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let types::Found { diagnostics: mut found, reads, returns, answers, compared } =
+    let types::Found { diagnostics: mut found, reads, returns, answers, counts, compared } =
         types::check(file, whole, &facts, &resolved, &[], comparisons);
     drop_warnings_of_suspects(function, &mut found);
     let found = if function.suspects.is_empty() || !found.has_errors() {
@@ -61,6 +60,7 @@ pub(super) fn check<'a>(
     let _ = report.spend(compared);
     facts.returns = returns;
     facts.answers = answers;
+    facts.counts = counts;
     // In source order, so that the order of calls does not affect the order of functions.
     sort_by_key(&mut edges, |&(callee, _)| callee);
     (facts, edges)

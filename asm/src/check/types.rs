@@ -50,6 +50,8 @@ pub(super) struct Found<'t, 'a> {
     pub(super) returns: Vec<Span>,
     /// The reads of whole answers that are read as JSON.
     pub(super) answers: Vec<Answer>,
+    /// The reads of fields that are lengths.
+    pub(super) counts: Vec<usize>,
     /// The number of names that were compared for suggestions.
     pub(super) compared: usize,
 }
@@ -70,11 +72,13 @@ pub(super) fn check<'t, 'a>(
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
     }
     types.afterwards();
-    let Types { found, asked, mut reads, mut returns, answers, used, comparisons: left, .. } = types;
+    let Types { found, asked, mut reads, mut returns, answers, mut counts, used, comparisons: left, .. } =
+        types;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
+    counts.sort_unstable();
     let answers = answers_of(&answers, &used);
-    Found { diagnostics: found, reads, returns, answers, compared: comparisons.saturating_sub(left) }
+    Found { diagnostics: found, reads, returns, answers, counts, compared: comparisons.saturating_sub(left) }
 }
 
 /// The reads of whole answers. If all reads of a slot are such, the slot itself holds what was read.
@@ -144,6 +148,8 @@ struct Types<'l, 't, 'a> {
     tries: u32,
     /// The reads of slots that hold whole answers, where a record or list is needed.
     answers: Vec<(Span, Slot)>,
+    /// The reads of fields that are lengths.
+    counts: Vec<usize>,
     /// The slots with whole answers that are read, once for each read.
     used: Vec<Slot>,
     /// The number of names that may still be compared for suggestions.
@@ -216,6 +222,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             yielded: SmallVec::new(),
             tries: 0,
             answers: Vec::new(),
+            counts: Vec::new(),
             used: Vec::new(),
             finds: (Vec::new(), false),
             hyphened: (Vec::new(), HashSet::new()),
@@ -244,6 +251,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.comparisons = comparisons;
             self.returns.clear();
             self.answers.clear();
+            self.counts.clear();
             self.used.clear();
             self.narrowing.begin();
             self.finds.0.clear();

@@ -5,13 +5,10 @@ use super::context::Rewriter;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of};
+use crate::document::{entries, first_of, shown};
 use crate::foreign::{self, Place};
-use crate::text::{is_name, quote};
+use crate::text::{is_name, quoted};
 use ilo_spec::error::Code;
-
-/// The most inputs that a message lists.
-const MOST_INPUTS: usize = 8;
 
 impl<'a> Rewriter<'_, 'a> {
     /// The inputs of a program.
@@ -53,7 +50,7 @@ impl<'a> Rewriter<'_, 'a> {
             Some(Entry { key: *item, value: self.text_at("any", item) })
         };
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
-        let form = form(&inputs).filter(|_| (1..=MOST_INPUTS).contains(&inputs.len()))?;
+        let form = form(&inputs).filter(|_| !inputs.is_empty())?;
         let wrong = self.no_record(node, "a record of names and types", node.kind_name());
         self.found.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
         Some(self.record_at(&inputs, node))
@@ -68,11 +65,19 @@ impl<'a> Rewriter<'_, 'a> {
     /// Inputs as a JSON Schema of an object.
     fn schema(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         member(node, "type")?.text().filter(|&ty| ty == "object")?;
+        let required = member(node, "required");
         let input = |entry: &Entry<'a>| {
             entry.name()?;
+            let listed = |all: &Node<'a>| matches!(all.kind, Kind::List(all) if all.iter().any(|one| one.text() == entry.name()));
+            let default = member(&entry.value, "default");
+            let behind = match default.filter(|default| !matches!(default.kind, Kind::Null)) {
+                Some(default) => format!(" = {}", default.text().map_or_else(|| shown(default), quoted)),
+                None if default.is_some() || required.is_some_and(|all| !listed(all)) => "?".to_owned(),
+                None => String::new(),
+            };
             let value = match entry.value.text() {
                 Some(_) => entry.value,
-                None => self.text_at(&schema_type(&entry.value)?, &entry.value),
+                None => self.text_at(&(schema_type(&entry.value)? + &behind), &entry.value),
             };
             Some(Entry { key: entry.key, value })
         };
@@ -157,11 +162,4 @@ fn plain_type(node: &Node<'_>) -> Option<String> {
     let text = node.text()?;
     let ty = foreign::word(Place::Type, text).unwrap_or(text);
     is_name(ty).then(|| ty.to_owned())
-}
-
-/// A text as a JSON string.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    quote(text, &mut quoted);
-    quoted
 }

@@ -124,6 +124,11 @@ impl<'a, 'l> Values<'_, 'l> {
         answers.get(found).map(|answer| answer.in_place)
     }
 
+    /// Whether the read of a field of this value is that of its length.
+    pub(super) fn is_measured(&self, of: &Expr<'a>) -> bool {
+        self.facts.counts.binary_search(&core::ptr::from_ref(of).addr()).is_ok()
+    }
+
     /// Applies READ to a register.
     fn read(&mut self, source: Reg, dst: Reg, at: u32) {
         let (first, function) = (First(source.byte()), PureId(Pure::Read as u8));
@@ -135,9 +140,13 @@ impl<'a, 'l> Values<'_, 'l> {
     fn value(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
         let at = expr.span.start;
         if let Some((record, name)) = expr.as_field() {
-            let src = self.expr(record, Want::Any)?.read();
-            let field = self.tables().field(name)?;
-            self.code.emit_at(Op::Field { dst: dst.write(), src, field }, at);
+            let (dst, src) = (dst.write(), self.expr(record, Want::Any)?.read());
+            let op = if self.is_measured(record) {
+                Op::Len { dst, src }
+            } else {
+                Op::Field { dst, src, field: self.tables().field(name)? }
+            };
+            self.code.emit_at(op, at);
             return Ok(());
         }
         match expr.kind {

@@ -6,7 +6,6 @@ use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
 };
-use crate::dialect::operator::Makes;
 use crate::dialect::{Key, is_outcome, is_word};
 use crate::document::print::{Doc, Entry};
 use crate::matched::{matched_call, rollbacks};
@@ -90,11 +89,6 @@ impl<'a> Printer<'_, 'a> {
                 && self.handled(&matched, rest.get(1..).unwrap_or_default(), tail, out)
             {
                 at += 2;
-                continue;
-            }
-            if let Some((switch, taken)) = self.switch(statements.get(at..).unwrap_or_default()) {
-                out.push(switch);
-                at += taken;
                 continue;
             }
             let registered = rollbacks(statements.get(at..).unwrap_or_default());
@@ -208,29 +202,7 @@ impl<'a> Printer<'_, 'a> {
             {
                 vec![("value".into(), self.value(value))]
             }
-            ExprKind::Binary(operator, a, b) if self.words.notation == Notation::Constrained => {
-                match crate::dialect::operator::row(Makes::Binary(operator)) {
-                    row if operator != Binary::Concat && super::text::path(value).is_none() => vec![
-                        ("op".into(), Doc::Text(row.spelling.into())),
-                        ("a".into(), self.long(a)),
-                        ("b".into(), self.long(b)),
-                    ],
-                    _ => vec![("expr".into(), self.operand(value))],
-                }
-            }
             _ => vec![("expr".into(), self.formula(value))],
-        }
-    }
-
-    /// An operand of an operation that is written with `op`.
-    fn long(&mut self, value: &Expr<'a>) -> Doc<'a> {
-        match value.kind {
-            ExprKind::Binary(operator, ..)
-                if operator != Binary::Concat && super::text::path(value).is_none() =>
-            {
-                Doc::Record(self.bound(value))
-            }
-            _ => self.operand(value),
         }
     }
 
@@ -429,38 +401,6 @@ impl<'a> Printer<'_, 'a> {
             entries.extend(returns);
         }
         entries
-    }
-
-    /// Consecutive IFs that each return, as one step if the notation has one.
-    fn switch(&mut self, statements: &[Stmt<'a>]) -> Option<(Step<'a>, usize)> {
-        if self.words.notation != Notation::Workflow {
-            return None;
-        }
-        let arm = |statement: &Stmt<'a>| match statement.kind {
-            StmtKind::Control(Control::If(node)) if node.otherwise.is_none() => match node.then.statements {
-                [Stmt { kind: StmtKind::Return(kind, value), .. }] => Some((node.condition, *kind, *value)),
-                _ => None,
-            },
-            _ => None,
-        };
-        let arms: Vec<_> = statements.iter().map_while(arm).collect();
-        if arms.len() < 2 {
-            return None;
-        }
-        let mut taken = arms.len();
-        let mut cases = Vec::new();
-        for (condition, kind, value) in arms {
-            let mut entries = vec![("if".into(), self.formula(&condition))];
-            entries.extend(self.returns(kind, &value));
-            cases.push(Doc::Record(entries));
-        }
-        if let Some(Stmt { kind: StmtKind::Return(kind, value), .. }) = statements.get(taken) {
-            let mut entries = vec![("default".into(), Doc::Null)];
-            entries.extend(self.returns(*kind, value));
-            cases.push(Doc::Record(entries));
-            taken += 1;
-        }
-        Some((Step::of(None, "choose", vec![("switch".into(), Doc::List(cases))]), taken))
     }
 
     /// FOR with its body.

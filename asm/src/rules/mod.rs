@@ -32,7 +32,7 @@ pub enum Demand {
     Ordered,
     /// A text, a list or a record.
     Measurable,
-    /// A number or a list.
+    /// A number, a text or a list.
     Addable,
     /// A list or a record.
     Indexable,
@@ -63,7 +63,9 @@ impl Demand {
             Demand::List => found.item().is_some(),
             Demand::Condition => found.meets(Inferred::BOOL) || found.meets(Inferred::NIL),
             Demand::Ordered => found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT),
-            Demand::Addable => found.meets(Inferred::NUMBER) || found.item().is_some(),
+            Demand::Addable => {
+                found.item().is_some() || found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT)
+            }
             Demand::Indexable => found.item().is_some() || found.meets(Inferred::RECORD),
             Demand::Comparable | Demand::Sortable => {
                 found.item().is_some_and(|item| accepts_kinds(self.items(), item))
@@ -86,7 +88,7 @@ impl fmt::Display for Demand {
             Demand::Condition => "bool or nil",
             Demand::Ordered => "number or text",
             Demand::Measurable => "a text, list or record",
-            Demand::Addable => "number or list",
+            Demand::Addable => "number, text or list",
             Demand::Indexable => "list or record",
             Demand::Comparable => "list number or list text",
             Demand::Sortable => "list number, list text or list record",
@@ -207,7 +209,7 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     }
     let demand = rule_of(word).and_then(|rule| rule.operands.get(index)).copied().unwrap_or(Demand::Any);
     match (demand, first) {
-        (Demand::Addable, Some(first)) if first == Inferred::NUMBER => NUMBER,
+        (Demand::Addable, Some(first @ (Inferred::NUMBER | Inferred::TEXT))) => Demand::Is(first),
         (Demand::Addable, Some(first)) if first.lists > 0 => Demand::List,
         (_, Some(first)) if word == Word::At && first.lists > 0 => NUMBER,
         (_, Some(Inferred::RECORD)) if matches!(word, Word::At | Word::Has) => TEXT,
@@ -256,6 +258,7 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
         Gives::Is(ty) => Some(ty),
         Gives::Item => first.map(item),
         Gives::Sum if [first, others].contains(&Some(Inferred::NUMBER)) => Some(Inferred::NUMBER),
+        Gives::Sum if [first, others].contains(&Some(Inferred::TEXT)) => Some(Inferred::TEXT),
         Gives::Join if [first, others].into_iter().flatten().any(|ty| ty.item().is_none()) => {
             Some(Inferred::TEXT)
         }

@@ -79,7 +79,7 @@ fn demands_accept_what_may_fit() {
     assert_eq!(accepted(Demand::Condition), "bool, nil, any");
     assert_eq!(accepted(Demand::Ordered), "number, text, any");
     assert_eq!(accepted(Demand::Measurable), "text, record, list text, list any, any");
-    assert_eq!(accepted(Demand::Addable), "number, list text, list any, any");
+    assert_eq!(accepted(Demand::Addable), "number, text, list text, list any, any");
     assert_eq!(accepted(Demand::Indexable), "record, list text, list any, any");
     assert_eq!(accepted(Demand::Is(Inferred::NUMBER.list())), "list any, any");
     assert_eq!(accepted(Demand::Comparable), "list text, list any, any");

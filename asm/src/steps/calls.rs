@@ -28,14 +28,28 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let value = self.construct_of(step.form.key, &step.keyed);
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
-        if let Some(handler) = handler.filter(|_| value.attempt().is_none()) {
-            if !step.faulty {
-                self.handler_nowhere(step, handler, &value);
+        match handler.filter(|_| value.attempt().is_none()) {
+            None => self.attempt(step, value, tail),
+            Some(_) if can_fail(&value) => self.try_value(step, value, tail),
+            Some(handler) => {
+                if !step.faulty {
+                    let word = shown(&handler.key);
+                    let message = format!("`{word}` is beside an expression in which nothing can fail");
+                    let help = "leave it out; a fault ends the run, so test for its cause with `if` before";
+                    self.report(Diagnostic::new(Code::HandlerNowhere, handler.key.span, message).help(help));
+                }
+                self.finish_value(value, step.target, tail, step.head());
             }
-            self.finish_value(value, step.target, tail, step.head());
-            return;
         }
-        self.attempt(step, value, tail);
+    }
+
+    /// A step with an expression of which a part can fail: it is tried.
+    fn try_value(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
+        let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
+        let body = self.block(|this| this.push(StmtKind::Value(value), step.head()));
+        let handler = self.failure_arm(step, HandledBy { tail: of_blocks, is_text: true, bind: None });
+        let control = Control::Try(self.arena.alloc(Try { body, handler, span: step.place() }));
+        self.finish(Bound::Control(control), step.target, tail, step.head());
     }
 
     /// A step whose value can fail.
@@ -190,4 +204,11 @@ impl<'a> StepReader<'_, 'a> {
         }
         bind
     }
+}
+
+/// Whether a part of an expression can fail.
+fn can_fail(value: &Expr<'_>) -> bool {
+    let mut found = value.attempt().is_some();
+    value.children(|part| found |= can_fail(part));
+    found
 }

@@ -145,13 +145,8 @@ impl<'a> Top<'_, 'a> {
         let parameters = reader.parameters(head.get(Key::Input));
         let output = match head.get(Key::Output) {
             Some(node) => reader.output_type(node),
-            None => {
-                if head.span != Span::default() {
-                    let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
-                    reader.missing(first, Key::Output, "a program", help);
-                }
-                context.output
-            }
+            None if head.span == Span::default() => context.output,
+            None => reader.no_output(program, first),
         };
         let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
         let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);

@@ -23,7 +23,6 @@
 //! | `values` | values, and calls |
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
-//! | `nowhere` | the report of a handler beside an expression that cannot fail |
 //! | `comprehensions`, `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
@@ -52,7 +51,6 @@ mod kinds;
 mod let_path;
 mod loop_parts;
 mod names;
-mod nowhere;
 mod operations;
 mod reader;
 mod references;

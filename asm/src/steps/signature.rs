@@ -4,9 +4,10 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Field, Literal, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{InputForm, Key, META};
+use crate::dialect::{InputForm, Key, META, is_outcome};
 use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{entries, first_of, inner, shown};
+use crate::notation::Notation;
 use crate::span::Span;
 use crate::syntax::input_of;
 use crate::syntax::inputs::default_fits;
@@ -157,6 +158,36 @@ impl<'a> StepReader<'_, 'a> {
             err: output.err.map(|err| TypeName { span: node.span, ..err }),
             span: node.span,
         })
+    }
+
+    /// The output type of a program without one: anything, as a result if a step returns an outcome.
+    pub(crate) fn no_output(&mut self, program: &Node<'a>, first: Span) -> OutputName<'a> {
+        let ok = TypeName::implied(Base::Any, first);
+        let err = self.returns_outcome(program).then_some(ok);
+        let message = format!("`{}` is missing in a program", self.dialect.word(Key::Output));
+        let wrong = Diagnostic::new(Code::MissingKey, first, message);
+        let form = if err.is_some() { "`result any any`" } else { "`any`" };
+        let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
+        self.report(wrong.expected(form, "a program without it").taken().help(help));
+        OutputName { ok, err, span: first }
+    }
+
+    /// Whether a step of a program returns a success or a failure as such.
+    fn returns_outcome(&self, program: &Node<'a>) -> bool {
+        let only = |node: &Node<'a>, is: fn(&str) -> bool| matches!(entries(node), [one] if one.is(is));
+        let mut rest = vec![*program];
+        while let Some(node) = rest.pop() {
+            rest.extend_from_slice(if let Kind::List(items) = node.kind { items } else { &[] });
+            rest.extend(entries(&node).iter().map(|entry| entry.value));
+            let returns = |entry: &Entry<'a>| entry.is(|key| matches!(key, "return" | "ret"));
+            if entries(&node).iter().any(|entry| returns(entry) && only(&entry.value, is_outcome))
+                || (self.dialect.notation == Notation::Mcp
+                    && entries(&node).iter().any(|entry| entry.is(|key| key == "err")))
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// The list of what may be called.

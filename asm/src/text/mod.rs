@@ -124,6 +124,13 @@ pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadTe
     Ok(text.into_bump_str())
 }
 
+/// A text as a JSON string.
+pub(crate) fn quoted(text: &str) -> std::string::String {
+    let mut out = std::string::String::new();
+    quote(text, &mut out);
+    out
+}
+
 /// Writes a text as a JSON string.
 pub(crate) fn quote(text: &str, out: &mut std::string::String) {
     out.push('"');

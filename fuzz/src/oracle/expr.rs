@@ -53,6 +53,12 @@ impl<'f> Machine<'f, '_, '_, '_> {
                         None => Err(self.trap(frame, Code::FaultMissingField, expr.span)),
                     }
                 }
+                // Where the type is known, it is the length; the check decides that.
+                Value::List(_) | Value::Text(_)
+                    if matches!(name.text, "length" | "size" | "count" | "len") =>
+                {
+                    Err(LIMIT)
+                }
                 _ => Err(self.trap(frame, Code::FaultTypeMismatch, expr.span)),
             },
             ExprKind::Call(call) => {
@@ -176,6 +182,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                     let items = [&a.items[..], &b.items[..]].concat();
                     self.steps = self.steps.checked_sub(items.len() as u64 / 8).ok_or(LIMIT)?;
                     made(Value::list(items))
+                }
+                (Value::Text(a), Value::Text(b)) => {
+                    self.steps = self.steps.checked_sub((a.len() + b.len()) as u64 / 8).ok_or(LIMIT)?;
+                    made(Value::text(&format!("{a}{b}")))
                 }
                 _ => simple(operator, a, b).map_err(|code| self.trap(frame, code, at)),
             },

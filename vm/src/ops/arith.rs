@@ -8,7 +8,7 @@ use crate::frame::Window;
 use crate::heap::Heap;
 use crate::number::nearest;
 use crate::ops::{get, set};
-use crate::program::Constant;
+use crate::program::{Constant, ProgramData};
 use crate::value::{Pair, Tag, Value};
 use core::hint::cold_path;
 use ilo_spec::error::Code;
@@ -143,29 +143,36 @@ fn registers_slowly<O: Arithmetic>(w: &mut Window, op: &Op) -> Result<(), Trap> 
     store(w, dst, result)
 }
 
-/// `dst` = the sum of two numbers, or the items of two lists as one list.
+/// `dst` = the sum of two numbers, or two lists or texts as one.
 #[inline(always)]
-pub(crate) fn add(heap: &mut Heap, w: &mut Window, op: &Op, (dst, a, b): (Out, In, In)) -> Result<(), Trap> {
+pub(crate) fn add(
+    heap: &mut Heap,
+    program: &ProgramData,
+    w: &mut Window,
+    op: &Op,
+    (dst, a, b): (Out, In, In),
+) -> Result<(), Trap> {
     match common::<Add>(get(w, a), get(w, b)) {
         Common::Double(result) => store(w, dst, Value::double(result)),
         Common::Int(result) => store(w, dst, Value::int(result)),
-        Common::Neither => add_slowly(heap, w, op),
+        Common::Neither => add_slowly(heap, program, w, op),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn add_slowly(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+fn add_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<(), Trap> {
     let Op::Add { dst, a, b } = *op else { return Ok(()) };
-    let result = sum(heap, get(w, a), get(w, b))?;
+    let result = sum(heap, program, get(w, a), get(w, b))?;
     store(w, dst, result)
 }
 
-/// The sum of two numbers, or the items of two lists as one list.
+/// The sum of two numbers, or two lists or texts as one.
 #[cold]
 #[inline(never)]
-pub(crate) fn sum(heap: &mut Heap, a: &Value, b: &Value) -> Result<Value, Trap> {
+pub(crate) fn sum(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<Value, Trap> {
     match (a.tag, b.tag) {
+        (Tag::Text, Tag::Text) => super::text::render_joined(heap, program, &[*a, *b]),
         (Tag::List, Tag::List) => heap.join_lists(*a, *b),
         _ => mixed::<Add>(a, b),
     }

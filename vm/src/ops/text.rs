@@ -43,7 +43,7 @@ pub(crate) fn concat_two(
 
 /// The values rendered and joined to one text.
 #[inline]
-fn render_joined(heap: &mut Heap, program: &ProgramData, values: &[Value]) -> Result<Value, Trap> {
+pub(super) fn render_joined(heap: &mut Heap, program: &ProgramData, values: &[Value]) -> Result<Value, Trap> {
     let start = heap.text.len();
     let mut sink = render::Arena::new(heap, program, start);
     // Text is copied; a rendered number or container takes far longer per byte.

@@ -49,11 +49,7 @@ pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &m
     each_last(&node.body, &mut |last, before| {
         let (value, control) = match last.kind {
             // In JSON and YAML a step that binds a name has that value too.
-            StmtKind::Value(Expr { kind: ExprKind::Ref(_), .. })
-                if !terms.is_id() && before.is_some_and(binds) =>
-            {
-                return;
-            }
+            StmtKind::Value(Expr { kind: ExprKind::Ref(_), .. }) if before.is_some_and(binds) => return,
             StmtKind::Value(value) => (Some(value), None),
             StmtKind::Control(Control::For(inner)) => (None, Some(inner)),
             _ => return,

@@ -102,7 +102,7 @@ pub(in crate::check) fn operand(
 pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
     let name = terms.word(word);
     match (word, index) {
-        (Word::Add, _) => "addition takes two numbers or two lists".to_owned(),
+        (Word::Add, _) => "addition takes two numbers, two texts or two lists".to_owned(),
         (Word::Sub | Word::Mul | Word::Div | Word::Mod, _) => "arithmetic takes numbers".to_owned(),
         (Word::Gt | Word::Gte | Word::Lt | Word::Lte, _) => {
             "comparison takes two numbers or two texts".to_owned()
@@ -135,26 +135,6 @@ pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> S
         }
         _ => format!("{name} takes a {demand}"),
     }
-}
-
-/// A read of a field that means a count in other languages, from a value that is not a record.
-pub(in crate::check) fn counted_by_field(function: &Function<'_>, diagnostic: Diagnostic) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    let len = terms.word(Word::Len);
-    let form = match function.notation {
-        Notation::Id => "`LEN <value>`",
-        Notation::Workflow => "`len($value)` in `expr` or `if`",
-        _ => "`{\"len\": value}`",
-    };
-    diagnostic.help(format!("{len} counts the elements of a list and the characters of a text: write {form}"))
-}
-
-/// A text in a sum in JSON or YAML; most likely texts should be joined.
-pub(in crate::check) fn sum_of_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
-    let message = "`+` adds numbers, but this is text";
-    let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
-        .expected(Inferred::NUMBER.to_string(), value.found.to_string());
-    point(diagnostic, function, value).help("`concat` joins texts")
 }
 
 /// A list that CONCAT renders as text.

@@ -152,8 +152,9 @@ fn show(source: &str, file: &File<'_>, checked: &Checked, diagnostics: &Diagnost
         format!("{}:{}", place.line, place.column)
     };
     let mut text = String::new();
-    for Diagnostic { code, span, message, nearest, related, fix, .. } in diagnostics.as_slice() {
-        let severity = format!("{:?}", code.severity()).to_lowercase();
+    for diagnostic in diagnostics.as_slice() {
+        let Diagnostic { code, span, message, nearest, related, fix, .. } = diagnostic;
+        let severity = if diagnostic.is_error() { "error" } else { "warning" };
         writeln!(text, "{severity} {code} {}: {message}", place(*span)).unwrap();
         if let Some(nearest) = nearest {
             writeln!(text, "nearest {nearest}").unwrap();

@@ -233,15 +233,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let known = self.expression(left);
         let other = self.second(operator, left, right);
         let (a, b) = (ty(known), ty(other));
-        if operator == Binary::Add && self.function.notation != Notation::Id {
-            // A sum of texts was meant to join them: it is reported once, and its type is unknown.
-            let text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
-            if let Some((operand, _)) = text {
-                let value = self.typed(operand, Inferred::TEXT);
-                self.found.push(messages::sum_of_text(self.function, value));
-                return Some(ValueInfo::ANY);
-            }
-        }
+        let is_other = |seen: Inferred| seen != Inferred::TEXT && seen != Inferred::ANY;
+        let joins = operator == Binary::Add && a == Some(Inferred::TEXT) && b.is_some_and(is_other);
         if operator == Binary::Or && self.no_default([a, b], right, whole) {
             return Some(ValueInfo::ANY);
         }
@@ -263,8 +256,13 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             _ => {}
         }
-        let first = known.filter(|_| self.operand(word, 0, left, known, None));
-        self.operand(word, 1, right, other, ty(first));
+        // In ID text CONCAT joins a text that is written, and a text with another value.
+        let text =
+            |of: &Expr<'_>| operator == Binary::Add && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
+        let number = |is: bool| is.then_some(Inferred::NUMBER);
+        let (index, wanted) = if joins || text(left) { (1, number(true)) } else { (0, None) };
+        let first = known.filter(|_| self.operand(word, index, left, known, wanted));
+        self.operand(word, 1, right, other, number(text(right)).or(ty(first)));
         let given = rules::gives(word, a, b)?;
         Some(self::given(operator, given, known, other))
     }
@@ -365,25 +363,32 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.found.push(messages::never_equal(self.function, at, found, other));
     }
 
-    /// A read of a field. In other languages the length is a field.
+    /// A read of a field.
     fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let seen = self.expression(of);
-        let demand = rules::operand(Word::Field, 0, None);
-        self.whole_answer(demand, of, seen);
-        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, demand) {
-            let is = |place| foreign::word(place, name.text) == Some("len");
-            let counts = name.text == "len" || is(Place::Operation) || is(Place::Nearly);
-            let counted = |wrong| messages::counted_by_field(self.function, wrong);
-            self.found.push(if counts { counted(wrong) } else { wrong });
-        } else {
-            self.maybe_nil((Word::Field, 0), of, seen, demand);
+        if let Some(count) = self.counted(of, seen, name.text) {
+            return count;
         }
+        self.operand(Word::Field, 0, of, seen, None);
         self.part(seen, of, name)
+    }
+
+    /// The length of a list or a text, which is a field in other languages.
+    fn counted(&mut self, of: &Expr<'a>, seen: Seen<'t>, name: &'a str) -> Option<ValueInfo<'t>> {
+        let counts = |ty: Inferred| ty.lists > 0 || ty == Inferred::TEXT;
+        let measures = |word| word == "len" || foreign::word(Place::Operation, word) == Some("len");
+        ty(seen).filter(|&ty| counts(ty) && measures(name))?;
+        self.operand(Word::Len, 0, of, seen, None);
+        self.counts.push(core::ptr::from_ref(of).addr());
+        Some(ValueInfo::held(Inferred::NUMBER))
     }
 
     /// The field that a literal text names; an error if an index belongs there.
     fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> ValueInfo<'t> {
         let seen = self.expression(of);
+        if let Some(count) = self.counted(of, seen, text) {
+            return count;
+        }
         let key = self.expression(name);
         let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
         self.operand(Word::At, 1, name, key, ty(first));

@@ -133,7 +133,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let near = self.near(field.name.text, free);
                 let function = self.function;
                 let Place { call, path, .. } = place;
-                self.found.push(messages::unknown_field(function, call, path, field.name, wanted, near));
+                let given = |name: &str| fields.iter().any(|field| field.name.text == name);
+                let whole = wanted.required().all(|field| given(field.name));
+                let refused = near.is_some() || !whole || wanted.refuses_others();
+                let found = messages::unknown_field(function, call, path, field.name, wanted, near);
+                self.found.push(found.raised_if(refused));
                 continue;
             };
             self.given_or_nil(&field.value, given, Place { path: &path, nil: given.1, ..place });

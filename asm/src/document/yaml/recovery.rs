@@ -68,7 +68,7 @@ fn plain(at: usize, info: &str) -> Diagnostic {
         }
         _ if info.contains("quoted scalar") => (
             "a text in quotes that cannot be read",
-            "in double quotes a backslash begins an escape; in single quotes it is a plain character",
+            "a quote inside a text is `\\\"` in double quotes, and `''` in single ones, where a backslash is itself",
         ),
         _ => (info, "put quotes around a text that is not meant as YAML"),
     };

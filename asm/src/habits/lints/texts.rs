@@ -92,6 +92,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let text = node.text().filter(|text| text.len() <= LONGEST)?;
         let signs = text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
             || text.contains("[$")
+            || (self.at.dialect.is_bare() && text.ends_with(']'))
             || text.contains(" ?? ")
             || text.contains(" ? ")
             || (text.contains(" if ") && text.contains(" else "))
