@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod asm;
+mod canaries;
 #[path = "../../asm/tests/corpus/case.rs"]
 #[allow(dead_code, reason = "tests of `asm` use the rest")]
 mod case;

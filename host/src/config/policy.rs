@@ -43,12 +43,12 @@ impl Reading {
             cancel_grace: self
                 .field(fields, "cancel_grace_ms", |this, data| this.count(data, 0))
                 .map(Duration::from_millis),
-            bytes: self.field(fields, "binary", Reading::binary),
-            on_doubt: self.field(fields, "on_doubt", Reading::on_doubt),
-            requires_rollback: self.field(fields, "rollback", Reading::rollback),
+            bytes: self.one_of(fields, "binary", [("base64", true), ("size", false)]),
+            on_doubt: self.one_of(fields, "on_doubt", [("fail", OnDoubt::Fail), ("stop", OnDoubt::Stop)]),
+            requires_rollback: self.one_of(fields, "rollback", [("required", true), ("optional", false)]),
             rate: self.field(fields, "rate", Reading::rate),
             json: self.field(fields, "json", Reading::flag),
-            integers_as_text: self.field(fields, "big_numbers", Reading::big_numbers),
+            integers_as_text: self.one_of(fields, "big_numbers", [("text", true), ("fail", false)]),
             deferred: self.field(fields, "deferred", Reading::flag),
             validate: self.field(fields, "validate", Reading::validation),
         }
@@ -111,6 +111,19 @@ impl Reading {
         count
     }
 
+    /// Reads a field that is one of two words, each with its meaning.
+    fn one_of<T: Copy>(&mut self, fields: &Fields, key: &str, words: [(&str, T); 2]) -> Option<T> {
+        self.field(fields, key, |this, data| {
+            let meant = words.iter().find(|(word, _)| data.as_text() == Some(*word));
+            if meant.is_none() {
+                let found = shortened(&data.to_json(), 40);
+                let [(one, _), (other, _)] = words;
+                this.wrong(format!("expected \"{one}\" or \"{other}\", found {found}"));
+            }
+            meant.map(|(_, meaning)| *meaning)
+        })
+    }
+
     /// Reads what follows an answer that does not fit.
     fn validation(&mut self, data: &Data) -> Option<Validation> {
         match data {
@@ -120,58 +133,6 @@ impl Reading {
             other => {
                 let found = shortened(&other.to_json(), 40);
                 self.wrong(format!("expected true, false or \"warn\", found {found}"));
-                None
-            }
-        }
-    }
-
-    /// Reads what happens after a call that may have been made.
-    fn on_doubt(&mut self, data: &Data) -> Option<OnDoubt> {
-        match data {
-            Data::Text(text) if text == "fail" => Some(OnDoubt::Fail),
-            Data::Text(text) if text == "stop" => Some(OnDoubt::Stop),
-            other => {
-                let found = shortened(&other.to_json(), 40);
-                self.wrong(format!("expected \"fail\" or \"stop\", found {found}"));
-                None
-            }
-        }
-    }
-
-    /// Reads whether calls must have a rollback.
-    fn rollback(&mut self, data: &Data) -> Option<bool> {
-        match data {
-            Data::Text(text) if text == "required" => Some(true),
-            Data::Text(text) if text == "optional" => Some(false),
-            other => {
-                let found = shortened(&other.to_json(), 40);
-                self.wrong(format!("expected \"required\" or \"optional\", found {found}"));
-                None
-            }
-        }
-    }
-
-    /// Reads whether integers of answers become texts.
-    fn big_numbers(&mut self, data: &Data) -> Option<bool> {
-        match data {
-            Data::Text(text) if text == "text" => Some(true),
-            Data::Text(text) if text == "fail" => Some(false),
-            other => {
-                let found = shortened(&other.to_json(), 40);
-                self.wrong(format!("expected \"text\" or \"fail\", found {found}"));
-                None
-            }
-        }
-    }
-
-    /// Reads whether answers include the bytes of binary content.
-    fn binary(&mut self, data: &Data) -> Option<bool> {
-        match data {
-            Data::Text(text) if text == "base64" => Some(true),
-            Data::Text(text) if text == "size" => Some(false),
-            other => {
-                let found = shortened(&other.to_json(), 40);
-                self.wrong(format!("expected \"base64\" or \"size\", found {found}"));
                 None
             }
         }

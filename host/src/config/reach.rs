@@ -149,7 +149,9 @@ impl Reading {
             return;
         }
         let mut secrets = Found::default();
-        secrets.url(url, &self.expanded);
+        secrets.expanded(&self.expanded);
+        secrets.url(url);
+        secrets.words(url.split_whitespace());
         let shown = shortened(&secrets.secrets().hidden(url), 80);
         self.inside(Step::Key(key.to_owned()), |this| {
             this.wrong(format!("expected `http://…` or `https://…`, found `{shown}`"));

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Keys of a server that are suggested for a misspelt one.
-const SERVER: &[&str] = &[
+pub(super) const SERVER: &[&str] = &[
     "command",
     "args",
     "env",
@@ -28,9 +28,9 @@ const SERVER: &[&str] = &[
     "policy",
 ];
 /// Keys outside a policy that look like keys of a policy.
-const MISPLACED: &[&str] = &["policies", "permissions"];
+pub(super) const MISPLACED: &[&str] = &["policies", "permissions"];
 /// Keys of a policy in addition to those of a single tool.
-const POLICY: &[&str] = &["allow", "deny", "tools"];
+pub(super) const POLICY: &[&str] = &["allow", "deny", "tools"];
 
 /// The name of a server in the names of its tools, `mcp://server/tool`: a `/` would end it.
 pub(super) fn name_in_address(name: &str) -> String {

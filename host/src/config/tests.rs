@@ -6,6 +6,8 @@ use crate::tools::Tools;
 use std::path::Path;
 use std::time::Duration;
 
+mod secrets;
+
 fn read(name: &str, text: &str) -> Tools {
     let path = Path::new("/srv/me/project").join(name);
     let folder = path.parent().unwrap();

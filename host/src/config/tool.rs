@@ -20,12 +20,12 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// Keys of a tool in addition to the policy keys.
-const TOOL: &[&str] =
+pub(super) const TOOL: &[&str] =
     &["mock", "command", "mcp", "builtin", "description", "input_schema", "output_schema", "env", "args"];
 /// The kinds of tools.
 pub(super) const KINDS: &[&str] = &["mock", "command", "mcp", "builtin"];
 /// The keys of an answer of a mock.
-const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
+pub(super) const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
 
 impl Reading {
     pub(super) fn tool(&mut self, name: &str, data: &Data, tools: &Tools) -> Option<Tool> {
@@ -153,7 +153,10 @@ impl Reading {
         self.field(fields, "command", |this, data| {
             if let Data::Text(line) = data {
                 let words: Vec<Data> = line.split_whitespace().map(Data::from).collect();
-                let list = shortened(&Data::List(words.into()).to_json(), 80);
+                let mut found = Found::default();
+                found.words(line.split_whitespace());
+                let list = found.secrets().hidden(&Data::List(words.into()).to_json());
+                let list = shortened(&list, 80);
                 this.wrong(format!("expected a list, the program first; write it as {list}"));
                 return None;
             }
@@ -164,7 +167,7 @@ impl Reading {
             };
             let mut found = Found::default();
             environment.iter().for_each(|(name, value)| found.environment(name, value));
-            found.arguments(arguments, &[]);
+            found.words(words.iter().map(String::as_str));
             let secrets = found.secrets();
             let source = Source::Command(secrets.hidden(&words.join(" ")));
             let file = this.inside(Step::Index(0), |this| this.program(program, &environment));

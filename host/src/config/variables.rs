@@ -191,8 +191,10 @@ impl Reading {
         let texts = self.filled_named(data)?;
         for (name, _) in &texts {
             if name.is_empty() || name.contains(['=', '\0']) {
+                // Behind a `=` may be the value.
+                let shown = name.split(['=', '\0']).next().unwrap_or_default();
                 let message = "a name that no environment variable can have";
-                self.inside(Step::Key(name.clone()), |this| this.wrong(message));
+                self.inside(Step::Key(shown.to_owned()), |this| this.wrong(message));
             }
         }
         Some(texts)

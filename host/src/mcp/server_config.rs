@@ -6,6 +6,7 @@ use crate::tool::policy::ServerPolicy;
 use crate::tool::secrets::{Found, Secrets};
 use ilo_drive::problem::Problem;
 use ilo_spec::limits;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub struct Input {
 }
 
 /// A server of a tools file.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Server {
     /// Its name in the names of its tools, where `/` is written `%2F`.
     pub(crate) name: String,
@@ -43,6 +44,13 @@ pub(crate) struct Server {
     pub(crate) inputs: Vec<Input>,
 }
 
+impl fmt::Debug for Server {
+    /// Without its settings, which have secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl Server {
     /// The default time limit for starting a server.
     pub(crate) const TIMEOUT: Duration = Duration::from_millis(limits::DEFAULT_CALL_MS);
@@ -50,7 +58,6 @@ impl Server {
     /// The server with a value in place of `${input:NAME}`.
     pub(crate) fn given(&mut self, id: &str, value: &str) {
         let mark = format!("${{input:{id}}}");
-        let expanded = [(id.to_owned(), value.to_owned())];
         let mut found = Found::default();
         let fill = |text: &mut String| {
             if text.contains(&mark) {
@@ -63,17 +70,14 @@ impl Server {
                 arguments.iter_mut().for_each(fill);
                 environment.iter_mut().for_each(|(_, text)| fill(text));
                 *folder = PathBuf::from(folder.to_string_lossy().replace(&mark, value));
-                environment.iter().for_each(|(name, text)| found.environment(name, text));
-                found.arguments(arguments, &expanded);
             }
             Way::Http { url, headers } => {
                 fill(url);
                 headers.iter_mut().for_each(|(_, text)| fill(text));
-                found.url(url, &expanded);
-                headers.iter().for_each(|(name, text)| found.header(name, text));
             }
             Way::None => {}
         }
+        self.way.find_secrets(&[(id.to_owned(), value.to_owned())], &mut found);
         if self.inputs.iter().any(|input| input.id == id && input.is_secret) {
             found.header(id, value);
         }
@@ -86,23 +90,29 @@ impl Way {
     /// The secrets in these settings; `expanded` are variables with their values.
     pub(crate) fn secrets(&self, expanded: &[(String, String)]) -> Secrets {
         let mut found = Found::default();
+        self.find_secrets(expanded, &mut found);
+        found.secrets()
+    }
+
+    fn find_secrets(&self, expanded: &[(String, String)], found: &mut Found) {
+        found.expanded(expanded);
         match self {
-            Way::Program { arguments, environment, .. } => {
+            Way::Program { program, arguments, environment, .. } => {
                 environment.iter().for_each(|(name, value)| found.environment(name, value));
-                found.arguments(arguments, expanded);
+                // Some write the whole command line as the program.
+                found.words(program.split_whitespace().chain(arguments.iter().map(String::as_str)));
             }
             Way::Http { url, headers } => {
-                found.url(url, expanded);
+                found.url(url);
                 headers.iter().for_each(|(name, value)| found.header(name, value));
             }
             Way::None => {}
         }
-        found.secrets()
     }
 }
 
 /// How a server is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Way {
     /// A program that communicates over its standard input and output.
     Program {

@@ -8,6 +8,8 @@
 mod encodings;
 
 use super::Failure;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ilo_drive::data::Data;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -141,6 +143,15 @@ impl Found {
         if value.len() >= LEAST && (named || !is_plain(value)) {
             self.0.push(value.to_owned());
         }
+        if value.contains('\n') {
+            // A key in several lines: texts are often shown line by line.
+            value.lines().filter(|line| line.len() >= UNNAMED).for_each(|line| self.add(false, line));
+        }
+    }
+
+    /// Variables that were replaced in the settings, with their values.
+    pub(crate) fn expanded(&mut self, variables: &[(String, String)]) {
+        variables.iter().for_each(|(name, value)| self.add(is_named(name), value));
     }
 
     /// A header.
@@ -150,25 +161,26 @@ impl Found {
         }
         self.add(true, value);
         // After the word for the scheme.
-        if let Some((_, rest)) = value.trim().split_once(' ') {
-            self.add(true, rest);
+        let Some((scheme, rest)) = value.trim().split_once(' ') else { return };
+        self.add(true, rest);
+        let decoded = STANDARD.decode(rest.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        if let Some(user) = decoded.filter(|_| scheme.eq_ignore_ascii_case("basic")) {
+            self.add(true, &user);
+            self.add(true, user.split_once(':').map_or("", |(_, password)| password));
         }
     }
 
     /// An environment variable. Of a URL only its secrets count.
     pub(crate) fn environment(&mut self, name: &str, value: &str) {
         if value.contains("://") && !is_named(name) {
-            self.url(value, &[]);
+            self.url(value);
         } else {
             self.add(is_named(name), value);
         }
     }
 
-    /// A URL, with variables that were replaced in it.
-    pub(crate) fn url(&mut self, url: &str, expanded: &[(String, String)]) {
-        expanded.iter().filter(|(_, value)| url.contains(value.as_str())).for_each(|(name, value)| {
-            self.add(is_named(name), value);
-        });
+    /// A URL.
+    pub(crate) fn url(&mut self, url: &str) {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -198,18 +210,15 @@ impl Found {
         }
     }
 
-    /// The arguments of a program: values of variables, and values after an option whose name marks a secret.
-    pub(crate) fn arguments(&mut self, arguments: &[String], expanded: &[(String, String)]) {
+    /// The words of a command line: values after an option whose name marks a secret.
+    pub(crate) fn words<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) {
         let mut named = false;
-        for argument in arguments {
-            for (name, value) in expanded.iter().filter(|(_, value)| argument.contains(value.as_str())) {
-                self.add(is_named(name), value);
-            }
+        for argument in words {
             let option = argument.starts_with('-');
             match argument.split_once('=') {
                 Some((name, value)) if is_named(name) => self.add(true, value),
                 _ if named && !option => self.add(true, argument),
-                _ if argument.contains("://") => self.url(argument, &[]),
+                _ if argument.contains("://") => self.url(argument),
                 _ => {}
             }
             named = option && !argument.contains('=') && is_named(argument);
@@ -361,9 +370,11 @@ mod tests {
             found.environment("PORT", "8080");
             found.environment("DB", "postgres://me:pw-99@host/db");
             found.environment("OTHER", "sk_live_0123");
-            found.url("https://u:p4ss@h.example/mcp?key=q%2Fr4&b=cc-dd", &[]);
-            let arguments = ["-y", "some-server", "--api-key", "k3y-value", "--token=t0ken", "--root", "."];
-            found.arguments(&arguments.map(str::to_owned), &[("X".to_owned(), "some-server".to_owned())]);
+            found.url("https://u:p4ss@h.example/mcp?key=q%2Fr4&b=cc-dd");
+            found.words(["-y", "some-server", "--api-key", "k3y-value", "--token=t0ken", "--root", "."]);
+            found.expanded(&[("X".to_owned(), "some-server".to_owned())]);
+            found.header("Proxy-Authorization", "basic bWU6cHctMTAwMDA=");
+            found.environment("PEM", "-----BEGIN-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF\n");
         });
         for secret in [
             "Bearer abc-123",
@@ -377,6 +388,9 @@ mod tests {
             "cc-dd",
             "k3y-value",
             "t0ken",
+            "bWU6cHctMTAwMDA=",
+            "pw-10000",
+            "kqhkiG9w0BAQEF",
         ] {
             assert_eq!(secrets.hidden(&format!("a {secret} b")), "a *** b", "{secret}");
         }

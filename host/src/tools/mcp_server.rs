@@ -29,13 +29,20 @@ use std::time::Duration;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct McpServer {
     name: String,
     way: Way,
     timeout: Duration,
     policy: ServerPolicy,
+}
+
+impl std::fmt::Debug for McpServer {
+    /// Without its settings, which have secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("McpServer").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl McpServer {
