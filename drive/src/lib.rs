@@ -9,7 +9,7 @@
 //!
 //! | layer | parts | what they do |
 //! |---|---|---|
-//! | 0 | `problem`, `call_slots` | findings; how many calls at once |
+//! | 0 | `problem`, `call_slots`, `blocking` | findings; how many calls at once; whether a thread may block |
 //! | 1 | `data` | values and their JSON |
 //! | 2 | `failure` | why a call has no value |
 //! | 2 | `input`, `validate` | values against parameters, and against the schemas of tools |
@@ -26,6 +26,7 @@
 mod readme {}
 
 mod ahead;
+pub mod blocking;
 pub mod call_slots;
 pub mod data;
 mod drive;

@@ -140,7 +140,7 @@ impl<T: 'static> Ticket<T> {
     /// asynchronous code of tokio: then it is queued, and may be written.
     pub fn wait(self) -> Result<T> {
         #[cfg(feature = "tokio")]
-        if is_asynchronous() {
+        if ilo_drive::blocking::is_asynchronous() {
             return Err(Error::new(
                 ErrorCode::Blocks,
                 "`wait` blocks its thread, and this is asynchronous code",
@@ -158,19 +158,6 @@ impl<T: 'static> Ticket<T> {
     pub(crate) fn then<U: 'static>(self, made: impl FnOnce(T) -> Result<U> + Send + 'static) -> Ticket<U> {
         Ticket(Box::new(Then { ticket: self, made: Some(made) }))
     }
-}
-
-/// Whether the thread runs asynchronous code of tokio. Only such code has a budget, after which it has to
-/// yield, so using a budget up tells; threads for blocking work have none.
-#[cfg(feature = "tokio")]
-fn is_asynchronous() -> bool {
-    /// More than tokio gives.
-    const BUDGET: usize = 1_000;
-    if tokio::runtime::Handle::try_current().is_err() {
-        return false;
-    }
-    let mut context = Context::from_waker(Waker::noop());
-    (0..BUDGET).any(|_| std::pin::pin!(tokio::task::coop::consume_budget()).poll(&mut context).is_pending())
 }
 
 impl<T> Future for Ticket<T> {

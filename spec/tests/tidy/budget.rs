@@ -13,7 +13,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/id", "asm/src/syntax"], 5_279),
     (&["guide/src"], 16_672),
     (&["host/src"], 20_276),
-    (&["journal/src"], 10_330),
+    (&["journal/src"], 10_317),
     (&["cli/src"], 9_822),
 ];
 
