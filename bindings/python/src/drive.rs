@@ -4,7 +4,7 @@ use crate::journal::{Journaled, Session};
 use crate::outcome::outcome;
 use crate::run::{Call, Run, waiting};
 use crate::tools::Catalogue;
-use crate::values::{data, from_data, from_view};
+use crate::values::{Unfit, data, from_data, from_view, unless_it_ends};
 use ilo_asm::build::OutputSchema;
 use ilo_asm::catalog::Tool;
 use ilo_bindings::known::Known;
@@ -245,16 +245,17 @@ impl Drive {
     }
 
     /// Takes the answer of a call. A value that has no form in the language is a failure of the call.
-    fn settle(&mut self, ticket: u64, value: &Bound<'_, PyAny>) {
-        let result = data(value, &self.bounds).map_err(crate::values::Unfit::into_failure);
-        self.settled(ticket, result);
+    fn settle(&mut self, ticket: u64, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let read = unless_it_ends(value.py(), data(value, &self.bounds))?;
+        self.settled(ticket, read.map_err(Unfit::into_failure));
+        Ok(())
     }
 
     /// Takes the failure of a call: a text or another value.
-    fn fail(&mut self, ticket: u64, failure: &Bound<'_, PyAny>) {
-        let failure = data(failure, &self.bounds);
-        let failure = failure.map_or_else(crate::values::Unfit::into_failure, Failure::Failed);
-        self.settled(ticket, Err(failure));
+    fn fail(&mut self, ticket: u64, failure: &Bound<'_, PyAny>) -> PyResult<()> {
+        let read = unless_it_ends(failure.py(), data(failure, &self.bounds))?;
+        self.settled(ticket, Err(read.map_or_else(Unfit::into_failure, Failure::Failed)));
+        Ok(())
     }
 
     /// Reports that a call may have been made and has no answer.

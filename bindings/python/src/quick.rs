@@ -10,7 +10,7 @@ use crate::outcome::outcome;
 use crate::program::Core;
 use crate::run::{HELD, Run, advance};
 use crate::tools::{Callable, Catalogue};
-use crate::values::{arguments, datum, owned};
+use crate::values::{arguments, datum, owned, unless_it_ends};
 use bumpalo::Bump;
 use ilo_bindings::limits::bounds;
 use ilo_bindings::wiring::{Wired, Wiring};
@@ -133,7 +133,10 @@ impl<'py> Quick<'_, 'py> {
         };
         let bounds = bounds(self.limits);
         self.arena.reset();
-        let read = datum(&value, &bounds, &self.arena);
+        let read = match unless_it_ends(self.py, datum(&value, &bounds, &self.arena)) {
+            Ok(read) => read,
+            Err(error) => return Ok(Some(Left::Raised(error))),
+        };
         let fits = |read| self.wiring.answer_fits(wired, || owned(read));
         match read {
             Ok(read) if Instant::now() < self.until && fits(read) => {

@@ -13,6 +13,7 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_vm::{Datum, Kind, View, Waiting};
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
@@ -77,6 +78,18 @@ impl Unfit {
             Unfit::Raised(error) => error,
             other => crate::errors::raise(py, "BadValue", (other.message(what),)),
         }
+    }
+}
+
+/// What Python has raised while a value was read, if it ends the caller, as `KeyboardInterrupt` does. Other
+/// exceptions are faults of the value.
+///
+/// # Errors
+/// That exception.
+pub(crate) fn unless_it_ends<T>(py: Python<'_>, read: Result<T, Unfit>) -> PyResult<Result<T, Unfit>> {
+    match read {
+        Err(Unfit::Raised(error)) if !error.is_instance_of::<PyException>(py) => Err(error),
+        read => Ok(read),
     }
 }
 
@@ -235,7 +248,9 @@ impl<'a> Reader<'_, 'a> {
     fn record(&mut self, value: &Bound<'_, PyAny>) -> Result<Datum<'a>, Unfit> {
         let dict = value.cast::<PyDict>().map_err(PyErr::from)?;
         let mut fields = Vec::with_capacity(dict.len().min(self.bounds.values));
-        for (key, value) in dict.iter() {
+        // A value that is converted by Python, or another thread meanwhile, may change the record.
+        let pairs: Vec<_> = dict.iter().collect();
+        for (key, value) in pairs {
             let Ok(name) = key.cast::<PyString>() else {
                 let shown = key.repr().map_or_else(|_| String::new(), |shown| shown.to_string());
                 let shown = shortened(&shown, SHOWN);

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._event_loop import detached, in_thread
+from ._event_loop import detached, in_thread, is_being_cancelled
+from ._values import well_formed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class Deny:
     def __init__(self, reason: str = "") -> None:
         if not isinstance(reason, str):
             raise TypeError(f"the reason of `ilo.Deny` is a str, found {reason!r}")
-        self.reason = reason
+        self.reason = well_formed(reason)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Deny) and self.reason == other.reason
@@ -49,11 +50,26 @@ def shown(call: Call, name: str) -> Call | str:
     return Call(name, call.arguments, call.number, call.function, place, call.is_rollback)
 
 
-async def asked(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny:
-    """What `ask` returns about a call. A function that is not async is called in a thread.
+async def asked(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny | BaseException:
+    """What `ask` decides about a call, or why it has decided nothing: what it raises, `TimeoutError` if it takes
+    longer, and `TypeError` if it returns anything else.
 
-    Raises what `ask` raises, `TimeoutError` if it takes longer, and `TypeError` if it returns anything else.
+    Raises only what ends the process, or this task.
     """
+    import anyio
+
+    try:
+        return await _decided(ask, call, seconds)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        if isinstance(error, anyio.get_cancelled_exc_class()) and is_being_cancelled():
+            raise
+        return error
+
+
+async def _decided(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny:
+    """What `ask` returns. A function that is not async is called in a thread."""
     import inspect
 
     import anyio

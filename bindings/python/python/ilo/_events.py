@@ -166,4 +166,8 @@ def raised(drive: Any, ticket: int, tool: str, error: BaseException) -> None:
     # Where nothing has imported it, nobody reads logs.
     logging = sys.modules.get("logging")
     if logging is not None and (logger := logging.getLogger("ilo")).isEnabledFor(logging.DEBUG):
-        logger.debug("tool `%s` raised %s", tool, type(error).__name__, exc_info=error)
+        try:
+            logger.debug("tool `%s` raised %s", tool, type(error).__name__, exc_info=error)
+        except Exception:
+            # A handler or filter of the host has failed, which changes nothing of the run.
+            pass

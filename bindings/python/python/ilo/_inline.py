@@ -9,7 +9,8 @@ from ._events import raised, watched
 from ._ilo import Drive
 from ._left import check
 from ._spans import spans
-from ._run import EXITS, Begun, Suspended, between, due_of, failure_of, made_of, not_confirmed, text_of
+from ._event_loop import cancelled
+from ._run import Begun, Suspended, between, due_of, failure_of, made_of, not_confirmed, set_outcome, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def run_inline(
 ) -> Outcome:
     """Runs to the outcome, or to a call whose tool suspends.
 
-    `KeyboardInterrupt` and `SystemExit` of a tool are raised after the rollback; a second one skips it.
+    What a tool raises that is no `Exception`, such as `KeyboardInterrupt`, is raised after the rollback; a second one
+    skips it.
     """
     check()
     inline = _Inline(run, tools, timeout, observers, begun, output)
@@ -43,18 +45,20 @@ def run_inline(
         if inline.spans is not None:
             inline.spans.end(found)
     if leaving is not None:
-        leaving.outcome = found  # type: ignore[attr-defined]
+        set_outcome(leaving, found)
         raise leaving
     return found
 
 
 def _steps(inline: _Inline) -> tuple[Outcome, BaseException | None]:
-    """Runs to the end. Returns it, and what a tool has raised to end the process."""
+    """Runs to the end. Returns it, and what a tool has raised to end the caller."""
     leaving: BaseException | None = None
     while True:
         try:
             found = inline.step()
-        except EXITS as error:
+        except Exception:
+            raise
+        except BaseException as error:
             if leaving is not None:
                 raise
             leaving = error
@@ -147,6 +151,9 @@ class _Inline:
                     retry += 1
                     continue
                 drive.fail(ticket, failure_of(error))
+            except cancelled():
+                # Of an event loop within the tool.
+                drive.in_doubt(ticket, f"tool `{name}` was cancelled before it had answered")
             else:
                 drive.settle(ticket, value)
             self.under = None

@@ -257,11 +257,10 @@ class Journal:
         ask = rest["ask"]
         if ask is None or not isinstance(found, Waiting) or found.state != "asking":
             return found
-        try:
-            allowed = await asked(ask, found, RUN_SECONDS)
-        except Exception as error:
+        allowed = await asked(ask, found, RUN_SECONDS)
+        if isinstance(allowed, BaseException):
             # Nobody has decided: the run keeps waiting.
-            Observers(None, rest["on_error"]).failed("ask", error)
+            Observers(None, rest["on_error"]).failed("ask", allowed)
             return found
         try:
             if allowed is True:

@@ -112,4 +112,8 @@ def _log(what: str, error: BaseException) -> None:
     logger = logging.getLogger("ilo")
     if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
         logger.addHandler(logging.NullHandler())
-    logger.warning("`%s` raised %s", what, type(error).__name__, exc_info=error)
+    try:
+        logger.warning("`%s` raised %s", what, type(error).__name__, exc_info=error)
+    except Exception:
+        # A handler or filter of the host has failed, and there is nobody left to tell.
+        pass

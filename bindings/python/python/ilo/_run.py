@@ -14,6 +14,7 @@ from ._ilo import Drive
 from ._left import check
 from ._observe import Observers
 from ._spans import spans
+from ._values import well_formed
 
 # The key of the call under way in a run with a journal.
 _KEY: ContextVar[str | None] = ContextVar("ilo idempotency key", default=None)
@@ -135,7 +136,7 @@ class Cancellation:
         if not isinstance(reason, str):
             raise TypeError(f"the reason of a cancellation is a str, found {reason!r}")
         if not self.is_cancelled:
-            self.reason = reason
+            self.reason = well_formed(reason)
         self.is_cancelled = True
         for callback in list(self._callbacks):
             callback()
@@ -162,9 +163,17 @@ def failure_of(error: Exception) -> Any:
 
 def text_of(error: BaseException) -> str:
     try:
-        return str(error)
+        return well_formed(str(error))
     except Exception:
         return ""
+
+
+def set_outcome(error: BaseException, outcome: Outcome[Any] | None) -> None:
+    try:
+        error.outcome = outcome  # type: ignore[attr-defined]
+    except Exception:
+        # It has a class that does not allow it.
+        pass
 
 
 def between(pause: tuple[float, float]) -> float:
@@ -271,7 +280,7 @@ class Loop:
                 # If it was left before its end, another process may continue it.
                 self.drive.release()
         if self.leaving is not None:
-            self._set_outcome(self.leaving, found)
+            set_outcome(self.leaving, found)
             raise self.leaving
         return found
 
@@ -288,15 +297,8 @@ class Loop:
         import anyio
 
         if isinstance(error, anyio.get_cancelled_exc_class()):
-            self._set_outcome(error, await shielded(self._roll_back, self.rollback_timeout))
+            set_outcome(error, await shielded(self._roll_back, self.rollback_timeout))
         raise error
-
-    @staticmethod
-    def _set_outcome(error: BaseException, outcome: Outcome[Any] | None) -> None:
-        try:
-            error.outcome = outcome  # type: ignore[attr-defined]
-        except AttributeError:
-            pass
 
     async def _roll_back(self) -> Outcome[Any]:
         """Cancels the run in the middle of its calls, and drives it to its end."""
@@ -458,8 +460,6 @@ class Loop:
             else:
                 raised(drive, ticket, tool.name, error)
                 drive.fail(ticket, failure_of(error))
-        except EXITS as error:
-            self._leave(ticket, tool.name, kind, error)
         except cancelled():
             if is_being_cancelled():
                 raise
@@ -467,6 +467,11 @@ class Loop:
                 self._ended(ticket, tool.name, kind, own)
             else:
                 drive.in_doubt(ticket, f"tool `{tool.name}` was cancelled before it had answered")
+        except GeneratorExit:
+            # Nobody awaits the run any more.
+            raise
+        except BaseException as error:
+            self._leave(ticket, tool.name, kind, error)
         else:
             drive.settle(ticket, value)
         if call and call.cancelled:
@@ -488,13 +493,8 @@ class Loop:
         except EXITS as error:
             self._exit(error)
             return not_confirmed(tool.name, "nobody could be asked")
-        except Exception as error:
-            self.observers.failed("ask", error)
-            return not_confirmed(tool.name, "nobody could be asked")
-        except cancelled() as error:
-            if is_being_cancelled():
-                raise
-            self.observers.failed("ask", error)
+        if isinstance(allowed, BaseException):
+            self.observers.failed("ask", allowed)
             return not_confirmed(tool.name, "nobody could be asked")
         self.under[ticket] = (tool.name, kind)
         if allowed is True:
@@ -532,12 +532,14 @@ class Loop:
                     self.under[ticket] = (tool.name, kind)
                     return False
                 drive.fail(ticket, failure_of(error))
-            except EXITS as error:
-                self._leave(ticket, tool.name, kind, error)
             except anyio.get_cancelled_exc_class():
                 if scope.cancel_called or is_being_cancelled():
                     raise
                 drive.in_doubt(ticket, f"tool `{tool.name}` was cancelled before it had answered")
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                self._leave(ticket, tool.name, kind, error)
             else:
                 drive.settle(ticket, value)
             finally:
@@ -590,11 +592,11 @@ class Loop:
 
 def _begin(call: Coroutine[Any, Any, Any]) -> Begun:
     """Begins a call. Returns its value if it does not wait."""
-    if hasattr(call, "__await__") and not hasattr(call, "send"):
+    if not hasattr(call, "__await__"):
+        return Begun("value", call)
+    if not hasattr(call, "send"):
         # A future, or another object of a class of its own.
         call = _awaited(call)
-    elif not hasattr(call, "send"):
-        return Begun("value", call)
     try:
         return Begun("waits", call, call.send(None))
     except StopIteration as done:

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def well_formed(text: str) -> str:
+    """A text of the host without halves of surrogate pairs, which no other language has: each becomes `?`."""
+    return text.encode(errors="replace").decode()
+
+
 def plain(value: Any) -> Any:
     """The JSON form of a model of pydantic, a dataclass, a date or time, a UUID or an enum; nothing if it has none.
 
