@@ -71,13 +71,17 @@ const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 /** Short texts that are written without escaping, as most can be. */
 const PLAIN = /^[ !#-[\]-~]{0,64}$/;
-export const LONE = /\p{Surrogate}/gu;
+const LONE = /\p{Surrogate}/gu;
 const WHOLE = "; write the whole character, or U+FFFD in its place";
 
 /** The part of a text that a message shows, without halves of surrogate pairs. */
 export function shortened(text: string): string {
-    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-    return shown.replace(LONE, "\ufffd");
+    return wellFormed(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+}
+
+/** A text without halves of surrogate pairs, which no other language has. */
+export function wellFormed(text: string): string {
+    return text.replace(LONE, "\ufffd");
 }
 
 /** A value as JSON, or the reason why it has none. */
@@ -88,7 +92,7 @@ export function write(value: unknown, bounds: Bounds): string | Past | NoValue {
     } catch (thrown) {
         if (isOf(thrown, Past) || isOf(thrown, NoValue)) return thrown;
         // A getter or a proxy has thrown, possibly any value.
-        return new NoValue(textOf(thrown).replace(LONE, "\ufffd"), "could not be read:");
+        return new NoValue(textOf(thrown), "could not be read:");
     }
 }
 
@@ -218,10 +222,10 @@ export function isOf<T>(value: unknown, kind: new (...given: any[]) => T): value
     }
 }
 
-/** The message of a thrown value. Never throws. */
+/** The message of a thrown value, without halves of surrogate pairs. Never throws. */
 export function textOf(thrown: unknown): string {
     try {
-        return thrown instanceof Error ? String(thrown.message) : String(thrown);
+        return wellFormed(thrown instanceof Error ? String(thrown.message) : String(thrown));
     } catch {
         return "";
     }

@@ -5,7 +5,7 @@ import { pack, type Recording, type Waits } from "./durable.js";
 import { Deny, Failure, IloError, Suspend } from "./errors.js";
 import { ANY, BIGINT, FLAG, FUNCTION, NUMBER, SIGNAL, TEXT, type Kinds } from "./given.js";
 import {
-    LONE, Past, WIDE, isOf, isThenable, jsonOf, outcomeOf, parse, textOf, withTexts, write, type Bounds, type Texts,
+    Past, WIDE, isOf, isThenable, jsonOf, outcomeOf, parse, textOf, wellFormed, withTexts, write, type Bounds, type Texts,
 } from "./json.js";
 import { Context, Observers } from "./observers.js";
 import type { Begun, Left } from "./quick.js";
@@ -382,8 +382,7 @@ export class Loop {
     private goOn(under: Under, begun: Begun): void {
         this.begun = undefined;
         if ("error" in begun) this.failed(under, begun.error, 0);
-        else if (isThenable(begun.value)) this.promised(under, begun.value, 0);
-        else this.answered(under, begun.value);
+        else this.took(under, begun.value, 0);
     }
 
     /** Makes a call once a person has allowed it. */
@@ -485,22 +484,36 @@ export class Loop {
     /** Makes a call once. */
     protected attempt(under: Under, retry: number): void {
         let answer: unknown;
+        // Who has cancelled the run since the call was announced does not want it made.
+        if (this.cancelled && under.kind === CHANGE) return this.interrupt(under, "the run is cancelled");
         try {
             // What a tool changes in its arguments is not for the next attempt.
             const given = under.tool.retries ? structuredClone(under.arguments) : under.arguments;
             const make = (): unknown => under.tool.call(given, under.context);
             answer = this.spans ? this.spans.within(under.ticket, make) : make();
-            if (!isThenable(answer)) return this.answered(under, answer);
         } catch (error) {
             return this.failed(under, error, retry);
         }
-        this.promised(under, answer, retry);
+        this.took(under, answer, retry);
+    }
+
+    /** Takes what a tool gave: its answer, or a promise of it. */
+    private took(under: Under, answer: unknown, retry: number): void {
+        let waits: PromiseLike<unknown> | undefined;
+        try {
+            if (isThenable(answer)) waits = answer;
+        } catch (error) {
+            return this.failed(under, error, retry);
+        }
+        if (waits) this.promised(under, waits, retry);
+        else this.answered(under, answer);
     }
 
     /** Awaits the answer of a call. */
     protected promised(under: Under, answer: PromiseLike<unknown>, retry: number): void {
-        this.limit(under);
-        Promise.resolve(answer).then(
+        // A tool may have cancelled the run, which ended its call; a timer would keep the process.
+        if (this.isOpen(under)) this.limit(under);
+        promiseOf(answer).then(
             (value) => this.answered(under, value),
             (error: unknown) => this.failed(under, error, retry),
         );
@@ -544,8 +557,7 @@ export class Loop {
             clearTimeout(under.timer);
             return this.again(under, retry + 1, least + Math.random() * (most - least));
         }
-        const value = isOf(error, Failure) ? error.value : failureText(error);
-        const text = write(value, this.bounds);
+        const text = write(failureOf(error), this.bounds);
         this.end(under, () => {
             if (typeof text === "string") this.drive.fail(under.ticket, text);
             else if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
@@ -629,27 +641,33 @@ export function decision(found: unknown): boolean | Deny {
 
 /** Why a call that was refused is not made. */
 export function refusal(found: false | Deny): string {
-    return found && found.reason ? `it was refused: ${found.reason}` : "it was refused";
+    return found && found.reason ? `it was refused: ${wellFormed(found.reason)}` : "it was refused";
 }
 
 /** The text of a thrown value that is no error: its message, or its JSON. */
 function thrownText(thrown: unknown): string {
-    if (typeof thrown !== "object" || thrown === null) return String(thrown);
+    if (typeof thrown !== "object" || thrown === null) return textOf(thrown);
     const { message } = thrown as { message?: unknown };
-    if (typeof message === "string" && message) return message;
+    if (typeof message === "string" && message) return wellFormed(message);
     const text = write(thrown, WIDE);
-    return typeof text === "string" ? text : String(thrown);
+    return typeof text === "string" ? text : textOf(thrown);
 }
 
-/** The failure that a program gets for a thrown value. */
-export function failureText(error: unknown): string {
+/** The failure that a program gets for a thrown value. Never throws. */
+function failureOf(error: unknown): unknown {
     try {
+        if (isOf(error, Failure)) return error.value;
         if (!(error instanceof Error)) return thrownText(error);
-        const [name, message] = [String(error.name), textOf(error)];
+        const [name, message] = [wellFormed(String(error.name)), textOf(error)];
         return message ? `${name}: ${message}` : name;
     } catch {
         return "the tool failed";
     }
+}
+
+/** A promise of what a tool gave, which may be a promise or only be like one. Never throws. */
+export function promiseOf(answer: PromiseLike<unknown>): Promise<unknown> {
+    return new Promise((resolve) => resolve(answer));
 }
 
 /** Whether a call has failed because its signal was aborted. */
@@ -663,9 +681,14 @@ function isAbort(error: unknown, context: Context): boolean {
 
 /** Why a signal was aborted, if its owner has said so. */
 function reasonOf(signal: AbortSignal | undefined): string {
-    const reason: unknown = signal?.reason;
-    const isDefault = reason === undefined || (reason instanceof DOMException && reason.name === "AbortError");
-    return isDefault ? "" : textOf(reason).replace(LONE, "\ufffd");
+    try {
+        const reason: unknown = signal?.reason;
+        const isDefault = reason === undefined || (reason instanceof DOMException && reason.name === "AbortError");
+        return isDefault ? "" : textOf(reason);
+    } catch {
+        // A revoked proxy, or a signal of another make.
+        return "";
+    }
 }
 
 /** The outcome of a run that waits. */

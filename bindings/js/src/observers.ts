@@ -75,7 +75,7 @@ export class Observers {
     }
 }
 
-type Listener = Parameters<AbortSignal["addEventListener"]>[1];
+type Listener = EventListenerOrEventListenerObject;
 
 /** The second argument of a tool. Most tools never use the signal, so it is made late. */
 export class Context implements CallContext {
@@ -102,23 +102,35 @@ export class Context implements CallContext {
 
     /** A listener that throws would otherwise end the process. */
     #guard(signal: AbortSignal): void {
-        const around = new WeakMap<object, Listener>();
+        const around = new WeakMap<object, EventListener>();
+        let own: EventListener | null = null;
         const add = signal.addEventListener.bind(signal);
         const remove = signal.removeEventListener.bind(signal);
         signal.addEventListener = (type: string, listener: Listener, options?: boolean | AddEventListenerOptions) => {
-            if (typeof listener !== "function") return add(type, listener, options);
+            if (!listener || !["function", "object"].includes(typeof listener)) {
+                return add(type, listener, options);
+            }
             const guarded = around.get(listener) ?? this.#guarded(listener, signal);
             around.set(listener, guarded);
             add(type, guarded, options);
         };
         signal.removeEventListener = (type: string, listener: Listener, options?: boolean | EventListenerOptions) => {
-            remove(type, (listener && around.get(listener)) ?? listener, options);
+            remove(type, around.get(listener) ?? listener, options);
         };
+        Object.defineProperty(signal, "onabort", {
+            configurable: true,
+            get: () => own,
+            set: (listener: unknown) => {
+                if (own) signal.removeEventListener("abort", own);
+                own = typeof listener === "function" ? (listener as EventListener) : null;
+                if (own) signal.addEventListener("abort", own);
+            },
+        });
     }
 
-    #guarded(listener: EventListener, signal: AbortSignal): EventListener {
+    #guarded(listener: EventListenerOrEventListenerObject, signal: AbortSignal): EventListener {
         return (event) => {
-            const call = () => listener.call(signal, event);
+            const call = () => (typeof listener === "function" ? listener.call(signal, event) : listener.handleEvent(event));
             if (this.observers) this.observers.guard(call);
             else new Observers({}).guard(call);
         };

@@ -39,8 +39,8 @@ export function isTraced(): boolean {
 /** A span for a run, and one for each of its calls. Whatever fails here changes nothing of the run. */
 export class Spans {
     private readonly open = new Map<number, Span>();
-    private readonly context = api()?.context;
-    private readonly tracer = api()?.trace?.getTracer("ilo");
+    private readonly context = this.guard(() => api()?.context);
+    private readonly tracer = this.guard(() => api()?.trace?.getTracer("ilo"));
     private readonly run: Span | undefined;
 
     constructor(name: string) {

@@ -3,7 +3,7 @@
 import { isThenable } from "./json.js";
 import type { Kinds } from "./given.js";
 import type { Deny } from "./errors.js";
-import { RUN, Loop, decision, refusal, type RunOptions, type Under } from "./loop.js";
+import { RUN, Loop, decision, promiseOf, refusal, type RunOptions, type Under } from "./loop.js";
 import type { Left } from "./quick.js";
 import { Run } from "./run.js";
 import type { ToolSet } from "./tools.js";
@@ -70,5 +70,5 @@ class AtOnce extends Loop {
 
 /** A rejection of it is ignored. */
 function forget(promise: PromiseLike<unknown>): void {
-    Promise.resolve(promise).catch(() => {});
+    promiseOf(promise).catch(() => {});
 }
