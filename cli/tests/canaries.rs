@@ -1,6 +1,6 @@
-//! A canary under each key by which a server gets settings, in the words of every client, and in every setting of a
-//! command. The servers and commands repeat all that they got, in answers, failures, errors and at their end. What
-//! `ilo-vm` says, traces, logs and keeps has none of it.
+//! A canary under each key by which a server gets settings, in the words of every client, and in every
+//! setting of a command. The servers and commands repeat all that they got, in answers, failures, errors and
+//! at their end. What `ilo-vm` says, traces, logs and keeps has none of it.
 #![cfg(all(unix, feature = "mcp", feature = "serve", feature = "journal"))]
 
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! Whether a function may block its thread: in asynchronous code everything else on the thread would wait, and
-//! perhaps what it waits for.
+//! Whether a function may block its thread: in asynchronous code everything else on the thread would wait,
+//! and perhaps what it waits for.
 
 /// Whether the thread runs asynchronous code of tokio. Only such code has a budget, after which it has to
 /// yield, so using a budget up tells; threads for blocking work have none.

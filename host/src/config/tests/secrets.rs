@@ -1,6 +1,6 @@
-//! A canary in every key that a tools file or the file of a client may have, in each form in which somebody could
-//! write a secret there: no message, warning or description has it. The keys are those of the tables, so that a new
-//! key is held to this too.
+//! A canary in every key that a tools file or the file of a client may have, in each form in which somebody
+//! could write a secret there: no message, warning or description has it. The keys are those of the tables,
+//! so that a new key is held to this too.
 
 use super::super::clients::{Place, ROWS};
 use super::super::policy::RULES;
@@ -13,8 +13,8 @@ use std::path::Path;
 
 const CANARY: &str = "c4n4ry-7F3a9C";
 
-/// Keys whose values are for everybody to see: names, words, numbers and descriptions, schemas, and answers of mocks.
-/// Messages quote them where they are wrong. Every other key is a place for secrets.
+/// Keys whose values are for everybody to see: names, words, numbers and descriptions, schemas, and answers
+/// of mocks. Messages quote them where they are wrong. Every other key is a place for secrets.
 const SHOWN: &[&str] = &[
     "name",
     "description",
