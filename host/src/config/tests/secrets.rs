@@ -84,7 +84,7 @@ fn forms() -> Vec<Data> {
         text(&format!("wss://h.example/mcp?api_key={CANARY}")),
         list(&[text("run"), text("--token"), text(CANARY)]),
         list(&[text("run"), text(&format!("--password={CANARY}"))]),
-        list(&[key.clone()]),
+        list(std::slice::from_ref(&key)),
         list(&[record(&[("name", text("API_KEY")), ("value", text(CANARY))])]),
         record(&[("Authorization", text(&bearer))]),
         record(&[(&format!("API_KEY={CANARY}"), text(""))]),
