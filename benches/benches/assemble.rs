@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ilo_asm::build::{Options, build, read, read_and_check};
+use ilo_asm::compile::{Options, compile, read, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::id;
 use ilo_benches::{NOTIFY, source};
@@ -28,11 +28,11 @@ fn stages(c: &mut Criterion, name: &str, text: &str) {
             black_box(read_and_check(text, &arena, &options, &mut Diagnostics::default()).1.order.len())
         });
     });
-    group.bench_function("build", |b| b.iter(|| black_box(build(text, &options).0.is_some())));
+    group.bench_function("build", |b| b.iter(|| black_box(compile(text, &options).0.is_some())));
     group.bench_function("build to bytes", |b| {
-        b.iter(|| black_box(build(text, &options).0.map(|program| encode::encode(&program).len())));
+        b.iter(|| black_box(compile(text, &options).0.map(|program| encode::encode(&program).len())));
     });
-    let (Some(program), _) = build(text, &options) else { return };
+    let (Some(program), _) = compile(text, &options) else { return };
     let bytes = encode::encode(&program);
     group.throughput(Throughput::Elements(program.code.len() as u64));
     group.bench_function("decode", |b| b.iter(|| black_box(decode::decode(&bytes).is_ok())));

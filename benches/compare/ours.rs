@@ -1,6 +1,6 @@
 //! The worker of ilo, which speaks the same protocol as the others.
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::id;
 use ilo_benches::notations::{self, CONSTRAINED, MCP, TOOL_CALLING, WORKFLOW};
 use ilo_benches::{
@@ -32,7 +32,7 @@ fn options() -> Options<'static> {
 
 /// From text to bytecode.
 fn assemble(source: &str, options: &Options<'_>) -> Vec<u8> {
-    build(source, options).0.map(|program| encode(&program)).unwrap_or_default()
+    compile(source, options).0.map(|program| encode(&program)).unwrap_or_default()
 }
 
 fn runs(worker: &mut Worker) {
@@ -132,7 +132,7 @@ fn assembling(worker: &mut Worker) {
     }
     worker.work("assemble-notify", |count| {
         for _ in 0..count {
-            black_box(build(black_box(NOTIFY), &options()).0.map(|program| Program::new(program).is_ok()));
+            black_box(compile(black_box(NOTIFY), &options()).0.map(|program| Program::new(program).is_ok()));
         }
         count
     });

@@ -3,8 +3,8 @@
 //!
 //! It reads no clock and prints nothing, so the count is the same on a busy machine and on an idle one.
 
-use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options, compile};
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
 use ilo_guide::{ConstrainedGuide, Guide, Session, Vocab};
 use ilo_host::tools::Tools;
@@ -47,7 +47,7 @@ fn start(fresh: bool, times: usize) -> bool {
 fn assemble(text: &str, times: usize) -> bool {
     let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
-    repeat(|| build(black_box(text), &options).0.is_some_and(|program| !encode(&program).is_empty()), times)
+    repeat(|| compile(black_box(text), &options).0.is_some_and(|program| !encode(&program).is_empty()), times)
 }
 
 fn load(text: &str, times: usize) -> bool {
@@ -119,7 +119,7 @@ fn check_tools(wrong: bool, times: usize) -> bool {
     let (json, text) = (tools(2_000), caller(2_000, wrong));
     let Ok(catalog) = Catalog::from_json(&json) else { return false };
     let options = Options { catalog: Some(&catalog), strip: true, ..Options::default() };
-    repeat(|| build(black_box(&text), &options).0.is_some() != wrong, times)
+    repeat(|| compile(black_box(&text), &options).0.is_some() != wrong, times)
 }
 
 fn read_tools(times: usize) -> bool {

@@ -1,7 +1,7 @@
 //! The measurements at each size: assembling, verifying and running a source, and running over lists.
 
 use crate::{MEMORY, Point, Series};
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_benches::{Answers, Prepared, customers, finish, numbers};
 use ilo_spec::encode::encode;
 use ilo_vm::{Datum, Limits, Program, Run};
@@ -89,7 +89,7 @@ pub(crate) fn sources(sizes: &[usize]) -> Result<Vec<Series>, String> {
         eprintln!("{size} bytes of source");
         let text = source(size);
         let (assembled, bytes) = measure(text.len(), || {
-            let (program, diagnostics) = build(&text, &options);
+            let (program, diagnostics) = compile(&text, &options);
             program
                 .map(|program| encode(&program))
                 .ok_or_else(|| format!("{:?}", diagnostics.as_slice().first()))

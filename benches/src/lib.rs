@@ -25,8 +25,8 @@ pub const NUMBERS: usize = 10_000;
 /// # Panics
 /// If the source has an error: only programs of this crate are measured.
 pub fn program(source: &str) -> Program {
-    let options = ilo_asm::build::Options { strip: true, ..Default::default() };
-    let (program, diagnostics) = ilo_asm::build::build(source, &options);
+    let options = ilo_asm::compile::Options { strip: true, ..Default::default() };
+    let (program, diagnostics) = ilo_asm::compile::compile(source, &options);
     let Some(program) = program else { panic!("{:?}", diagnostics.as_slice()) };
     match Program::new(program) {
         Ok(program) => program,

@@ -1,6 +1,6 @@
 //! The option `--output-schema`: what the value of a program must be.
 
-use ilo_asm::build::OutputSchema;
+use ilo_asm::compile::OutputSchema;
 use std::fs::File;
 use std::io::Read;
 

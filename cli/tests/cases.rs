@@ -2,7 +2,7 @@
 //! programs of `spec/programs`, converted to every notation, keep their outcome and calls.
 
 use bumpalo::Bump;
-use ilo_asm::build::{Options, read_and_check};
+use ilo_asm::compile::{Options, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print::print;
@@ -128,7 +128,7 @@ fn a_program_and_tools_in_files_of_their_own_are_found_beside_the_case() {
     let folder = folder(&[("price.ilo", PROGRAM), ("tools.json", &tools), ("cases/a.case", case)]);
     let ended = ilo(folder.path(), "test cases", "");
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let built = ilo_asm::build::build(PROGRAM, &Options::default()).0.unwrap();
+    let built = ilo_asm::compile::compile(PROGRAM, &Options::default()).0.unwrap();
     fs::write(folder.path().join("price.ilo"), ilo_spec::encode::encode(&built)).unwrap();
     let ended = ilo(folder.path(), "test cases", "");
     assert_eq!(ended.code, Some(0), "bytecode: {ended:?}");

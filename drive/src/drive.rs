@@ -23,7 +23,7 @@ use crate::recorder::{Due, Permit, Recorder, Taken};
 use crate::validate::expected::Expects;
 use crate::validate::output_misfit;
 use crate::world::World;
-use ilo_asm::build::OutputSchema;
+use ilo_asm::compile::OutputSchema;
 use ilo_spec::error::Code;
 use ilo_vm::{Run, Step};
 use std::collections::VecDeque;

@@ -265,7 +265,7 @@ mod tests {
     fn the_first_part_that_its_type_does_not_allow_is_named() {
         let source = "; fn f(order: {id: number, lines: list list {sku: text|nil, note?: text}}) -> nil\n\
                       ; Vars: 0=order\nRET LIT 2 nil\n";
-        let (spec, _) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+        let (spec, _) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
         let program = ilo_vm::Program::new(spec.unwrap_or_default()).unwrap();
         let parameters: Vec<_> = program.inputs(program.entry().unwrap()).collect();
         let found = |order: &str| {

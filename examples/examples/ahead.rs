@@ -79,7 +79,7 @@ async fn drive(program: &Program, items: &[Datum<'_>], most: usize) -> Result<St
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let (program, _) =
-        ilo_asm::build::build(include_str!("../stock.ilo"), &ilo_asm::build::Options::default());
+        ilo_asm::compile::compile(include_str!("../stock.ilo"), &ilo_asm::compile::Options::default());
     let program = Program::new(program.ok_or("the example does not build")?)?;
     let items: Vec<Datum<'_>> = ["lamp", "desk", "rug", "vase", "clock"].map(Datum::Text).to_vec();
     let local = tokio::task::LocalSet::new();

@@ -113,7 +113,7 @@ async fn purchase(
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let source = include_str!("../purchase.ilo");
-    let (built, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (built, diagnostics) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     let program = Program::new(built.ok_or(diagnostics)?)?;
     let tools = Arc::new(tools());
 

@@ -102,7 +102,7 @@ fn left(session: &Session) -> String {
 
 fn start(store: &Arc<Store>) -> Result<String, Box<dyn Error>> {
     let (program, _) =
-        ilo_asm::build::build(include_str!("../purchase.ilo"), &ilo_asm::build::Options::default());
+        ilo_asm::compile::compile(include_str!("../purchase.ilo"), &ilo_asm::compile::Options::default());
     let program = Program::new(program.ok_or("the example does not build")?)?;
     let entry = program.entry().map_err(|_| "which function is to run?")?;
     let limits = RunLimits { machine: Limits { fuel: 10_000, ..Limits::default() }, ..RunLimits::default() };

@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("skipped: {problems}");
         return Ok(());
     }
-    let (built, diagnostics) = ilo_asm::build::build(SOURCE, &ilo_asm::build::Options::default());
+    let (built, diagnostics) = ilo_asm::compile::compile(SOURCE, &ilo_asm::compile::Options::default());
     let program = Program::new(built.ok_or(diagnostics)?)?;
     let options = AsyncOptions::new(&Arc::new(tools));
     let finished = run_async(&program, &json!({"path": file}), options).await?;

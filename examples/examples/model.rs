@@ -4,8 +4,8 @@
 //!
 //! `cargo run -p ilo-examples --example model`
 
-use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::diagnostic::{fix, json};
 use ilo_vm::{Call, Datum, Limits, Program, Run, Step};
 use std::error::Error;
@@ -30,7 +30,7 @@ fn accept(source: &str, catalog: &Catalog) -> Result<Program, String> {
     let options = Options { catalog: Some(catalog), ..Options::default() };
     let mut source = source.to_owned();
     for _ in 0..ROUNDS {
-        let (program, diagnostics) = build(&source, &options);
+        let (program, diagnostics) = compile(&source, &options);
         if let Some(program) = program {
             return Program::new(program).map_err(|error| error.to_string());
         }

@@ -35,7 +35,7 @@ fn drive(run: &mut Run, sends: bool) -> Result<bool, Box<dyn Error>> {
 /// Starts the run, and hands it over at the call of `send-email`.
 fn first(folder: &Path) -> Result<(), Box<dyn Error>> {
     let source = include_str!("../notify.ilo");
-    let (built, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (built, diagnostics) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     let program = Program::new(built.ok_or(diagnostics)?)?;
     let entry = program.function("notify").ok_or("no such function")?;
     let mut run = Run::new(&program, Limits::default());

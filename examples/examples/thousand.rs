@@ -9,7 +9,7 @@ const RUNS: usize = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (program, _) =
-        ilo_asm::build::build(include_str!("../notify.ilo"), &ilo_asm::build::Options::default());
+        ilo_asm::compile::compile(include_str!("../notify.ilo"), &ilo_asm::compile::Options::default());
     let program = Program::new(program.ok_or("the example does not build")?)?;
     let entry = program.function("notify").ok_or("no such function")?;
 

@@ -4,7 +4,7 @@
 use crate::drive::{Source, run};
 use crate::generate;
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_vm::Datum;
 
 /// The number of bytes that a program is generated from.
@@ -29,7 +29,7 @@ pub fn answers(data: &[u8]) {
     }
     let (head, rest) = rest.split_at(rest.len().min(PROGRAM));
     let options = Options { strip: true, ..Options::default() };
-    let program = build(&generate::case(head).source, &options).0.map(ilo_vm::Program::new);
+    let program = compile(&generate::case(head).source, &options).0.map(ilo_vm::Program::new);
     if let Some(Ok(program)) = program {
         run(&program, Bytes { left: rest, arena: &arena });
     }

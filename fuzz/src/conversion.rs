@@ -1,7 +1,7 @@
 //! Converts any notation to any other: the printed text reads back to the same code, or is reported.
 
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build, read_and_check};
+use ilo_asm::compile::{Options, compile, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::disasm::disassemble;
 use ilo_asm::notation::Notation;
@@ -21,7 +21,7 @@ pub enum Turned {
 
 fn stripped(source: &str, notation: Notation) -> Result<Program, String> {
     let options = Options { from: Some(notation), strip: true, ..Options::default() };
-    let (program, diagnostics) = build(source, &options);
+    let (program, diagnostics) = compile(source, &options);
     program.ok_or_else(|| format!("{:#?}", diagnostics.as_slice()))
 }
 

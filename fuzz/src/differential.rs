@@ -5,7 +5,7 @@ use crate::generate::Case;
 use crate::generated_tools::World;
 use crate::oracle::{self, Ending, Report};
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build, read};
+use ilo_asm::compile::{Options, compile, read};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_spec::encode::encode;
 use ilo_spec::program::Number;
@@ -34,7 +34,7 @@ pub enum Verdict {
 /// # Errors
 /// The disagreement.
 pub fn compare(case: &Case) -> Result<Verdict, String> {
-    let (program, _) = build(&case.source, &Options::default());
+    let (program, _) = compile(&case.source, &Options::default());
     let Some(program) = program else { return Ok(Verdict::Refused) };
     let program = Program::load(&encode(&program)).map_err(|error| format!("it is not verified\n{error}"))?;
     let real = run(case, &program)?;

@@ -6,7 +6,7 @@
 
 use crate::corpus::{chosen, files, named};
 use crate::generate;
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::dialect;
 use ilo_asm::dialect::operator;
 use ilo_asm::notation::Notation;
@@ -54,7 +54,7 @@ pub fn sources(notation: Notation) -> Vec<String> {
 /// The stripped bytecode of each program of the conformance corpus and the examples, without duplicates.
 pub fn bytecodes() -> BTreeSet<Vec<u8>> {
     let options = Options { strip: true, ..Options::default() };
-    let programs = sources(Notation::Id).into_iter().filter_map(|source| build(&source, &options).0);
+    let programs = sources(Notation::Id).into_iter().filter_map(|source| compile(&source, &options).0);
     programs.map(|program| encode(&program)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The body for snapshots, and its programs and first inputs.
 
 use crate::drive::{DATA, Turns, USER, drive, fitting, is_limit, limited};
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_vm::{Datum, Run, Step};
 use std::sync::OnceLock;
 
@@ -41,7 +41,7 @@ pub fn suspending() -> &'static [ilo_vm::Program] {
             include_str!("programs/rolling_back.ilo"),
         ];
         let built = sources.map(|source| {
-            let (program, problems) = build(source, &Options { strip: true, ..Options::default() });
+            let (program, problems) = compile(source, &Options { strip: true, ..Options::default() });
             match program.and_then(|program| ilo_vm::Program::new(program).ok()) {
                 Some(program) => program,
                 None => panic!("{:?}", problems.as_slice()),

@@ -4,7 +4,7 @@ use crate::differential::compare;
 use crate::drive::{Turns, run};
 use crate::generate;
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::diagnostic::{Diagnostics, fix};
 use ilo_asm::disasm;
 use ilo_asm::format::id_text as format_id;
@@ -94,7 +94,7 @@ pub fn expression(data: &[u8]) {
     for (notation, source) in &programs {
         text(source, *notation);
         let options = Options { from: Some(*notation), strip: true, ..Options::default() };
-        if let (Some(program), findings) = build(source, &options)
+        if let (Some(program), findings) = compile(source, &options)
             && findings.as_slice().is_empty()
         {
             built.push((*notation, encode(&program)));
@@ -129,7 +129,7 @@ pub fn differential(data: &[u8]) {
 pub fn mutated(data: &[u8]) {
     let Some((changes, rest)) = data.split_first_chunk::<8>() else { return };
     let options = Options { strip: true, ..Options::default() };
-    let (Some(program), _) = build(&generate::case(rest).source, &options) else { return };
+    let (Some(program), _) = compile(&generate::case(rest).source, &options) else { return };
     let mut bytes = encode(&program);
     for change in changes.chunks_exact(4) {
         // Some changes leave a byte as it is, so that the unchanged program is a case too.
@@ -143,7 +143,7 @@ pub fn mutated(data: &[u8]) {
 /// drawn, printed as ID text, verified and run.
 fn text(source: &str, notation: Notation) {
     let options = Options { from: Some(notation), ..Options::default() };
-    let (program, diagnostics) = build(source, &options);
+    let (program, diagnostics) = compile(source, &options);
     let _ = fix::apply(source, diagnostics.as_slice());
     let Some(program) = program else {
         assert!(diagnostics.has_errors(), "a refused source has an error");
@@ -153,7 +153,7 @@ fn text(source: &str, notation: Notation) {
     let bytes = encode(&program);
     assert_eq!(decode::decode(&bytes).as_ref(), Ok(&program), "an encoded program is decoded to the same");
     let again = program.debug.as_ref().map_or("", |debug| debug.source.as_str());
-    let (printed, problems) = build(again, &Options { strip: true, ..Options::default() });
+    let (printed, problems) = compile(again, &Options { strip: true, ..Options::default() });
     assert!(
         printed.as_ref() == Some(&bare),
         "the source in the bytecode reads back to the same program: {:?}\n{again}",
@@ -176,14 +176,14 @@ fn layout(source: &str, options: &Options<'_>) {
     let again = format_id(&text, &reading, &mut diagnostics);
     assert_eq!(again.as_deref(), Some(text.as_str()), "formatting again changes nothing");
     let wide = Options { reading, strip: true, ..options.clone() };
-    let (before, _) = build(source, &wide);
-    let (after, _) = build(&text, &wide);
+    let (before, _) = compile(source, &wide);
+    let (after, _) = compile(&text, &wide);
     assert!(before == after, "formatting keeps the meaning");
 }
 
 fn drawn(source: &str, options: &Options<'_>) {
     let arena = Bump::new();
-    let file = ilo_asm::build::read(source, &arena, options, &mut Diagnostics::default());
+    let file = ilo_asm::compile::read(source, &arena, options, &mut Diagnostics::default());
     for (format, _) in ilo_graph::Format::ALL {
         assert!(!ilo_graph::graph(&file, format).is_empty());
     }

@@ -1,8 +1,8 @@
 //! Tokens of a text that is followed, and the check of a whole file.
 
 use crate::vocab::Vocab;
-use ilo_asm::build;
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile;
 use ilo_asm::notation::Notation;
 use std::fmt;
 
@@ -95,8 +95,8 @@ impl End {
 /// The first error of a whole file.
 pub(crate) fn check(file: &str, notation: Notation, catalog: &Catalog) -> Result<(), String> {
     let options =
-        build::Options { from: Some(notation), catalog: Some(catalog), ..build::Options::default() };
-    let (_, found) = build::build(file, &options);
+        compile::Options { from: Some(notation), catalog: Some(catalog), ..compile::Options::default() };
+    let (_, found) = compile::compile(file, &options);
     let error = found.as_slice().iter().find(|found| found.is_error());
     error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
 }

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Options, Session};
 use serde_json::json;
@@ -50,7 +50,7 @@ fn what_the_language_has_is_written() {
         let whole = session.constrained_prefix() + body;
         let options =
             Build { from: Some(Notation::Constrained), catalog: Some(&catalog), ..Build::default() };
-        let (program, found) = build(&whole, &options);
+        let (program, found) = compile(&whole, &options);
         let found: Vec<_> =
             found.as_slice().iter().map(|it| format!("{}: {}", it.code.as_str(), it.message)).collect();
         assert!(program.is_some(), "{body}: {found:?}");

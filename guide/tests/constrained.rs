@@ -7,8 +7,8 @@
 
 use crate::common::Random;
 use crate::common::walk::step;
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Options, Piece, Session, Vocab};
 use serde_json::json;
@@ -23,7 +23,7 @@ fn builds(
 ) {
     let whole = session.constrained_prefix() + core::str::from_utf8(body).unwrap();
     let options = Build { from: Some(Notation::Constrained), catalog: Some(catalog), ..Build::default() };
-    let (program, found) = build(&whole, &options);
+    let (program, found) = compile(&whole, &options);
     for found in found.as_slice() {
         let code = found.code.as_str();
         assert!(

@@ -9,8 +9,8 @@
 use crate::common::Random;
 use crate::common::canonical::body;
 use crate::common::samples::{Sample, samples};
-use ilo_asm::build::{Options as Build, build, read};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options as Build, compile, read};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Guide, Session};
@@ -89,7 +89,7 @@ fn the_corpus_is_allowed() {
 fn builds(session: &Session<'_>, catalog: &Catalog, body: &str) -> bool {
     let whole = session.constrained_prefix() + body;
     let options = Build { from: Some(Notation::Constrained), catalog: Some(catalog), ..Build::default() };
-    build(&whole, &options).0.is_some()
+    compile(&whole, &options).0.is_some()
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use crate::common::Random;
 use crate::common::samples::samples;
-use ilo_asm::build::{Options as Build, build};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Session};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ fn mutants_that_are_allowed_build() {
             let whole = sample.text[..body].to_owned() + &mutant;
             let options =
                 Build { from: Some(Notation::Id), catalog: Some(&sample.catalog), ..Build::default() };
-            let (program, _) = build(&whole, &options);
+            let (program, _) = compile(&whole, &options);
             let mut guide = Guide::new(&session);
             let allowed = guide.accept_bytes(mutant.as_bytes()).is_ok() && guide.may_end();
             assert!(program.is_some() || !allowed, "{whole}");

@@ -6,8 +6,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may panic, and prints")]
 
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
 use ilo_asm::notation::Notation;
@@ -124,7 +124,7 @@ fn look(session: &Session<'_>, (signature, catalog): Given<'_>, lines: &[Line], 
     counts.allowed += u64::from(allowed);
     let options = Build { from: Some(Notation::Id), catalog: Some(catalog), ..Build::default() };
     let whole = session.prefix() + &body;
-    let (_, found) = build(&whole, &options);
+    let (_, found) = compile(&whole, &options);
     if let Some(error) = found.as_slice().iter().find(|found| found.is_error()).filter(|_| allowed) {
         panic!("the guide allows what does not build: {}: {}\n{whole}", error.code.as_str(), error.message);
     }

@@ -8,8 +8,8 @@
 use crate::common::recognise::Grammar;
 use crate::common::samples::samples;
 use crate::common::{Random, catalog, number, signature};
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::export::{self, ExportError, Syntax};
 use ilo_guide::{Options, Session};
@@ -77,7 +77,7 @@ fn sentences_have_only_errors_that_no_grammar_could_prevent() {
             assert!(grammar.accepts(&text), "{text}");
             let whole = session.prefix() + &text;
             let options = Build { from: Some(Notation::Id), catalog: Some(&catalog), ..Build::default() };
-            let (program, diagnostics) = build(&whole, &options);
+            let (program, diagnostics) = compile(&whole, &options);
             built += usize::from(program.is_some());
             // Further errors may follow an error.
             if let Some(error) = diagnostics.as_slice().iter().find(|it| it.is_error()) {

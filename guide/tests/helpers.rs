@@ -9,8 +9,8 @@
 )]
 
 use crate::common::{Random, catalog, number, signature, step, synthetic};
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Header, Options, Session, Vocab};
 
@@ -65,7 +65,7 @@ fn files_with_helpers_build() {
             above = file;
         };
         let options = Build { from: Some(Notation::Id), catalog: Some(&catalog), ..Build::default() };
-        let (program, found) = build(&whole, &options);
+        let (program, found) = compile(&whole, &options);
         let error = found.as_slice().iter().find(|found| found.is_error());
         assert!(error.is_none(), "seed {seed}: {error:?}\n{whole}");
         assert!(program.is_some());

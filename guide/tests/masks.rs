@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::common::{Random, catalog, number, signature, step, synthetic};
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Options, Session, Vocab};
 use serde_json::json;
@@ -166,7 +166,7 @@ fn a_program_ends_within_its_budget() {
         ended += 1;
         let whole = guide_text(&session, &guide);
         let options = Build { from: Some(Notation::Id), catalog: Some(&catalog), ..Build::default() };
-        let (program, found) = build(&whole, &options);
+        let (program, found) = compile(&whole, &options);
         assert!(program.is_some(), "seed {seed}: {:?}\n{whole}", found.as_slice());
     }
     println!("{ended} ended, {shortest} of too small a budget");

@@ -12,9 +12,9 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::common::samples::cases;
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::case::Case;
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Guide, Session};
 use ilo_spec::error::{Code, Severity};
@@ -181,7 +181,7 @@ fn every_error_of_the_check_is_refused_by_the_guide() {
     let mut later: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     let mut look = |path: &str, notation: Notation, catalog: &Catalog, text: &str| {
         let options = Build { from: Some(notation), catalog: Some(catalog), ..Build::default() };
-        let (program, found) = build(text, &options);
+        let (program, found) = compile(text, &options);
         let Some(first) = found.as_slice().iter().find(|it| it.is_error()) else { return };
         assert!(program.is_none(), "{path}");
         let (start, at) = match said(notation, catalog, text) {
@@ -189,7 +189,7 @@ fn every_error_of_the_check_is_refused_by_the_guide() {
             Said::Refused { start, at } => (start, at),
             Said::Allowed(whole) => {
                 // The error was in a registry, which the guide writes itself.
-                assert!(build(&whole, &options).0.is_some(), "{path}: allowed, but {}", first.message);
+                assert!(compile(&whole, &options).0.is_some(), "{path}: allowed, but {}", first.message);
                 return;
             }
         };

@@ -9,8 +9,8 @@
 
 use crate::common::Random;
 use crate::constrained::{tokens, vocabulary};
-use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Guide, Options, Refused, Session, Short, Vocab};
 use serde_json::json;
@@ -79,7 +79,7 @@ impl<'s, 'c> Body<'s, 'c> {
         };
         let whole = prefix + &String::from_utf8_lossy(self.text());
         let options = Build { from: Some(notation), catalog: Some(catalog), ..Build::default() };
-        let (_, found) = build(&whole, &options);
+        let (_, found) = compile(&whole, &options);
         let error = found.as_slice().iter().find(|found| found.is_error());
         error.map(|error| format!("{}: {}", error.code.as_str(), error.message))
     }

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::common::{Random, catalog, number, signature, step};
-use ilo_asm::build::{Options as Build, build};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Options, Session};
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ fn builds(
     let body = [text, &close].concat();
     let whole = session.prefix() + core::str::from_utf8(&body).unwrap();
     let options = Build { from: Some(Notation::Id), catalog: Some(catalog), ..Build::default() };
-    let (program, found) = build(&whole, &options);
+    let (program, found) = compile(&whole, &options);
     for found in found.as_slice() {
         assert!(
             !found.is_error(),

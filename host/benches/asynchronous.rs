@@ -32,7 +32,7 @@ RET_OK REF 2
 ";
 
 fn program() -> Program {
-    let (built, found) = ilo_asm::build::build(SOURCE, &ilo_asm::build::Options::default());
+    let (built, found) = ilo_asm::compile::compile(SOURCE, &ilo_asm::compile::Options::default());
     Program::new(built.unwrap_or_else(|| panic!("{found:?}"))).unwrap()
 }
 

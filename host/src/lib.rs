@@ -33,7 +33,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let source = "; fn prices(items: list text) -> list text\n; Tools: 0=price\n; Fields: 0=item\n\
 //!     FOR 1 REF 0 2\n  LET 2 CALL 0 1 0 REF 1\n  CONCAT REF 1 CONCAT LIT 0 \": \" REF 2\n";
-//! let program = ilo_asm::build::build(source, &Default::default()).0.ok_or("it does not build")?;
+//! let program = ilo_asm::compile::compile(source, &Default::default()).0.ok_or("it does not build")?;
 //! let program = ilo_vm::Program::new(program)?;
 //! let mut tools = Tools::new();
 //! let mut price = Tool::new("price", Box::new(|_request: &Request<'_>| {
@@ -71,7 +71,7 @@
 //! });
 //! let source = "; fn f(item: text) -> text\n; Tools: 0=price\n; Fields: 0=item\n\
 //!     LET 1 CALL 0 1 0 REF 0\nRET REF 1\n";
-//! let program = ilo_asm::build::build(source, &Default::default()).0.ok_or("it does not build")?;
+//! let program = ilo_asm::compile::compile(source, &Default::default()).0.ok_or("it does not build")?;
 //! let program = ilo_vm::Program::new(program)?;
 //! let input = BTreeMap::from([("item", "lamp")]);
 //! let finished = run_async(&program, &input, AsyncOptions::new(&Arc::new(tools))).await?;

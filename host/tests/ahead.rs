@@ -17,7 +17,7 @@ fn program(body: &str) -> Program {
     let source = format!(
         "; fn main(xs: list number) -> thing\n; Tools: 0=get 1=put\n; Fields: 0=id 1=name 2=other\n{body}\n"
     );
-    let (built, diagnostics) = ilo_asm::build::build(&source, &ilo_asm::build::Options::default());
+    let (built, diagnostics) = ilo_asm::compile::compile(&source, &ilo_asm::compile::Options::default());
     Program::new(built.unwrap_or_else(|| panic!("{source}\n{:?}", diagnostics.as_slice()))).unwrap()
 }
 

@@ -143,7 +143,7 @@ fn a_list_that_paths_disagree_on_is_named_by_its_place() {
 
 /// Each tool of a source with its number of calls, and with the rollbacks that can still follow them.
 fn told(source: &str) -> Vec<String> {
-    let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (program, diagnostics) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     let plan = planned(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())));
     assert!(plan.calls.iter().all(|call| !call.policy.read_only));
     plan.calls
@@ -232,7 +232,7 @@ fn rollbacks_are_found_through_functions() {
 
 /// The tools of a program with the number of calls of each.
 fn bounds_of(source: &str) -> Vec<(String, String)> {
-    let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (program, diagnostics) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     bounds(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())))
 }
 
@@ -288,7 +288,7 @@ fn a_loop_over_what_a_constant_range_collected_is_bounded() {
 
 /// What undoes each tool's calls: entries, then rollbacks by hand, then the lines of calls without any.
 fn taken_back(source: &str) -> Vec<String> {
-    let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (program, diagnostics) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     let plan = planned(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())));
     let lines = |places: &[ilo_host::plan::Place]| -> Vec<u32> {
         places.iter().filter_map(|place| place.source.map(|(line, _)| line)).collect()

@@ -36,7 +36,7 @@ fn run(tool: &str, id: &str, slots: usize) -> (String, String) {
         "; fn main(xs: list any) -> list any\n; Tools: 0={tool}\n; Fields: 0=id\n\
          FOR 1 REF 0 1\n  CALL 0 1 0 REF 1\n"
     );
-    let (built, diagnostics) = ilo_asm::build::build(&source, &ilo_asm::build::Options::default());
+    let (built, diagnostics) = ilo_asm::compile::compile(&source, &ilo_asm::compile::Options::default());
     let program = Program::new(built.unwrap_or_else(|| panic!("{:?}", diagnostics.as_slice()))).unwrap();
     let input = read(format!("{{\"xs\":{id}}}").as_bytes(), &Bounds::default()).unwrap();
     let options = Options { slots: CallSlots::new(slots), ..Options::default() };

@@ -8,7 +8,7 @@
 //! else.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
 
-use ilo_asm::build::{Options as Build, build};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_drive::data::Data;
 use ilo_drive::give;
 use ilo_drive::policy::Policy;
@@ -38,7 +38,7 @@ RET LIT 2 nil
 ";
 
 fn program() -> Program {
-    let (program, found) = build(SOURCE, &Build::default());
+    let (program, found) = compile(SOURCE, &Build::default());
     Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap()
 }
 

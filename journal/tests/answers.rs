@@ -3,7 +3,7 @@
 
 mod support;
 
-use ilo_asm::build::{Options as Build, build};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_drive::data::Data;
 use ilo_drive::policy::Policy;
 use ilo_journal::{
@@ -28,7 +28,7 @@ RET LIT 2 nil
 
 /// A run at its first call.
 fn begun() -> Run {
-    let (program, found) = build(SOURCE, &Build::default());
+    let (program, found) = compile(SOURCE, &Build::default());
     let program = Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap();
     let mut run = Run::new(&program, Limits::default());
     run.start_named(program.function("f").unwrap(), &[("n", 1.into())]).unwrap();

@@ -3,7 +3,7 @@
 use crate::Words;
 use crate::known::Known;
 use bumpalo::Bump;
-use ilo_asm::build::{Options, OutputSchema, Signature, build as build_source, read_and_check};
+use ilo_asm::compile::{Options, OutputSchema, Signature, compile as build_source, read_and_check};
 use ilo_asm::diagnostic::{Diagnostics, fix as fixes};
 use ilo_asm::format::{self, Formatted};
 use ilo_asm::notation::Notation;

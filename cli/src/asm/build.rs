@@ -2,7 +2,7 @@
 
 use super::input::{self, Reading};
 use super::{Done, REFUSED, output};
-use ilo_asm::build::Options;
+use ilo_asm::compile::Options;
 use ilo_spec::encode::encode;
 use std::path::PathBuf;
 use std::process::ExitCode;

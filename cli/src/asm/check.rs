@@ -3,7 +3,7 @@
 use super::input::{self, Reading};
 use super::{Done, exit, output};
 use crate::output_schema;
-use ilo_asm::build::{Options, OutputSchema, Signature, build};
+use ilo_asm::compile::{Options, OutputSchema, Signature, compile};
 use ilo_asm::diagnostic::json;
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> Done {
             refused = true;
             continue;
         };
-        let (_, diagnostics) = build(source, &options);
+        let (_, diagnostics) = compile(source, &options);
         refused |= diagnostics.has_errors() || (args.deny_warnings && !diagnostics.as_slice().is_empty());
         if args.json {
             output::show(json::lines(&input.name, source, &diagnostics).as_bytes())?;

@@ -2,7 +2,7 @@
 
 use super::input::{self, Reading};
 use super::{Done, exit, output};
-use ilo_asm::build::build;
+use ilo_asm::compile::compile;
 use ilo_asm::diagnostic::fix;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> Done {
         let mut text = source.to_owned();
         let mut fixed = 0;
         for _ in 0..ROUNDS {
-            let (_, diagnostics) = build(&text, &options);
+            let (_, diagnostics) = compile(&text, &options);
             let (next, count) = fix::apply(&text, diagnostics.as_slice());
             if count == 0 {
                 break;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Done {
             fixed += count;
             text = next;
         }
-        let (_, diagnostics) = build(&text, &options);
+        let (_, diagnostics) = compile(&text, &options);
         output::diagnostics(&input.name, &text, &diagnostics);
         refused |= diagnostics.has_errors();
         if input.is_stdin {

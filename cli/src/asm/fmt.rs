@@ -2,7 +2,7 @@
 
 use super::input::Reading;
 use super::{Done, REFUSED, output};
-use ilo_asm::build::Options;
+use ilo_asm::compile::Options;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::{self, Formatted};
 use ilo_asm::notation::Notation;

@@ -1,8 +1,8 @@
 //! Reads the input of a command: a file or standard input, up to one byte more than the limit.
 
 use super::output;
-use ilo_asm::build::{self, Options};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{self, Options};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::source::Limits;
@@ -110,7 +110,7 @@ impl Input {
             ));
             return None;
         }
-        build::text(&self.bytes)
+        compile::text(&self.bytes)
             .map_err(|diagnostic| {
                 let mut diagnostics = Diagnostics::default();
                 diagnostics.push(*diagnostic);
@@ -126,7 +126,7 @@ pub(super) fn program(input: &Input, options: &Options<'_>) -> Result<Option<Pro
         return program.map(Some);
     }
     let Some(source) = input.source() else { return Ok(None) };
-    let (program, diagnostics) = build::build(source, options);
+    let (program, diagnostics) = compile::compile(source, options);
     output::diagnostics(&input.name, source, &diagnostics);
     Ok(program)
 }

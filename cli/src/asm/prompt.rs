@@ -2,7 +2,7 @@
 
 use super::{Done, input, output};
 use crate::output_schema;
-use ilo_asm::build::{OutputSchema, Signature};
+use ilo_asm::compile::{OutputSchema, Signature};
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt::prompt_for;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use super::input::Reading;
 use super::{Done, REFUSED, output};
 use bumpalo::Bump;
 use ilo_asm::ast::File;
-use ilo_asm::build::read_and_check;
+use ilo_asm::compile::read_and_check;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::lower;
 use ilo_asm::notation::Notation;

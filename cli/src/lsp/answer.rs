@@ -9,7 +9,7 @@ use super::message::{Refusal, code, read};
 use super::protocol as lsp;
 use super::signature;
 use bumpalo::Bump;
-use ilo_asm::build::{self, Options};
+use ilo_asm::compile::{self, Options};
 use ilo_asm::diagnostic::{Diagnostic, Edit};
 use ilo_asm::ide::{self, Analysis, Purpose};
 use ilo_asm::notation::Notation;
@@ -80,7 +80,7 @@ impl Asked<'_> {
 
     /// The diagnostics of the document.
     pub(super) fn found(&self) -> Vec<Diagnostic> {
-        let (_, found) = build::build(self.text, &self.options());
+        let (_, found) = compile::compile(self.text, &self.options());
         let more = self.tools.as_ref().is_some_and(|tools| tools.more);
         // An unlisted tool may belong to a server.
         let all = found.as_slice().iter().filter(|one| !(more && one.code == Code::UnknownTool));

@@ -3,7 +3,7 @@
 use super::lock::LockArgs;
 use super::{Exit, Refused, load, output, tools_of};
 use crate::diagnostic;
-use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::compile::{Options, compile_bytes};
 use ilo_asm::diagnostic::json;
 use ilo_host::data::Data;
 use ilo_host::plan::without_rollback;
@@ -96,7 +96,7 @@ fn check(
         };
     }
     let options = Options { strict: args.strict, ..args.limits.reading(tools.map(Tools::catalog)) };
-    let (program, diagnostics) = build_bytes(bytes, &options);
+    let (program, diagnostics) = compile_bytes(bytes, &options);
     let source = String::from_utf8_lossy(bytes);
     if args.json {
         output::print(&json::lines(&place, &source, &diagnostics), Exit::Ok)?;

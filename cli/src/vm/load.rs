@@ -3,9 +3,9 @@
 use super::lock::LockArgs;
 use super::{Refused, output};
 use crate::diagnostic;
-use ilo_asm::build::named_tools::called;
-use ilo_asm::build::{Options, OutputSchema, build_bytes};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::named_tools::called;
+use ilo_asm::compile::{Options, OutputSchema, compile_bytes};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_host::file;
@@ -160,7 +160,7 @@ pub(super) fn build_source(
     limits: &FileLimits,
     catalog: Option<&Catalog>,
 ) -> (Option<ilo_spec::program::Program>, Diagnostics) {
-    build_bytes(bytes, &limits.reading(catalog))
+    compile_bytes(bytes, &limits.reading(catalog))
 }
 
 /// Verifies bytecode.

@@ -9,7 +9,7 @@ use super::signal::{self, Signal};
 use super::terminal::Terminal;
 use super::{Exit, Refused, load, output, tools_of};
 use crate::output_schema;
-use ilo_asm::build::OutputSchema;
+use ilo_asm::compile::OutputSchema;
 #[cfg(feature = "journal")]
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};

@@ -7,7 +7,7 @@
 #[path = "../../../asm/tests/corpus/case.rs"]
 mod case;
 
-use ilo_asm::build::{Options, OutputSchema, build};
+use ilo_asm::compile::{Options, OutputSchema, compile};
 use ilo_asm::case::{Case, Source};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
@@ -79,7 +79,7 @@ fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure
     let output = output_of(case);
     let (from, catalog, output) = (Some(source.notation), catalog.as_ref(), output.as_ref());
     let options = Options { from, catalog, output, ..Options::default() };
-    let (program, _) = build(source.text, &options);
+    let (program, _) = compile(source.text, &options);
     if let Some(code) = case.refused_at_the_start(source.notation).filter(|_| program.is_some()) {
         return refused(case, source, code);
     }

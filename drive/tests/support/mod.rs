@@ -21,7 +21,7 @@ use std::time::Duration;
 pub(crate) const SLOTS: usize = 4;
 
 pub(crate) fn program(source: &str) -> Program {
-    let (built, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (built, diagnostics) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     Program::new(built.unwrap_or_else(|| panic!("{source}\n{:?}", diagnostics.as_slice()))).unwrap()
 }
 

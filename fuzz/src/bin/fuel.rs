@@ -1,7 +1,7 @@
 //! Measures the time for a unit of fuel in programs that do as much as possible for it: `fuel [NAME]`. Prints
 //! a row for each, the most expensive last. A limit on fuel bounds only what is proportional to it.
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_spec::operand::FunctionId;
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use std::sync::OnceLock;
@@ -82,7 +82,7 @@ fn measure(pass: &str, operand: Operand) -> f64 {
         "; fn f(l: list thing, a: thing, b: thing) -> nil\n; Vars: 0=l 1=a 2=b 3=i 4=r 5=j\n\
          ; Fields: 0=field-0 1=field-4999\nFOR 3 REF 0 1\n  FOR 3 REF 0 1\n    {pass}\n"
     );
-    let (program, problems) = build(&source, &Options::default());
+    let (program, problems) = compile(&source, &Options::default());
     let program = program.and_then(|program| Program::new(program).ok());
     let Some(program) = program else { panic!("{source}{:?}", problems.as_slice()) };
     let names: Vec<String> = (0..5_000).map(|name| format!("field-{name}")).collect();

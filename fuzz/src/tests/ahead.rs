@@ -4,7 +4,7 @@
 
 use crate::differential::datum;
 use crate::generate::{self, Case, bytes, case};
-use ilo_asm::build::{Options as Building, build};
+use ilo_asm::compile::{Options as Building, compile};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::{CallSlots, Ended, Observer, Options, run};
@@ -23,7 +23,7 @@ fn programs() -> impl Iterator<Item = (u64, Case, Program)> {
     let seeds = std::env::var("SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
     (0..seeds).filter_map(|seed| {
         let case = case(&bytes(seed));
-        let program = build(&case.source, &Building::default()).0?;
+        let program = compile(&case.source, &Building::default()).0?;
         Some((seed, case, Program::new(program).unwrap()))
     })
 }

@@ -1,6 +1,6 @@
 //! Loops that BREAK ends, in runs that are suspended and restored at every call, and under look-ahead.
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_vm::{Datum, Limits, Program, Run, Scout, Step};
 
 /// Asks `poll` at most five times, and sends what was collected. BREAK depends on the answer.
@@ -41,7 +41,7 @@ CALL 1 1 0 REF 0
 ";
 
 fn program(source: &str) -> Program {
-    let (program, diagnostics) = build(source, &Options::default());
+    let (program, diagnostics) = compile(source, &Options::default());
     Program::new(program.unwrap_or_else(|| panic!("{:?}", diagnostics.as_slice()))).unwrap()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::conversion::{Turned, turn};
 use crate::generate::{bytes, case};
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::{self, Formatted};
 use ilo_asm::notation::Notation;
@@ -24,7 +24,7 @@ impl Numbers {
 }
 
 fn built(source: &str, notation: Notation) -> Option<Program> {
-    build(source, &Options { from: Some(notation), strip: true, ..Options::default() }).0
+    compile(source, &Options { from: Some(notation), strip: true, ..Options::default() }).0
 }
 
 /// A source with another layout, which may have another meaning or none.

@@ -2,13 +2,13 @@
 //! set.
 
 use crate::generate::{bytes, case};
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_spec::isa;
 use ilo_spec::program::Program;
 use std::collections::BTreeMap;
 
 fn built(seed: u64) -> Option<Program> {
-    build(&case(&bytes(seed)).source, &Options { strip: true, ..Options::default() }).0
+    compile(&case(&bytes(seed)).source, &Options { strip: true, ..Options::default() }).0
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn nearly_every_program_passes_the_checks() {
 #[test]
 fn the_empty_string_is_a_program() {
     let case = case(b"");
-    assert!(build(&case.source, &Options::default()).0.is_some(), "{}", case.source);
+    assert!(compile(&case.source, &Options::default()).0.is_some(), "{}", case.source);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 #![cfg(feature = "host")]
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};
 use ilo_host::run;
 use ilo_host::tools::CallLimits;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The first error of a source with the default limits.
 fn found(source: &str) -> Option<&'static str> {
-    let (program, diagnostics) = build(source, &Options::default());
+    let (program, diagnostics) = compile(source, &Options::default());
     let first = diagnostics.as_slice().iter().find(|diagnostic| diagnostic.is_error());
     assert_eq!(program.is_none(), first.is_some());
     first.map(|first| first.code.as_str())
@@ -56,7 +56,7 @@ fn a_source_is_bounded_by_default() {
 fn a_long_list_is_made_in_windows() {
     let windows = |items: usize| {
         let source = format!("; fn f() -> thing\nRET LIST {items} {}\n", "LIT 2 nil ".repeat(items));
-        let program = build(&source, &Options::default()).0.unwrap();
+        let program = compile(&source, &Options::default()).0.unwrap();
         let appends = program.code.iter().filter(|op| matches!(op, Op::Append { .. })).count();
         let counts = program.code.iter().filter_map(|op| match op {
             Op::List { count, .. } => Some(usize::from(count.0)),
@@ -110,7 +110,7 @@ fn what_is_read_is_bounded_by_default() {
 }
 
 fn program(source: &str) -> Program {
-    Program::new(build(source, &Options::default()).0.unwrap()).unwrap()
+    Program::new(compile(source, &Options::default()).0.unwrap()).unwrap()
 }
 
 /// Runs the only function with one argument; returns the outcome and the fuel used.

@@ -5,7 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_spec::limits;
 use ilo_spec::operand::FunctionId;
 use ilo_vm::{Datum, Limits, Program, Run, Step};
@@ -47,7 +47,7 @@ fn status(name: &str) -> u64 {
 fn child(which: &str) {
     let (_, body) = PROGRAMS.iter().find(|(name, _)| *name == which).unwrap();
     let source = format!("{HEADER}{body}");
-    let (program, problems) = build(&source, &Options::default());
+    let (program, problems) = compile(&source, &Options::default());
     let program = Program::new(program.unwrap_or_else(|| panic!("{:?}", problems.as_slice()))).unwrap();
     let items = vec![Datum::Int(1); 20_000];
     let text = "x".repeat(1 << 20);

@@ -3,7 +3,7 @@
 use crate::differential::datum;
 use crate::generate::{Case, bytes, case};
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 
 /// The programs of each test, unless `SEEDS` is set.
@@ -62,7 +62,7 @@ fn slices_change_nothing() {
     let (mut programs, mut sliced) = (0, 0);
     for seed in 0..seeds {
         let case = case(&bytes(seed));
-        let Some(program) = build(&case.source, &Options::default()).0 else { continue };
+        let Some(program) = compile(&case.source, &Options::default()).0 else { continue };
         let program = Program::new(program).unwrap();
         programs += 1;
         // Enough for most runs, but so little that many end for lack of fuel, or clear their heap.

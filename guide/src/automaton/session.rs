@@ -10,9 +10,9 @@ use crate::automaton::registries;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_asm::ast::{Function, TypeName};
-use ilo_asm::build::{self, read, read_id};
 use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
 use ilo_asm::check::{ValueInfo, check};
+use ilo_asm::compile::{self, read, read_id};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
@@ -510,7 +510,7 @@ impl<'c> Session<'c> {
 fn instruction_text(text: &str) -> Result<String, SessionError> {
     let arena = Bump::new();
     let mut found = Diagnostics::default();
-    let options = build::Options { from: Some(Notation::Constrained), ..build::Options::default() };
+    let options = compile::Options { from: Some(Notation::Constrained), ..compile::Options::default() };
     let file = read(text, &arena, &options, &mut found);
     match found.as_slice().iter().find(|found| found.is_error()) {
         Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),

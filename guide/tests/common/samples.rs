@@ -1,9 +1,9 @@
 //! The functions of the corpus, the recipes and the examples.
 
 use bumpalo::Bump;
-use ilo_asm::build::{Options as Build, read_and_check};
 use ilo_asm::case::Case;
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;

@@ -9,7 +9,7 @@ use crate::run;
 use crate::telemetry::Context;
 use crate::tools::consent::Ask;
 use axum::body::Bytes;
-use ilo_asm::build::{Options as Building, OutputSchema, build_bytes};
+use ilo_asm::compile::{Options as Building, OutputSchema, compile_bytes};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, json};
 use ilo_drive::data::Data;
@@ -274,7 +274,7 @@ pub(super) fn told(kind: Kind, run: u64, outcome: &str) -> Option<CallToolResult
 /// Builds a source, checked against the tools.
 fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Program>, Diagnostics) {
     let options = building(service, source, Some(service.tools.catalog()));
-    build_bytes(source.text.as_bytes(), &options)
+    compile_bytes(source.text.as_bytes(), &options)
 }
 
 /// How a source is read.

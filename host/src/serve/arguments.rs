@@ -3,7 +3,7 @@
 
 use super::message::Arguments;
 use axum::body::Bytes;
-use ilo_asm::build::{OutputSchema, Signature};
+use ilo_asm::compile::{OutputSchema, Signature};
 use ilo_asm::notation::Notation;
 use ilo_drive::problem::meant_or_all;
 use jiter::{Jiter, JiterError};

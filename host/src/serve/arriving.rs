@@ -5,8 +5,8 @@
 
 use super::{Offered, Service, Session, Shared, offer};
 use crate::tools::{Starting, Tools};
-use ilo_asm::build::Options;
-use ilo_asm::build::named_tools::called;
+use ilo_asm::compile::Options;
+use ilo_asm::compile::named_tools::called;
 use ilo_drive::problem::Problem;
 use rmcp::RoleServer;
 use rmcp::model::Tool;

@@ -10,7 +10,7 @@ use super::{Service, Shared, tasks};
 use crate::interrupt::Interrupt;
 use crate::run::{Ended, Observer, Options};
 use crate::tools::Tools;
-use ilo_asm::build::OutputSchema;
+use ilo_asm::compile::OutputSchema;
 use ilo_drive::data::Data;
 use ilo_vm::{FunctionId, Program};
 use std::collections::{BTreeMap, HashMap};

@@ -201,7 +201,7 @@ mod tests {
     fn the_fields_of_a_record_are_in_its_schema() {
         let source = "; fn f(order: {id: number, lines: list {sku: text|nil, note?: text}}) -> nil\n\
                       ; Vars: 0=order\nRET LIT 2 nil\n";
-        let (spec, _) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+        let (spec, _) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
         let program = ilo_vm::Program::new(spec.unwrap_or_default()).unwrap();
         let input = program.inputs(FunctionId(0)).next().unwrap();
         let written = "{id: number, lines: list {sku: text|nil, note?: text}}";

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::runtime::{Builder, Runtime};
 
 pub(crate) fn build(source: &str) -> Program {
-    let (built, found) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (built, found) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     Program::new(built.unwrap_or_else(|| panic!("{:?}", found.as_slice()))).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Shared by the crash tests of the journal and of `ilo-restate`: programs, answers that depend only on their
 //! arguments, and a log of effects. The effects of a run do not depend on how often it was interrupted.
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::compile::{Options, compile};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::failure::Failure;
@@ -100,7 +100,7 @@ pub fn answer(tool: &str, arguments: &str) -> (Result<String, String>, bool) {
 /// The program of a run, and its argument `n`.
 pub fn program(number: u64) -> (Program, i64) {
     let (_, source) = SOURCES[usize::try_from(number).unwrap() % SOURCES.len()];
-    let (program, found) = build(source, &Options::default());
+    let (program, found) = compile(source, &Options::default());
     let program = program.unwrap_or_else(|| panic!("{found:?}"));
     (Program::new(program).unwrap(), i64::try_from(1 + number % 4).unwrap())
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, missing_docs, unreachable_pub, reason = "tests")]
 
 use super::support::{CHANGES, mine, new_run, record, start};
-use ilo_asm::build::{Options as Build, build};
+use ilo_asm::compile::{Options as Build, compile};
 use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::give;
@@ -139,7 +139,7 @@ fn drive(session: &mut Session, run: &mut Run, doubtful: u64) {
 }
 
 fn begin(store: &Arc<Store>) -> (Session, Run) {
-    let (program, found) = build(SOURCE, &Build::default());
+    let (program, found) = compile(SOURCE, &Build::default());
     let program = Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap();
     let mut run = Run::new(&program, Limits::default());
     run.start(program.function("f").unwrap(), &[]).unwrap();

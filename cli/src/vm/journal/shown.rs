@@ -124,7 +124,7 @@ mod tests {
     /// Stores a run that waits at call 1 of `pay` in a record of this call, and says what is read of it.
     fn stored(call: u64, tool: &str) -> (Option<String>, Result<(), String>) {
         let source = "; fn f() -> any\n; Tools: 0=pay\nRET CALL 0 0\n";
-        let built = ilo_asm::build::build(source, &ilo_asm::build::Options::default()).0.unwrap();
+        let built = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default()).0.unwrap();
         let program = Program::new(built).unwrap();
         let bytes = program.to_bytes();
         let mut run = Run::new(&program, Limits::default());

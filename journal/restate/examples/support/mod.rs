@@ -160,6 +160,6 @@ pub fn order(program: &ilo_vm::Program, input: &Value) -> Value {
 
 /// A program from its source.
 pub fn program(source: &str) -> ilo_vm::Program {
-    let (program, found) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let (program, found) = ilo_asm::compile::compile(source, &ilo_asm::compile::Options::default());
     ilo_vm::Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap()
 }
