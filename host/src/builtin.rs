@@ -7,11 +7,11 @@
 mod texts;
 
 use crate::tool::{Failure, Provider, Request, Source, Tool};
-use crate::utc::to_millisecond;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_spec::number;
 use ilo_spec::program::Number;
+use ilo_vm::calendar::to_millisecond;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

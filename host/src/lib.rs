@@ -113,7 +113,6 @@ mod tool;
 pub mod tools;
 pub mod trace;
 mod trace_context;
-pub mod utc;
 
 pub use ilo_drive::{data, plan, problem};
 pub use run::run;

@@ -15,6 +15,7 @@ pub mod encode;
 pub mod error;
 pub mod format;
 pub mod isa;
+pub mod json;
 pub mod limits;
 pub mod node;
 pub mod number;

@@ -2,6 +2,7 @@
 //!
 //! The arithmetic counts days, without time zones, leap seconds or a clock. A year has four digits.
 
+use alloc::string::String;
 use core::fmt::{self, Write};
 
 /// Days from 0001-01-01 to 1970-01-01.
@@ -140,6 +141,26 @@ pub(crate) fn write(seconds: i64, nanoseconds: u32, out: &mut impl Write) -> fmt
     out.write_char('Z')
 }
 
+/// A time in milliseconds since 1970, to the second: `2026-01-31T12:00:00Z`. A time before the year 1 or after
+/// 9999 is the first or last of these.
+pub fn to_second(milliseconds: i64) -> String {
+    in_utc(milliseconds.div_euclid(1_000), "Z")
+}
+
+/// A time in milliseconds since 1970, to the millisecond: `2026-01-31T12:00:00.250Z`. A time before the year 1
+/// or after 9999 is in the first or last second of these.
+pub fn to_millisecond(milliseconds: i64) -> String {
+    in_utc(milliseconds.div_euclid(1_000), &alloc::format!(".{:03}Z", milliseconds.rem_euclid(1_000)))
+}
+
+fn in_utc(seconds: i64, end: &str) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write(seconds.clamp(FIRST, END - 1), 0, &mut text);
+    text.pop();
+    text + end
+}
+
 /// Writes the date in UTC of seconds since 1970, in the years 1 to 9999.
 pub(crate) fn write_date(seconds: i64, out: &mut impl Write) -> fmt::Result {
     let mut days = (seconds - FIRST).div_euclid(DAY);
@@ -160,7 +181,6 @@ pub(crate) fn write_date(seconds: i64, out: &mut impl Write) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::String;
 
     fn show(seconds: i64, nanoseconds: u32) -> String {
         let mut text = String::new();
@@ -190,6 +210,26 @@ mod tests {
             }
         }
         assert_eq!((year, month, day), (10_000, 1, 1));
+    }
+
+    #[test]
+    fn times_of_a_clock_are_those_of_the_calendar() {
+        // Of `date -u -d @SECONDS`.
+        let seconds = [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_251_199, "2024-02-29T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+        ];
+        for (seconds, expected) in seconds {
+            assert_eq!(to_second(seconds * 1_000), expected);
+            assert_eq!(to_millisecond(seconds * 1_000 + 7), expected.replace('Z', ".007Z"));
+        }
+        assert_eq!(to_millisecond(1_795_392_000_123), "2026-11-23T00:00:00.123Z");
+        // A damaged journal may have any number.
+        assert_eq!(to_second(i64::MIN), "0001-01-01T00:00:00Z");
+        assert_eq!(to_millisecond(i64::MAX), "9999-12-31T23:59:59.807Z");
     }
 
     #[test]

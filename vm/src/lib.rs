@@ -34,7 +34,7 @@
 extern crate alloc;
 
 mod budget;
-mod calendar;
+pub mod calendar;
 mod copy_in;
 mod decimal;
 mod facts;

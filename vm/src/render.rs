@@ -10,6 +10,7 @@ use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::fmt::{self, Write};
+use ilo_spec::json::{quote, until_escape};
 use ilo_spec::number::{self, Digits};
 use ilo_spec::program::Number;
 
@@ -93,53 +94,6 @@ fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut InlineStack<Open>) -> R
             sink.raw(if value.tag == Tag::List { "[" } else { "{" })
         }
     }
-}
-
-/// The length of the prefix that needs no escape, and the escape of the character after it.
-fn until_escape(bytes: &[u8]) -> (usize, Option<Escape>) {
-    match bytes.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
-        None => (bytes.len(), None),
-        Some(place) => (place, bytes.get(place).map(|&byte| Escape::of(byte))),
-    }
-}
-
-/// A JSON escape: its characters and how many of them are used.
-struct Escape([u8; 6], usize);
-
-impl Escape {
-    fn of(byte: u8) -> Escape {
-        let short = match byte {
-            b'"' | b'\\' => byte,
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            0x08 => b'b',
-            0x0c => b'f',
-            _ => {
-                let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
-                return Escape([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)], 6);
-            }
-        };
-        Escape([b'\\', short, 0, 0, 0, 0], 2)
-    }
-
-    fn as_str(&self) -> &str {
-        self.0.get(..self.1).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
-    }
-}
-
-/// Writes a text as a JSON string.
-pub(crate) fn quote(text: &str, mut raw: impl FnMut(&str) -> fmt::Result) -> fmt::Result {
-    raw("\"")?;
-    let mut rest = text;
-    loop {
-        let (plain, escape) = until_escape(rest.as_bytes());
-        raw(&rest[..plain])?;
-        let Some(escape) = escape else { break };
-        raw(escape.as_str())?;
-        rest = &rest[plain + 1..];
-    }
-    raw("\"")
 }
 
 /// Renders into the host's writer.

@@ -2,6 +2,7 @@
 
 use super::{CallId, Name, Slot};
 use crate::span::Span;
+use crate::text::{quoted, shorten};
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -68,6 +69,16 @@ impl Literal<'_> {
             Literal::Bool(_) => Type::BOOL,
             Literal::Number(_) => Type::NUMBER,
             Literal::Text(_) => Type::TEXT,
+        }
+    }
+
+    /// It as messages show it.
+    pub(crate) fn shown(self) -> String {
+        match self {
+            Literal::Nil => "nil".to_owned(),
+            Literal::Bool(truth) => truth.to_string(),
+            Literal::Number(number) => number.to_string(),
+            Literal::Text(text) => quoted(&shorten(text)),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! length are limited.
 
 use super::shape::Shape;
-use crate::text::{is_hidden, quote, shorten, visible};
+use crate::text::{is_hidden, shorten, visible};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
@@ -57,8 +57,8 @@ impl Shape<'_> {
 
 /// A text in quotes, cut if it is long. Invisible characters are escaped.
 fn quoted(text: &str, out: &mut String) {
-    let mut whole = String::new();
-    quote(&if text.len() <= TEXT { text.to_owned() } else { shorten(text) }, &mut whole);
+    let whole =
+        if text.len() <= TEXT { crate::text::quoted(text) } else { crate::text::quoted(&shorten(text)) };
     out.push_str(&visible(&whole));
 }
 

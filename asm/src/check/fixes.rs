@@ -190,8 +190,7 @@ pub(super) fn text(
     let Some(meant) = near.filter(|near| near.sure).map(|near| near.name) else { return diagnostic };
     // Only this exact form is replaced: any other has another length.
     let length = expression.span.end.saturating_sub(expression.span.start) as usize;
-    let mut quoted = String::new();
-    crate::text::quote(meant, &mut quoted);
+    let quoted = crate::text::quoted(meant);
     let plain = meant.starts_with(char::is_alphabetic)
         && meant.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         && !["true", "false", "null", "yes", "no", "on", "off"].contains(&meant.to_lowercase().as_str());

@@ -10,7 +10,7 @@ use crate::catalog::{OutputSchema, Shape};
 use crate::check::{Checked, entry};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
-use crate::text::{quote, shorten};
+use crate::text::shorten;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::pure::Kinds;
@@ -149,7 +149,7 @@ impl<'s, 'a> Found<'s, 'a> {
                 }
             }
             ExprKind::Literal(literal) if refuses(wanted, *literal) => {
-                self.other(value.span, wanted, &shown(*literal));
+                self.other(value.span, wanted, &literal.shown());
             }
             _ => {}
         }
@@ -215,19 +215,6 @@ fn refuses(wanted: Shape<'_>, literal: Literal<'_>) -> bool {
         Literal::Bool(truth) => wanted.refuses_bool(truth).is_some(),
         Literal::Number(number) => wanted.refuses_number(number).is_some(),
         Literal::Text(text) => wanted.refuses_text(text).is_some(),
-    }
-}
-
-fn shown(literal: Literal<'_>) -> String {
-    match literal {
-        Literal::Nil => "nil".to_owned(),
-        Literal::Bool(truth) => truth.to_string(),
-        Literal::Number(number) => number.to_string(),
-        Literal::Text(text) => {
-            let mut out = String::new();
-            quote(&shorten(text), &mut out);
-            out
-        }
     }
 }
 

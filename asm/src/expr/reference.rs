@@ -51,11 +51,7 @@ pub enum Step<'a> {
 /// Writes the text between `${` and `}`: `.user-id`, `user.email`, `c["First Name"]`.
 impl fmt::Display for Reference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let any = |f: &mut fmt::Formatter<'_>, name: &str| {
-            let mut quoted = String::new();
-            crate::text::quote(name, &mut quoted);
-            write!(f, "[{quoted}]")
-        };
+        let any = |f: &mut fmt::Formatter<'_>, name: &str| write!(f, "[{}]", crate::text::quoted(name));
         match self.root {
             Root::Input if self.path.is_empty() => f.write_str(INPUT)?,
             Root::Input => {

@@ -7,6 +7,7 @@ pub use nearest::{Near, near, nearest, nearly_meets};
 
 use bumpalo::Bump;
 use bumpalo::collections::String;
+pub(crate) use ilo_spec::json::{push as quote, quoted};
 use std::fmt::Write as _;
 
 /// A text cut to a length that a message can show.
@@ -122,32 +123,6 @@ pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadTe
         }
     }
     Ok(text.into_bump_str())
-}
-
-/// A text as a JSON string.
-pub(crate) fn quoted(text: &str) -> std::string::String {
-    let mut out = std::string::String::new();
-    quote(text, &mut out);
-    out
-}
-
-/// Writes a text as a JSON string.
-pub(crate) fn quote(text: &str, out: &mut std::string::String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..' ' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 /// The character of the escape at `at`, and the escape's length.
@@ -271,8 +246,7 @@ mod tests {
     fn what_is_quoted_reads_back() {
         let arena = Bump::new();
         for text in ["", "a \"b\" \\ c", "\0\u{1}\n\r\t\u{1f} é😀"] {
-            let mut quoted = std::string::String::new();
-            quote(text, &mut quoted);
+            let quoted = quoted(text);
             assert_eq!(decode(&quoted[1..quoted.len() - 1], &arena), Ok(text));
         }
     }

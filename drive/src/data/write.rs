@@ -89,10 +89,7 @@ fn feed_scalar<'d>(scalar: &'d Data, sink: &mut impl Sink<'d>) {
 }
 
 /// A text as JSON.
-pub fn quote(text: &str) -> String {
-    // A text always serialises.
-    serde_json::to_string(text).unwrap_or_default()
-}
+pub use ilo_spec::json::quoted as quote;
 
 /// A container that is being written.
 struct OpenJson {

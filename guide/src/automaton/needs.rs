@@ -34,7 +34,7 @@ impl Needs {
     }
 
     fn quoted(&mut self, text: &str) {
-        self.text(&serde_json::Value::from(text).to_string());
+        self.text(&ilo_spec::json::quoted(text));
     }
 
     fn text(&mut self, text: &str) {

@@ -15,6 +15,7 @@ use ilo_asm::ast::{Binary, Unary};
 use ilo_asm::catalog::Shape;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
+use ilo_spec::json::quoted;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::pure::Pure;
 use std::sync::LazyLock;
@@ -272,10 +273,6 @@ impl Machine<'_, '_> {
             this.core.least(fields).is_some()
         })
     }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use ilo_asm::catalog::Shape;
 use ilo_asm::dialect::operator::{self, Makes, Operator};
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
+use ilo_spec::json::quoted;
 use ilo_spec::pure::Kinds;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -71,10 +72,6 @@ fn about(rules: hosts::Rules) -> String {
         "One function of an ilo program in the notation constrained. Check each program after: this schema does not hold {}.",
         all.join("; ")
     )
-}
-
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 fn key(key: Key) -> &'static str {

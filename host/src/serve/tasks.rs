@@ -13,7 +13,7 @@ use super::progress::{Progress, Watch};
 use super::sender::{Sender, Subject};
 use super::{Session, answer::Long, busy, cancelled, ended, sender_of};
 use crate::tools::consent::Consent;
-use crate::utc::to_millisecond;
+use ilo_vm::calendar::to_millisecond;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitRequestParams,

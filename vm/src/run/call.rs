@@ -3,7 +3,6 @@
 use crate::host_value::Datum;
 use crate::host_view::View;
 use crate::machine::{CallKind, Machine, PendingCall};
-use crate::render::quote;
 use crate::run::build_error::BuildError;
 use crate::run::build_json::JsonRefused;
 use crate::run::state::Run;
@@ -11,6 +10,7 @@ use crate::run::value_builder::Builder;
 use crate::value::at;
 use core::fmt;
 use ilo_spec::error::Code;
+use ilo_spec::json::quote;
 
 /// A tool call that waits for its answer. If it is dropped unanswered, it keeps waiting.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use crate::fault::Fault;
 use crate::host_view::View;
 use crate::machine::Machine;
-use crate::render::quote;
 use crate::rollbacks::Note;
 use crate::run::state::{Run, State};
 use core::fmt;
+use ilo_spec::json::quote;
 
 impl Run {
     #[inline]

@@ -129,7 +129,7 @@ pub(in crate::check) fn constant(
     wrong: Constant<'_, '_>,
 ) -> Diagnostic {
     let Constant { literal, wanted, unfit, near } = wrong;
-    let (tool, found) = (call.tool.text, shown(literal));
+    let (tool, found) = (call.tool.text, literal.shown());
     let message = match unfit {
         Unfit::Value(Misfit::Constant) => format!("{path} of `{tool}` does not take {found}"),
         Unfit::Value(Misfit::Fraction) => {
@@ -171,7 +171,7 @@ pub(in crate::check) fn never_answered(
     wrong: Constant<'_, '_>,
 ) -> Diagnostic {
     let Constant { literal, wanted, unfit, near } = wrong;
-    let (expected, found) = (expected(wanted, unfit), shown(literal));
+    let (expected, found) = (expected(wanted, unfit), literal.shown());
     let tool = wanted.tool();
     let message =
         format!("{found} is compared with {expected} by the schema of `{tool}`: they are never equal");
@@ -229,8 +229,8 @@ pub(in crate::check) fn clash(
 
 /// The constants that a shape allows.
 fn allowed(wanted: Shape<'_>) -> String {
-    let texts = wanted.texts().unwrap_or_default().iter().map(|text| shown(Literal::Text(text)));
-    let numbers = wanted.numbers().unwrap_or_default().iter().map(|&number| shown(Literal::Number(number)));
+    let texts = wanted.texts().unwrap_or_default().iter().map(|text| Literal::Text(text).shown());
+    let numbers = wanted.numbers().unwrap_or_default().iter().map(|&number| Literal::Number(number).shown());
     let truth = wanted.boolean().map(|truth| truth.to_string());
     let mut all: Vec<String> = texts.chain(numbers).chain(truth).take(SHOWN + 1).collect();
     if all.len() > SHOWN {
@@ -243,17 +243,6 @@ fn allowed(wanted: Shape<'_>) -> String {
         Some(last) => format!("{} or {last}", all.join(", ")),
         None => kinds(wanted),
     }
-}
-
-fn shown(literal: Literal<'_>) -> String {
-    let mut out = String::new();
-    match literal {
-        Literal::Nil => out.push_str("nil"),
-        Literal::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
-        Literal::Number(number) => out.push_str(&number.to_string()),
-        Literal::Text(text) => crate::text::quote(&crate::text::shorten(text), &mut out),
-    }
-    out
 }
 
 /// The range of a shape: `from 1 to 100`.

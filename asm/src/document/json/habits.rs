@@ -150,8 +150,7 @@ impl<'a> Reader<'a, '_> {
         let is_key = matches!(self.want, Want::Key | Want::FirstKey);
         let what = if is_key { "a key" } else { "a text" };
         self.report(Code::BadJson, || {
-            let mut quoted = String::new();
-            text::quote(text, &mut quoted);
+            let quoted = text::quoted(text);
             let wrong = Diagnostic::new(Code::BadJson, span, format!("{what} must be in double quotes"))
                 .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
                 .replace(span, quoted);

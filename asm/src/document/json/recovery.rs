@@ -365,8 +365,7 @@ impl<'a> Reader<'a, '_> {
 
     pub(crate) fn raw_control(&mut self, span: Span, byte: u8) {
         self.report(Code::BadString, || {
-            let mut escape = String::new();
-            text::quote(char::from(byte).encode_utf8(&mut [0; 4]), &mut escape);
+            let escape = text::quoted(char::from(byte).encode_utf8(&mut [0; 4]));
             let escape = escape.trim_matches('"').to_owned();
             let message = match byte {
                 b'\n' | b'\r' => "a text ends in the line in which it begins",

@@ -134,9 +134,7 @@ pub(crate) fn quoted(text: &str) -> String {
     if text.contains(['"', '\\']) && !text.contains('\'') {
         return format!("'{text}'");
     }
-    let mut out = String::new();
-    text::quote(text, &mut out);
-    out
+    text::quoted(text)
 }
 
 impl<'s> Line<'s> {

@@ -15,7 +15,7 @@ use crate::expr::template::{Look, LookAlike, Part, Template};
 use crate::expr::{self, Kind, Sign, Tree};
 use crate::foreign;
 use crate::span::Span;
-use crate::text::shorten;
+use crate::text::{quoted, shorten};
 use ilo_spec::error::Code;
 
 /// The longest text, in bytes, that is examined as an expression without braces.
@@ -130,11 +130,9 @@ impl<'a> Lints<'_, '_, 'a> {
             }
             None => {
                 let text = self.joined_text(tree).unwrap_or_else(|| self.in_braces(tree));
-                let mut quoted = String::new();
-                crate::text::quote(&text, &mut quoted);
                 wrong
                     .expected(format!("`{text}` for the result"), format!("`{shown}`"))
-                    .replace(node.span, quoted)
+                    .replace(node.span, quoted(&text))
             }
         };
         self.suspect(node.span, warning);

@@ -56,9 +56,7 @@ fn quote(of: &Analysis<'_>, place: &Place, found: &mut Found) {
         return;
     }
     for one in &mut found.all {
-        let mut text = String::new();
-        crate::text::quote(&one.text, &mut text);
-        one.text = text;
+        one.text = crate::text::quoted(&one.text);
     }
 }
 

@@ -1,17 +1,12 @@
 //! Formats runs, times and texts for display.
 
 use super::super::output;
-use ilo_host::data::write::quote;
-pub(super) use ilo_host::utc::to_second as time;
+pub(super) use ilo_host::data::write::quote as quoted;
 use ilo_journal::{At, Store, Summary, WaitingRun};
+pub(super) use ilo_vm::calendar::to_second as time;
 use ilo_vm::{Limits, Program, Run};
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// A text as JSON.
-pub(super) fn quoted(text: &str) -> String {
-    quote(text)
-}
 
 /// How long ago a time was, for people.
 pub(super) fn age(milliseconds: i64) -> String {
