@@ -20,7 +20,6 @@ use crate::diagnostic::whole_source::{too_large, unknown_notation};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::detect::BEGINNINGS;
 use crate::document::{json, yaml};
-use crate::habits::tokens::TokenHabits;
 use crate::lower::lower;
 use crate::notation::Notation;
 use crate::source::Limits;
@@ -72,7 +71,7 @@ impl<'a> Opened<'a> {
 
 /// All functions of ID text.
 fn functions<'a>(source: &id::Source<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
-    let file = source.file(arena, &TokenHabits, diagnostics);
+    let file = source.file(arena, diagnostics);
     copied::explain(source.text(), Notation::Id, diagnostics);
     file
 }

@@ -7,7 +7,6 @@
 use crate::ast::File;
 use crate::compile::Options;
 use crate::diagnostic::Diagnostics;
-use crate::habits::tokens::TokenHabits;
 use crate::id::Source;
 use crate::{check, lower, print};
 use bumpalo::Bump;
@@ -32,7 +31,7 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
     let mut arena = Bump::with_capacity(CHUNK.min(source.text().len().saturating_mul(GROWTH)));
     let mut number = 0;
     while number < functions.len() {
-        let mut reader = source.reader(&arena, &TokenHabits, &mut diagnostics, None);
+        let mut reader = source.reader(&arena, &mut diagnostics, None);
         let mut checker = checks.batch();
         loop {
             let function = &*arena.alloc(reader.read(number)?);

@@ -13,8 +13,6 @@ pub(crate) enum Written {
     Record,
     /// `len($x)`.
     Infix,
-    /// `LEN <x>`, in ID text.
-    Id,
 }
 
 /// A function of other languages that does not exist here, and what to write instead.
@@ -24,11 +22,10 @@ struct Instead {
     what: &'static str,
     record: &'static str,
     infix: &'static str,
-    id: &'static str,
 }
 
-const fn instead(word: &'static str, what: &'static str, [record, infix, id]: [&'static str; 3]) -> Instead {
-    Instead { word, what, record, infix, id }
+const fn instead(word: &'static str, what: &'static str, [record, infix]: [&'static str; 2]) -> Instead {
+    Instead { word, what, record, infix }
 }
 
 /// Whether a word gives a value, or another one where it is absent or nil.
@@ -46,38 +43,26 @@ const INSTEAD: [Instead; 10] = [
     instead(
         "avg",
         "the average of a list",
-        [r#"{"/": [{"sum": list}, {"len": list}]}"#, "sum($list) / len($list)", "DIV SUM <list> LEN <list>"],
+        [r#"{"/": [{"sum": list}, {"len": list}]}"#, "sum($list) / len($list)"],
     ),
-    instead(
-        "first",
-        "the first item of a list",
-        [r#"{"at": [list, 0]}"#, "at($list, 0)", "AT <list> LIT 1 0"],
-    ),
-    instead(
-        "last",
-        "the last item of a list",
-        [r#"{"at": [list, -1]}"#, "at($list, -1)", "AT <list> LIT 1 -1"],
-    ),
+    instead("first", "the first item of a list", [r#"{"at": [list, 0]}"#, "at($list, 0)"]),
+    instead("last", "the last item of a list", [r#"{"at": [list, -1]}"#, "at($list, -1)"]),
     instead(
         "indexof",
         "where a text begins in another, or an item in a list, else nil,",
-        [r#"{"index": [text, part]}"#, "index($text, $part)", "INDEX <text> <part>"],
+        [r#"{"index": [text, part]}"#, "index($text, $part)"],
     ),
-    instead("neg", "a number with the other sign", [r#"{"-": [0, x]}"#, "0 - $x", "SUB LIT 1 0 <x>"]),
+    instead("neg", "a number with the other sign", [r#"{"-": [0, x]}"#, "0 - $x"]),
     instead(
         "trunc",
         "a number from 0 on without its fraction",
-        [r#"{"-": [x, {"%": [x, 1]}]}"#, "$x - $x % 1", "SUB <x> MOD <x> LIT 1 1"],
+        [r#"{"-": [x, {"%": [x, 1]}]}"#, "$x - $x % 1"],
     ),
-    instead(
-        "string",
-        "a value as text",
-        [r#"{"concat": [x, ""]}"#, "concat($x, '')", r#"CONCAT <x> LIT 0 """#],
-    ),
+    instead("string", "a value as text", [r#"{"concat": [x, ""]}"#, "concat($x, '')"]),
     instead(
         "any",
         "how many items pass a test, if a loop `v` over the list collects them with an `if`,",
-        [r#"{"len": v}"#, "len(${v})", "LEN REF <v>"],
+        [r#"{"len": v}"#, "len(${v})"],
     ),
     instead(
         "zip",
@@ -85,7 +70,6 @@ const INSTEAD: [Instead; 10] = [
         [
             r#"{"at": [list, i]}`, with `i` in `{"range": {"len": list}}"#,
             "at($list, ${i})`, with `i` in `{range: {len: $list}}",
-            "AT <list> REF <i>`, with `i` in `RANGE LEN <list>",
         ],
     ),
     instead(
@@ -94,7 +78,6 @@ const INSTEAD: [Instead; 10] = [
         [
             r#"{"get": [record, "field", value]}`, and of any value `{"get": [[x], 0, value]}"#,
             "get($record, 'field', value)`, and of any value `{get: [[$x], 0, value]}",
-            "GET <record> <field> <value>`, and of any value `GET LIST 1 <x> LIT 1 0 <value>",
         ],
     ),
 ];
@@ -126,16 +109,10 @@ pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
         let form = match written {
             Written::Record => found.record,
             Written::Infix => found.infix,
-            Written::Id => found.id,
         };
         return Some(format!("{} is `{form}`", found.what));
     }
-    let help = if written == Written::Id {
-        "a tool computes it, with CALL"
-    } else {
-        "a tool computes it, in a step with `call`"
-    };
-    (word == "tool").then(|| help.to_owned())
+    (word == "tool").then(|| "a tool computes it, in a step with `call`".to_owned())
 }
 
 /// An operator of another language that tests whether a list has a value.
@@ -153,7 +130,6 @@ impl Membership {
         let (has, not) = match written {
             Written::Record => (r#"{"has": [list, value]}"#, r#"`{"not": …}` around it"#),
             Written::Infix => ("has($list, $value)", "`not` before it"),
-            Written::Id => ("HAS <list> <value>", "`NOT` before it"),
         };
         let negation = if self.negated { format!(", and {not} that it does not") } else { String::new() };
         format!("`{has}` tells whether a list holds a value, a text a part, or a record a field{negation}")
@@ -187,24 +163,21 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
 /// The text before and after an operand.
 type Affixes = (&'static str, &'static str);
 
-/// Unary tests of other languages, each with what is before and after the operand here: in records, in infix
-/// text, and in ID text.
-const PREDICATES: &[(&[&str], [Affixes; 3])] = &[
+/// Unary tests of other languages, each with what is before and after the operand here: in records and in infix
+/// text.
+const PREDICATES: &[(&[&str], [Affixes; 2])] = &[
     (
         &["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"],
-        [("{\"==\": [", ", null]}"), ("", " == null"), ("EQ ", " LIT 2 nil")],
+        [("{\"==\": [", ", null]}"), ("", " == null")],
     ),
     (
         &["is_not_null", "not_null", "notnull", "exists", "present", "defined"],
-        [("{\"!=\": [", ", null]}"), ("", " != null"), ("NEQ ", " LIT 2 nil")],
+        [("{\"!=\": [", ", null]}"), ("", " != null")],
     ),
-    (
-        &["is_empty", "isempty", "empty"],
-        [("{\"==\": [{\"len\": ", "}, 0]}"), ("len(", ") == 0"), ("EQ LEN ", " LIT 1 0")],
-    ),
+    (&["is_empty", "isempty", "empty"], [("{\"==\": [{\"len\": ", "}, 0]}"), ("len(", ") == 0")]),
     (
         &["is_not_empty", "not_empty", "notempty", "nonempty"],
-        [("{\">\": [{\"len\": ", "}, 0]}"), ("len(", ") > 0"), ("GT LEN ", " LIT 1 0")],
+        [("{\">\": [{\"len\": ", "}, 0]}"), ("len(", ") > 0")],
     ),
 ];
 
@@ -219,11 +192,10 @@ pub(crate) fn question(spelling: &str) -> Option<(&'static str, bool)> {
 /// The text before and after the operand for a unary test of other languages, such as `is_null`.
 pub(crate) fn predicate(spelling: &str, written: Written) -> Option<Affixes> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");
-    let &(_, [record, infix, id]) = PREDICATES.iter().find(|(words, _)| words.contains(&plain.as_str()))?;
+    let &(_, [record, infix]) = PREDICATES.iter().find(|(words, _)| words.contains(&plain.as_str()))?;
     Some(match written {
         Written::Record => record,
         Written::Infix => infix,
-        Written::Id => id,
     })
 }
 
@@ -233,7 +205,6 @@ pub(crate) fn instead_of(spelling: &str, written: Written) -> Option<String> {
     let operand = match written {
         Written::Record => "…",
         Written::Infix => "$x",
-        Written::Id => "<x>",
     };
     in_place_of(spelling, written)
         .or_else(|| {

@@ -6,7 +6,6 @@
 //! with errors is not changed.
 
 use crate::diagnostic::Diagnostics;
-use crate::habits::tokens::TokenHabits;
 use crate::id::Source;
 use crate::id::state::{Layout, Section};
 use crate::sorting::{sort_by, sort_by_key};
@@ -30,7 +29,7 @@ pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> 
     let mut layout = Layout::default();
     let read = Source::new(source, &arena, options, diagnostics);
     if let Some(read) = &read {
-        read.read_all(&arena, &TokenHabits, diagnostics, Some(&mut layout));
+        read.read_all(&arena, diagnostics, Some(&mut layout));
     }
     diagnostics.sort();
     let read = read.filter(|_| !diagnostics.has_errors())?;

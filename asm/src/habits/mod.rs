@@ -23,7 +23,6 @@ mod switch;
 mod table;
 #[cfg(test)]
 mod tests;
-pub(crate) mod tokens;
 mod unsupported_steps;
 mod words;
 

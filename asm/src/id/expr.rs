@@ -9,7 +9,6 @@ use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
 use crate::syntax::lexer::{Kind, Token};
-use crate::syntax::unknown_token::{self, TokenReading};
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
@@ -29,7 +28,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads an operand that does not begin with an instruction.
     #[cold]
     fn recovered(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
-        match self.recover_operand(of, nesting)? {
+        match self.recover_operand(of)? {
             Recovered::Resolved => self.expr(of, nesting),
             Recovered::Read(expr) => Ok(expr),
         }
@@ -41,8 +40,7 @@ impl<'a> Parser<'_, 'a> {
         }
         self.bump();
         match word {
-            Word::Ref if self.state.current.kind == Kind::Integer => Ok(ExprKind::Ref(self.slot(word)?.0)),
-            Word::Ref => self.named_reference(nesting),
+            Word::Ref => Ok(ExprKind::Ref(self.slot(word)?.0)),
             Word::Lit => {
                 let literal = self.literal()?;
                 if matches!(literal, Literal::Text(text) if may_refer(text)) {
@@ -76,23 +74,6 @@ impl<'a> Parser<'_, 'a> {
             Word::At => self.binary(word, nesting, Binary::At),
             _ => self.apply(word, nesting),
         }
-    }
-
-    /// What follows a REF in place of the number of a slot: a name, or a path.
-    #[cold]
-    fn named_reference(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
-        let token = self.state.current;
-        if let Some(found) = self.habit(unknown_token::Spot::Slot(Word::Ref))
-            && let TokenReading::Path(slot, fields) = &found.reading
-        {
-            // The REF is replaced too.
-            let begun = self.state.at.checked_sub(1).and_then(|before| self.token(before));
-            let span = begun.map_or(token.span(), |begun| begun.span().to(token.span()));
-            let text = self.context.source.get(span.range()).unwrap_or("");
-            let wrong = found.clone().diagnostic(Code::ExpectedId, span, "a slot's number", text);
-            return Ok(self.path_of(*slot, fields, wrong, nesting)?.kind);
-        }
-        Ok(ExprKind::Ref(self.slot(Word::Ref)?.0))
     }
 
     fn unary(&mut self, word: Word, nesting: Nesting, operator: Unary) -> Result<ExprKind<'a>, Stop> {

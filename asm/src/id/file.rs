@@ -12,7 +12,6 @@ use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
 use crate::syntax::lexer::{self, Lexed};
 use crate::syntax::registry::Registries;
-use crate::syntax::unknown_token::ForeignTokens;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -125,13 +124,8 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the whole file, with the diagnostics in order.
-    pub(crate) fn file(
-        &self,
-        arena: &'a Bump,
-        habits: &dyn ForeignTokens,
-        diagnostics: &mut Diagnostics,
-    ) -> File<'a> {
-        let file = self.read_all(arena, habits, diagnostics, None);
+    pub(crate) fn file(&self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
+        let file = self.read_all(arena, diagnostics, None);
         diagnostics.sort();
         keep_causes(self.text, diagnostics);
         file
@@ -146,14 +140,13 @@ impl<'a> Source<'a> {
     pub(crate) fn read_all<'t>(
         &self,
         arena: &'t Bump,
-        habits: &dyn ForeignTokens,
         diagnostics: &mut Diagnostics,
         layout: Option<&mut Layout<'t>>,
     ) -> File<'t>
     where
         'a: 't,
     {
-        let mut reader = self.reader(arena, habits, diagnostics, layout);
+        let mut reader = self.reader(arena, diagnostics, layout);
         if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
             reader.nameless();
         }
@@ -166,7 +159,6 @@ impl<'a> Source<'a> {
     pub(crate) fn reader<'p, 't>(
         &'p self,
         arena: &'t Bump,
-        habits: &'p dyn ForeignTokens,
         diagnostics: &'p mut Diagnostics,
         layout: Option<&'p mut Layout<'t>>,
     ) -> FunctionReader<'p, 't>
@@ -176,7 +168,6 @@ impl<'a> Source<'a> {
         let context = Context {
             source: self.text,
             arena,
-            habits,
             tokens: &[],
             words: self.lexed.tokens.len(),
             max_depth: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),

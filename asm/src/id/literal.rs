@@ -2,17 +2,16 @@
 
 use super::parser::Parser;
 use super::state::Stop;
+use super::words::{self, Constant};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::document::bad_number;
 use crate::span::Span;
 use crate::syntax::comment_cursor::bad_text;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
-use crate::syntax::unknown_token::Constant;
 use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
-use ilo_spec::node::Word;
 use ilo_spec::number::{self, NumberError};
 use ilo_spec::program::Number;
 
@@ -105,21 +104,15 @@ impl<'a> Parser<'_, 'a> {
         Number::Int(0)
     }
 
-    /// Warns about references to slots in the text of the last LIT.
+    /// Warns about names of slots in the text of the last LIT that other languages would fill in.
     #[cold]
     pub(crate) fn text_references(&mut self) {
-        let token = |back| self.state.at.checked_sub(back).and_then(|at| self.token(at));
-        let (Some(&text), Some(&word)) = (token(1), token(3)) else { return };
-        let written = self.text(&text);
-        let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or("");
-        let Some(found) = self.context.habits.references(inside, &mut self.names) else { return };
-        let warning = Diagnostic::new(Code::TextReference, text.span(), found.message).help(found.help);
-        // If the kind is missing, the fix writes it.
-        let fix = found.fix.filter(|_| word.word == Some(Word::Lit));
-        self.report(match fix {
-            Some(code) => warning.replace(Span::new(word.start, text.end), code),
-            None => warning,
-        });
+        let Some(&text) = self.state.at.checked_sub(1).and_then(|at| self.token(at)) else { return };
+        let named = words::filled_in(self.text(&text)).find(|(_, name)| self.names.slot_of(name).is_some());
+        let Some((whole, _)) = named else { return };
+        let message = format!("`{}` is text here, no value", shorten(whole));
+        let help = "a text is not filled in: `CONCAT` joins a text and a value";
+        self.report(Diagnostic::new(Code::TextReference, text.span(), message).help(help));
     }
 
     /// `LIT "x"`, `LIT true`, `LIT 1.5`: the kind is missing.

@@ -6,6 +6,9 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
+/// What to write for an operator between its operands, or one written as a sign.
+pub(crate) const PREFIX: &str = "an operator is a word before its operands, such as `ADD REF 0 REF 1`, `EQ REF 0 REF 1` or `CONCAT REF 0 REF 1`";
+
 /// The syntax of an instruction, for help.
 pub(crate) fn form(word: Word) -> &'static str {
     match word {

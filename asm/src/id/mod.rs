@@ -3,8 +3,7 @@
 //! A source is read in three steps: the lexer produces tokens, the header reader reads the comments that name
 //! a function and its ids ([`Source::new`]), and the parser builds the tree of one function after another
 //! ([`Source::file`]). It reports everything that is wrong with the text itself. The meaning of a program
-//! (slots, calls, flow, types) is checked by [`crate::check`]; `habits` interprets tokens of other languages
-//! ([`crate::syntax::unknown_token`]).
+//! (slots, calls, flow, types) is checked by [`crate::check`].
 //!
 //! The parser is one type whose methods are in layers. A file calls and imports only files above it in this
 //! table, which a test checks:
@@ -12,12 +11,13 @@
 //! | file | contents | imports |
 //! |---|---|---|
 //! | `messages` | wording that several files share | |
+//! | `words` | constants, and words of other languages | |
 //! | `names` | the names in scope | |
 //! | `state` | what backtracking restores | `names` |
 //! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names`, `state` |
-//! | `unknown_word` | words that are no instruction | `state`, `parser` |
+//! | `unknown_word` | words that are no instruction | `state`, `parser`, `words` |
 //! | `numbers` | slots, tools, fields, counts | `messages`, `state`, `parser` |
-//! | `literal` | constants | `state`, `parser`, `unknown_word` |
+//! | `literal` | constants | `state`, `parser`, `unknown_word`, `words` |
 //! | `unknown_operand` | recovery | `messages`, `state`, `parser`, `unknown_word`, `numbers`, `literal` |
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
@@ -38,6 +38,7 @@ mod statement;
 mod trailing;
 mod unknown_operand;
 mod unknown_word;
+mod words;
 
 pub(crate) use file::Source;
 
@@ -45,11 +46,9 @@ use crate::ast::File;
 use crate::diagnostic::Diagnostics;
 use crate::source::Limits;
 use crate::syntax::lexer;
-use crate::syntax::unknown_token::Canonical;
 use bumpalo::Bump;
 
-/// Parses a source in canonical form. What could be read is returned even if there are errors, which are in
-/// `diagnostics`. [`crate::compile::read`] also understands forms of other languages.
+/// Parses a source. What could be read is returned even if there are errors, which are in `diagnostics`.
 ///
 /// Time and memory are linear in the source.
 pub fn parse<'a>(
@@ -59,7 +58,7 @@ pub fn parse<'a>(
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     match Source::new(source, arena, limits, diagnostics) {
-        Some(source) => source.file(arena, &Canonical, diagnostics),
+        Some(source) => source.file(arena, diagnostics),
         None => File { functions: &[] },
     }
 }

@@ -4,7 +4,6 @@
 use crate::ast::Slot;
 use crate::syntax::id_table::Slots;
 use crate::syntax::registry::{self, Registries};
-use crate::syntax::unknown_token;
 use crate::text::nearest;
 
 /// The most comparisons of names for the messages of a file: enough for a thousand errors with sixty names.
@@ -82,7 +81,7 @@ impl<'a> Names<'a> {
     }
 
     /// The number of the slot with a name.
-    fn slot_of(&mut self, name: &str) -> Option<u32> {
+    pub(crate) fn slot_of(&mut self, name: &str) -> Option<u32> {
         if !self.may_search(self.slots.list().len()) {
             return None;
         }
@@ -106,19 +105,5 @@ impl<'a> Names<'a> {
         }
         self.missing.push((kind, name));
         id
-    }
-}
-
-impl unknown_token::Lookup for Names<'_> {
-    fn slot(&mut self, name: &str) -> Option<u32> {
-        self.slot_of(name)
-    }
-
-    fn has_slot(&self, number: u32) -> bool {
-        self.slots.knows(number)
-    }
-
-    fn field(&mut self, name: &str) -> Option<u32> {
-        self.id_of(registry::Kind::Fields, name)
     }
 }

@@ -1,6 +1,6 @@
 //! Parses numbers: slots, tools, fields and counts; also names in their positions.
 
-use super::messages::{count_range, form};
+use super::messages::{PREFIX, count_range, form};
 use super::parser::{Parser, Refusal};
 use super::state::Stop;
 use crate::ast::{Name, Slot};
@@ -8,7 +8,6 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::syntax::registry;
-use crate::syntax::unknown_token::{Spot, TokenReading};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Place::Expression;
@@ -62,19 +61,19 @@ impl<'a> Parser<'_, 'a> {
                 Err(self.no_id(of, "a slot's number"))
             };
         }
-        if let Some(found) = self.habit(Spot::Slot(of))
-            && let TokenReading::Slot(slot) = found.reading
-        {
-            self.take(found.diagnostic(
-                Code::ExpectedId,
-                token.span(),
-                "a slot's number",
-                self.text(&token),
-            ))?;
-            self.bump();
+        if let Some(slot) = self.named_slot() {
+            self.by_name(&token, slot, "slot")?;
             return Ok(slot);
         }
         Err(self.no_id(of, "a slot's number"))
+    }
+
+    /// The slot whose name is at the cursor, with or without the marks of a reference.
+    pub(crate) fn named_slot(&mut self) -> Option<u32> {
+        let token = self.state.current;
+        let is_word = matches!(token.kind, Kind::Word | Kind::Dollar) && token.word.is_none();
+        let name = self.text(&token).trim_start_matches(['$', '{']).trim_end_matches('}');
+        if is_word { self.names.slot_of(name) } else { None }
     }
 
     /// Reports and skips a name in place of an id.
@@ -95,12 +94,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn no_id(&mut self, of: Word, expected: &str) -> Stop {
         let message = format!("`{}` needs {expected} here", of.mnemonic());
-        let found = if of == Word::Ref { self.habit(Spot::Slot(of)) } else { None };
         let wrong = self.refuse(Code::ExpectedId, message, expected);
-        if let Some(found) = found.filter(|found| found.reading == TokenReading::Stop) {
-            let here = self.state.current.span();
-            return self.stop(wrong.advised(Some(found), here, String::new));
-        }
         let wrong = self.merge_help(wrong.help(format!("write {}", form(of))), of);
         self.stop(wrong)
     }
@@ -185,11 +179,6 @@ impl<'a> Parser<'_, 'a> {
         }
         let id = self.names.next_id(kind, name);
         let registry = kind.name();
-        if kind == registry::Kind::Fields
-            && let Some(found) = self.habit(Spot::Field(of))
-        {
-            return Err(self.stop(Refusal(wrong).advised(Some(found), span, String::new)));
-        }
         self.tolerate(wrong.help(format!(
             "names have numbers here: add `{id}={}` to the line `; {registry}:` of this function, and write `{id}`",
             shorten(name)
@@ -227,17 +216,20 @@ impl<'a> Parser<'_, 'a> {
     #[cold]
     fn skip_superfluous(&mut self, of: Word) -> Result<(), Stop> {
         let token = self.state.current;
-        let Some(found) = self.habit(Spot::Value(of)).filter(|found| found.reading == TokenReading::Absent)
-        else {
-            return Ok(());
-        };
         let text = self.text(&token);
+        if !(matches!(text, "=" | ":=" | "<-") || of == Word::For && text.eq_ignore_ascii_case("in")) {
+            return Ok(());
+        }
         self.bump();
         let remove = Span::new(token.start, self.state.current.start.max(token.end));
         let before = self.context.source.get(..token.start as usize).unwrap_or("");
         let apart = before.ends_with([' ', '\t', '\n', '\r']);
-        let wrong = Diagnostic::new(Code::UnexpectedText, token.span(), found.message.unwrap_or_default())
-            .expected("the value alone", format!("`{text}`"));
+        let wrong = Diagnostic::new(
+            Code::UnexpectedText,
+            token.span(),
+            format!("`{}` needs no `{text}`", of.mnemonic()),
+        )
+        .expected("the value alone", format!("`{text}`"));
         self.take(wrong.replace(remove, if apart { "" } else { " " }))
     }
 
@@ -268,17 +260,16 @@ impl<'a> Parser<'_, 'a> {
     /// Rejects a token in the position of a count.
     pub(crate) fn no_count(&mut self, of: Word, what: &str) -> Stop {
         let message = format!("`{}` needs the number of {what} here", of.mnemonic());
-        let (found, span) = (self.habit(Spot::Count(of)), self.state.current.span());
         let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
-        let wrong = match found {
-            _ if matches!(of, Word::If | Word::For | Word::MatchMap)
-                && self.state.current.word.is_some_and(|word| word.row().place == Expression) =>
-            {
-                wrong.help(
-                    "an operator takes two values: for three, write it twice, `AND AND REF 0 REF 1 REF 2`",
-                )
-            }
-            found => wrong.advised(found, span, || format!("write {}", form(of))),
+        let operator = self.state.current.word.is_some_and(|word| word.row().place == Expression);
+        let wrong = if operator && matches!(of, Word::If | Word::For | Word::MatchMap) {
+            wrong.help("an operator takes two values: for three, write it twice, `AND AND REF 0 REF 1 REF 2`")
+        } else {
+            wrong.help(if self.state.current.kind == Kind::Operator {
+                PREFIX.to_owned()
+            } else {
+                format!("write {}", form(of))
+            })
         };
         let wrong = self.merge_help(wrong, of);
         self.stop(wrong)

@@ -12,7 +12,6 @@ use super::state::{Checkpoint, Context, END, Floor, Frame, Layout, Nesting, Scra
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind, Token};
-use crate::syntax::unknown_token::{FoundToken, Site, Spot};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -43,24 +42,6 @@ impl Refusal {
 
     pub(crate) fn related(self, span: Span, what: &str) -> Refusal {
         Refusal(self.0.related(span, what))
-    }
-
-    /// Replaces `help` by the advice of a habit, if there is one.
-    pub(crate) fn advised(
-        self,
-        found: Option<FoundToken>,
-        span: Span,
-        help: impl FnOnce() -> String,
-    ) -> Refusal {
-        let Some(found) = found else { return self.help(help()) };
-        let wrong = match found.help {
-            Some(help) => self.help(help),
-            None => self,
-        };
-        match found.fix {
-            Some(fix) => wrong.replace(span, fix),
-            None => wrong,
-        }
     }
 }
 
@@ -178,23 +159,6 @@ impl<'p, 'a> Parser<'p, 'a> {
             }
             stop => stop,
         }
-    }
-
-    /// The answer of the habits for the token at the cursor.
-    #[cold]
-    pub(crate) fn habit(&mut self, place: Spot) -> Option<FoundToken> {
-        self.habit_behind(place, Span::at(0))
-    }
-
-    /// The same, after a value.
-    pub(crate) fn habit_behind(&mut self, place: Spot, before: Span) -> Option<FoundToken> {
-        let token = self.state.current;
-        if token.word.is_some() || self.at_end() {
-            return None;
-        }
-        let before = self.context.source.get(before.range()).unwrap_or("");
-        let site = Site { place, kind: token.kind, text: self.text(&token), before };
-        self.context.habits.find(&site, &mut self.names)
     }
 
     /// Reports a syntax error, unless a block is only being tried by its count: then that block is parsed by

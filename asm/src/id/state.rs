@@ -6,7 +6,6 @@ use crate::diagnostic;
 use crate::syntax::header::Header;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry::Registries;
-use crate::syntax::unknown_token::ForeignTokens;
 use bumpalo::Bump;
 use ilo_spec::node::Word;
 
@@ -59,7 +58,6 @@ pub(crate) struct Section<'a> {
 pub(crate) struct Context<'p, 'a> {
     pub(crate) source: &'a str,
     pub(crate) arena: &'a Bump,
-    pub(crate) habits: &'p dyn ForeignTokens,
     /// The tokens up to the last one of the function; the first ones belong to earlier functions.
     pub(crate) tokens: &'p [Token],
     /// The number of tokens of the whole file, which no count can exceed.

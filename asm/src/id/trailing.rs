@@ -4,6 +4,7 @@
 //! and then an unused text. If that is certain, because something follows it in its block or the statement
 //! before it leaves the function, it is read as part of it where only one thing can be meant.
 
+use super::messages::PREFIX;
 use super::parser::{Parser, Refusal};
 use super::state::{Nesting, Stop};
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
@@ -11,7 +12,6 @@ use crate::diagnostic::{Diagnostic, Fix};
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
-use crate::syntax::unknown_token::Spot;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -176,13 +176,9 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Adds what to write for a token that cannot begin a statement but follows one on its line.
-    pub(crate) fn behind_statement(&mut self, token: &Token, Refusal(wrong): Refusal) -> Refusal {
+    pub(crate) fn behind_statement(&self, token: &Token, Refusal(wrong): Refusal) -> Refusal {
         const REMOVE: &str = "remove it, or write the instruction that it belongs to";
-        let Some(value) = self.scratch.statements.last().and_then(value) else {
-            return Refusal(wrong.help(REMOVE));
-        };
-        let found = self.habit_behind(Spot::End, value.span);
-        Refusal(wrong).advised(found, token.span(), || REMOVE.to_owned())
+        Refusal(wrong.help(if token.kind == Kind::Operator { PREFIX } else { REMOVE }))
     }
 }
 

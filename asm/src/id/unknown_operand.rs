@@ -1,15 +1,14 @@
 //! Recovery for unknown operands: each is read as something else, or rejected with a reason.
 
-use super::messages::form;
+use super::messages::{PREFIX, form};
 use super::numbers::digits;
 use super::parser::{Parser, Refusal};
-use super::state::{Nesting, Stop};
-use crate::ast::{Expr, ExprKind, Name};
+use super::state::Stop;
+use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
-use crate::syntax::unknown_token::{self, FoundToken, TokenReading};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
@@ -76,22 +75,19 @@ impl<'a> Parser<'_, 'a> {
 
     /// Reports an operand that does not begin with an instruction, and decides how it is read.
     #[cold]
-    pub(crate) fn recover_operand(&mut self, of: Word, nesting: Nesting) -> Result<Recovered<'a>, Stop> {
+    pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Recovered<'a>, Stop> {
         let token = self.state.current;
         if let Some(word) = self.resolve_word(false)? {
             let is_operand = word.row().place == Place::Expression;
             return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
         }
         let text = self.text(&token);
-        let found = self.habit(unknown_token::Spot::Operand(of));
-        if let Some(found) = found.as_ref().filter(|found| found.message.is_some()) {
-            let wrong = found.clone().diagnostic(Code::ExpectedOperand, token.span(), "an expression", text);
-            let (slot, fields) = match &found.reading {
-                TokenReading::Slot(slot) => (*slot, &[][..]),
-                TokenReading::Path(slot, fields) => (*slot, &fields[..]),
-                TokenReading::Absent | TokenReading::Stop => return Err(self.fail(wrong)),
-            };
-            return Ok(Recovered::Read(self.path_of(slot, fields, wrong, nesting)?));
+        if let Some(slot) = self.named_slot() {
+            let message = format!("`{}` is a name, where an operand is expected", shorten(text));
+            let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
+                .expected(format!("`REF {slot}`"), format!("`{}`", shorten(text)));
+            self.take(wrong.replace(token.span(), format!("REF {slot}")))?;
+            return Ok(Recovered::Read(self.reference(slot, token)));
         }
         if token.kind == Kind::Integer && digits(text).is_some() {
             return Ok(Recovered::Read(self.bare_integer(of, token)?));
@@ -109,29 +105,7 @@ impl<'a> Parser<'_, 'a> {
             let literal = self.value(&token);
             return Ok(Recovered::Read(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
         }
-        Err(self.strange_operand(of, found))
-    }
-
-    /// A name with the numbers of its fields at the cursor, which is read with a warning.
-    pub(crate) fn path_of(
-        &mut self,
-        slot: u32,
-        fields: &[u32],
-        wrong: Diagnostic,
-        nesting: Nesting,
-    ) -> Result<Expr<'a>, Stop> {
-        let token = self.state.current;
-        if usize::from(nesting.depth) + fields.len() > usize::from(self.context.max_depth) {
-            return Err(self.fail(wrong));
-        }
-        self.take(wrong)?;
-        let mut value = self.reference(slot, token);
-        for &field in fields {
-            let text = self.names.registries.get(registry::Kind::Fields).name(field).unwrap_or_default();
-            let name = Name { text, span: token.span() };
-            value.kind = ExprKind::Field(self.context.arena.alloc(value), name);
-        }
-        Ok(value)
+        Err(self.strange_operand(of))
     }
 
     fn reference(&mut self, number: u32, token: Token) -> Expr<'a> {
@@ -178,12 +152,15 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Rejects an unknown operand.
-    fn strange_operand(&mut self, of: Word, found: Option<FoundToken>) -> Stop {
+    fn strange_operand(&mut self, of: Word) -> Stop {
         let token = self.state.current;
         let message = format!("`{}` needs an operand here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
         let wrong = match token.kind {
-            _ if found.is_some() => wrong.advised(found, token.span(), String::new),
+            Kind::Operator => wrong.help(PREFIX),
+            Kind::Dollar | Kind::Word if self.text(&token).contains('.') => wrong.help(
+                "a field is read with `FIELD <slot> <field>`, by numbers; `; Fields:` gives it its number",
+            ),
             Kind::Dollar | Kind::Word => {
                 let name = self.text(&token).trim_matches(['$', '{', '}']);
                 let near = self.names.nearest_of(registry::Kind::Vars, name);

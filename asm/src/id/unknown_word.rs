@@ -2,9 +2,9 @@
 
 use super::parser::Parser;
 use super::state::Stop;
+use super::words::{self, Constant};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::lexer::{Kind, Token};
-use crate::syntax::unknown_token::{Constant, Spot};
 use crate::text::{nearest, shorten};
 use ilo_spec::error::Code;
 use ilo_spec::node::{TABLE, Word};
@@ -27,12 +27,10 @@ impl<'a> Parser<'_, 'a> {
         if !statement && (self.kind_of(&token).is_some() || self.is_variable(text)) {
             return Ok(None);
         }
-        let habit = self.context.habits.word(text);
+        let habit = words::instruction(text);
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
-        // A word that has a meaning in another language is not misspelt.
-        let place = if statement { Spot::Statement } else { Spot::Operand(Word::Ret) };
-        let may_be_near = habit.is_none() && upper && !full && self.habit(place).is_none();
+        let may_be_near = habit.is_none() && upper && !full;
         let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
         let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
         let (name, shown) = (word.mnemonic(), shorten(text));
@@ -67,23 +65,23 @@ impl<'a> Parser<'_, 'a> {
 
     /// Rejects a word that is not similar to any instruction.
     pub(crate) fn unknown_instruction(&mut self) -> Stop {
-        let (text, span) = (shorten(self.text(&self.state.current)), self.state.current.span());
-        let found = self.habit(Spot::Statement);
+        let text = shorten(self.text(&self.state.current));
         let wrong = self.refuse(
             Code::UnknownInstruction,
             format!("`{text}` is not an instruction"),
             "an instruction",
         );
-        self.stop(wrong.advised(found, span, || {
-            "a statement begins with an instruction such as `LET`, `IF`, `MATCH`, `FOR` or `RET`".to_owned()
-        }))
+        self.stop(wrong.help(
+            "a statement begins with an instruction: `LET` binds a slot, `IF`, `MATCH` and `TRY` branch, `FOR` loops over \
+             a list, `RET` returns; all else is a tool, with `CALL`",
+        ))
     }
 
     /// Whether a token can only begin a statement.
     pub(crate) fn begins_statement(&self, token: &Token) -> bool {
         use ilo_spec::node::Place;
         let word = match token.kind {
-            Kind::Word => token.word.or_else(|| self.context.habits.word(self.text(token))),
+            Kind::Word => token.word.or_else(|| words::instruction(self.text(token))),
             _ => None,
         };
         word.is_some_and(|word| matches!(word.row().place, Place::Statement | Place::Control))
@@ -95,7 +93,7 @@ impl<'a> Parser<'_, 'a> {
             return None;
         }
         let text = self.text(token);
-        Constant::of(text).or_else(|| self.context.habits.literal(text))
+        Constant::of(text).or_else(|| words::constant(text))
     }
 
     /// The kind of LIT for a token of this form, and how its value is written.

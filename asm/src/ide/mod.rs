@@ -44,7 +44,6 @@ use crate::ast::{File, Slot};
 use crate::catalog::{Catalog, Lookup, Tool, own_function};
 use crate::compile::{self, Options};
 use crate::diagnostic::Diagnostics;
-use crate::habits::tokens::TokenHabits;
 use crate::id::Source;
 use crate::id::state::{Layout, Section};
 use crate::notation::Notation;
@@ -91,9 +90,9 @@ impl<'a> Analysis<'a> {
         let (file, text) = if notation == Notation::Id {
             let mut layout = Layout::default();
             let read = Source::new(source, arena, &options.reading, &mut unused);
-            let file = read.as_ref().map_or(File { functions: &[] }, |read| {
-                read.read_all(arena, &TokenHabits, &mut unused, Some(&mut layout))
-            });
+            let file = read
+                .as_ref()
+                .map_or(File { functions: &[] }, |read| read.read_all(arena, &mut unused, Some(&mut layout)));
             let text = read.map(|read| IdText { lexed: read.into_lexed(), sections: layout.functions });
             (file, text)
         } else {

@@ -9,7 +9,6 @@ pub(crate) mod lexer;
 mod record_type;
 pub(crate) mod registry;
 pub(crate) mod types;
-pub(crate) mod unknown_token;
 pub(crate) mod write;
 
 pub(crate) use inputs::input_of;

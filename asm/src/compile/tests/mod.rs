@@ -5,4 +5,3 @@ mod copied;
 mod expected;
 mod id_text;
 mod output;
-mod token_habits;
