@@ -131,19 +131,6 @@ impl<'a> Parser<'_, '_, 'a> {
         self.fail(wrong);
     }
 
-    /// Warns that a backslash in single quotes is an escape.
-    pub(super) fn reads_escapes(&mut self, from: usize, to: usize) {
-        let shown = shorten(self.words.get(from, to));
-        let wrong = Diagnostic::new(
-            Code::OtherNotation,
-            self.words.part(from, to),
-            "`\\n`, `\\t` and `\\\\` in a text are a line break, a tab and a backslash",
-        )
-        .expected("a text that means them", format!("`{shown}`"))
-        .help("write `\\\\` for a backslash");
-        self.diagnostics.push(wrong);
-    }
-
     /// Braces without anything in them.
     pub(super) fn empty_braces(&mut self, open: usize) {
         let shown = shorten(self.words.get(open, self.to));

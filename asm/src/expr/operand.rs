@@ -392,7 +392,7 @@ impl<'a> Parser<'_, '_, 'a> {
     }
 
     /// What is between quotes, with escapes decoded.
-    pub(super) fn unescaped(&mut self, from: usize, to: usize) -> &'a str {
+    pub(super) fn unescaped(&self, from: usize, to: usize) -> &'a str {
         let raw = self.words.get(from, to);
         let double = self.words.byte(to) == Some(b'"');
         let quote = if double { '"' } else { '\'' };
@@ -403,7 +403,6 @@ impl<'a> Parser<'_, '_, 'a> {
             return self.words.arena.alloc_str(&text.replace("\"\"", "\""));
         }
         let mut text = String::with_capacity(raw.len());
-        let mut escapes = false;
         let mut rest = raw.chars().peekable();
         while let Some(c) = rest.next() {
             let next = rest.peek().copied();
@@ -414,14 +413,10 @@ impl<'a> Parser<'_, '_, 'a> {
                 ('\\', Some(next)) if next == '\\' || next == quote => Some(next),
                 _ => None,
             };
-            escapes |= c == '\\' && decoded.is_some_and(|c| c != quote);
             text.push(decoded.unwrap_or(c));
             if decoded.is_some() {
                 rest.next();
             }
-        }
-        if escapes && !double {
-            self.reads_escapes(from, to);
         }
         self.words.arena.alloc_str(&text)
     }

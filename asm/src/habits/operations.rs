@@ -87,7 +87,7 @@ pub(super) fn keyed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
 }
 
 /// `{"is_null": x}` and other questions of other languages, as conditions.
-pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn asked<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     let (operator, measures) = other_operator::question(entry.name()?)?;
     let operand = match entry.value.kind {
@@ -101,12 +101,8 @@ pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         (Replacement::Kept(*operand), Replacement::Kept(null))
     };
     let to = Replacement::one(operator, Replacement::List(vec![of, with]));
-    let message = format!("there is no operator `{}`", shown(&entry.key));
-    let form = format!("`{}`", to.outline(at.dialect.is_yaml()));
-    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, message)
-        .expected(form.clone(), format!("`{}`", shown(&entry.key)));
-    let fix = to.fix(&at.node, at.source, at.dialect.is_yaml(), at.dialect.is_bare());
-    Some(Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to))
+    let message = "whether a value is absent or empty is a comparison";
+    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
 }
 
 impl<'a> Rewriter<'_, 'a> {
@@ -199,19 +195,8 @@ pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let inner = sets.iter().fold(kept(base), |inside, set| Replacement::Record(merged(inside, kept(set))));
     let mut record = others(list, &[word]);
     record.extend(merged(inner, kept(last)));
-    let set = at.dialect.word(Key::Set);
-    let form = match (takes_list(at.dialect), at.dialect.is_bare()) {
-        (true, _) => format!("`{{\"{word}\": [record, {{…}}]}}`"),
-        (_, true) => format!("`{{\"{word}\":record,\"{set}\":{{…}}}}`"),
-        _ => format!("`{{\"{word}\": record, \"{set}\": {{…}}}}`"),
-    };
-    let to = Replacement::Record(record);
-    let message = "a merge is of one record and of the fields that it sets";
-    let wrong = Diagnostic::new(Code::BadShape, merge.key.span, message)
-        .expected(form, format!("a list of {}", sets.len() + 2));
-    let fix = to.fix(&at.node, at.source, false, at.dialect.is_bare());
-    let wrong = wrong.fix_or_help(fix, "merge one after the other");
-    Some(Rewrite::whole(wrong, to))
+    let message = "a merge is of one record and of the fields that it sets: merge one after the other";
+    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to: Replacement::Record(record) })
 }
 
 /// `{"n": {">": 3}}`, a comparison as in some query languages.
@@ -253,11 +238,7 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let has =
         Replacement::one("has", Replacement::List(vec![Replacement::Kept(*list), Replacement::Kept(*item)]));
     let to = if asked.negated { Replacement::one("not", has) } else { has };
-    let form = format!("`{}`", to.outline(at.dialect.is_yaml()));
-    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, "whether a list holds a value is `has`")
-        .expected(form.clone(), format!("`{}`", shown(&entry.key)));
-    let fix = to.fix(&at.node, at.source, at.dialect.is_yaml(), at.dialect.is_bare());
-    Some(Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to))
+    Some(Rewrite { report: Report::Shape(Code::BadShape, "whether a list holds a value is `has`"), to })
 }
 
 /// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.
@@ -268,25 +249,14 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     if operator::find(name).is_some() {
         return None;
     }
-    let (of, key, form) = match field(at, value) {
-        Some((record, field)) => {
-            (Replacement::Word(record), Replacement::Word(field), "{\"get\": [record, \"field\", value]}")
-        }
-        None => {
-            let of = Replacement::List(vec![Replacement::Kept(*value)]);
-            (of, Replacement::Integer(0), "{\"get\": [[x], 0, value]}")
-        }
+    let (of, key) = match field(at, value) {
+        Some((record, field)) => (Replacement::Word(record), Replacement::Word(field)),
+        None => (Replacement::List(vec![Replacement::Kept(*value)]), Replacement::Integer(0)),
     };
     let to = Replacement::one("get", Replacement::List(vec![of, key, Replacement::Kept(*otherwise)]));
-    let wrong = unknown_operator(&entry.key, None)
-        .expected(format!("`{form}`"), format!("`{}`", shown(&entry.key)))
-        .help(format!("a value, or another one where it is absent or nil, is `{form}`"));
-    // In YAML only what is in one line is written again.
-    let flow = at.source.get(at.node.span.range()).is_some_and(|text| text.starts_with('{'));
-    if !flow || !is_repeatable(at.node.span) {
-        return Some(Rewrite::whole(wrong, to));
-    }
-    Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, at.dialect.is_bare())), to))
+    let message =
+        "a value, or another one where it is absent or nil, is `{\"get\": [record, \"field\", value]}`";
+    Some(Rewrite { report: Report::Shape(Code::UnknownOperator, message), to })
 }
 
 /// The record and the field of a reference to a field.

@@ -1,7 +1,7 @@
 //! Habits: steps that no notation has, such as commands, states of state machines, and words of other
 //! languages. Some of them can be rewritten; the others are reported and removed.
 
-use super::context::{Context, Entries, Report, Rewrite, get, kept, others};
+use super::context::{Context, Entries, Rewrite, get, kept, others};
 use super::operations::unknown_operator;
 use super::words::instead;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -9,7 +9,7 @@ use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, begins_step, operator};
 use crate::document::replacement::Replacement;
-use crate::document::{Entry, Kind, entries, rename, shown};
+use crate::document::{Entry, Kind, entries, shown};
 use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -102,48 +102,17 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     if at.named || !inside.iter().any(|entry| is_step(entry) || is_operator(entry) || binds(entry)) {
         return None;
     }
-    let name = shown(&entry.key);
-    let wrong = Diagnostic::new(
-        Code::BadStep,
-        entry.key.span,
-        format!("`{name}` is not a step; a name is bound with `let`"),
-    )
-    .expected(format!("`{{\"let\": \"{name}\", …}}`"), format!("`{{\"{name}\": …}}`"));
-    let (whole, value) = match inside {
-        [only] if binds(only) => (entry.value.span, only.value),
-        _ => (entry.value.span, entry.value),
+    let value = match inside {
+        [only] if binds(only) => only.value,
+        _ => entry.value,
     };
-    let edit = |from, to, text: &str| Edit::new(Span::new(from, to), text);
-    let start = entry.key.span.start;
     let mut step = vec![("let", Replacement::Word(entry.name()?))];
-    let (open, close) = if inside.iter().any(is_step) {
+    if inside.iter().any(is_step) {
         step.extend(inside.iter().filter_map(kept));
-        let open = edit(start, value.span.start + 1, &format!("\"let\": \"{name}\", "));
-        (open, edit(value.span.end.saturating_sub(1), value.span.end, ""))
     } else {
         step.push(("expr", Replacement::Kept(value)));
-        let open = edit(start, value.span.start, &format!("\"let\": \"{name}\", \"expr\": "));
-        (open, edit(value.span.end, whole.end, ""))
-    };
-    let mut edits = vec![open];
-    edits.extend(Some(close).filter(|close| close.span.start < close.span.end));
-    if at.dialect.is_yaml() {
-        let record = Replacement::Record(step);
-        let form = format!("`let: {name}`");
-        let wrong = wrong
-            .expected(
-                format!("{form} and the step beside it, without a list also `{name}:` and the step below it"),
-                format!("`- {name}:`"),
-            )
-            .fix_or_help(
-                record.fix(&at.node, at.source, true, false),
-                format!("write {form} beside the step, or remove the `-` before each step"),
-            );
-        return Some(Rewrite { report: Report::Whole(Box::new(wrong)), to: record });
     }
-    let wrong = wrong.help(format!("write `\"let\": \"{name}\"` beside what it is bound to"));
-    let fix = Fix { title: format!("bind `{name}` with `let`"), edits };
-    Some(Rewrite::reported(wrong.fix(fix), step))
+    Some(Rewrite::step("the name of a value is bound with `let`, beside the step that gives it", step))
 }
 
 /// `continue` beside the condition of an `if`, or alone.
@@ -197,22 +166,12 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     if !matches!(name, "fail" | "throw") {
         at.dialect.meaning(name, &[Key::Message])?;
     }
-    let (found, word) = (shown(&entry.key), at.dialect.word(Key::Message));
-    let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is not a step"));
-    if at.dialect.notation == Notation::Mcp {
-        let wrong = wrong.expected(format!("`{word}`"), format!("`{found}`")).fix(rename(&entry.key, word));
-        return Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(entry.value))]));
-    }
-    let step = at.dialect.word(Key::Return);
-    let record = vec![(step, Replacement::one(word, Replacement::Kept(entry.value)))];
-    if at.dialect.is_yaml() {
-        let form = format!("`{step}: {{{word}: …}}`");
-        let wrong = wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}"));
-        return Some(Rewrite::reported(wrong, record));
-    }
-    let open = Edit::new(entry.key.span, format!("\"{step}\": {{\"{word}\""));
-    let edits = vec![open, Edit::insert(entry.value.span.end, "}")];
-    let form = format!("{{\"{step}\": {{\"{word}\": …}}}}");
-    let wrong = wrong.expected(format!("`{form}`"), format!("`{found}`"));
-    Some(Rewrite::reported(wrong.fix(Fix::writes(&form, edits)), record))
+    let word = at.dialect.word(Key::Message);
+    let record = if at.dialect.notation == Notation::Mcp {
+        vec![(word, Replacement::Kept(entry.value))]
+    } else {
+        let step = at.dialect.word(Key::Return);
+        vec![(step, Replacement::one(word, Replacement::Kept(entry.value)))]
+    };
+    Some(Rewrite::step("the message of a failure alone is not a step", record))
 }

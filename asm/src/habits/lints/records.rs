@@ -2,7 +2,7 @@
 
 use super::Lints;
 use crate::ast::Unary;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
@@ -14,7 +14,6 @@ use crate::expr::reference::{INPUT, Reference, bare, bare_text};
 use crate::expr::template::{Sigil, template};
 use crate::foreign;
 use crate::habits::operations::{OPERAND_PAIRS, by_keys};
-use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> Lints<'_, '_, 'a> {
@@ -97,11 +96,6 @@ impl<'a> Lints<'_, '_, 'a> {
                 .help(instead);
             return self.suspect(node.span, warning);
         }
-        if place == ValuePlace::Formula
-            && let Some((before, after)) = other_operator::predicate(word, Written::Record)
-        {
-            return self.asks(node, entry, before, after);
-        }
         let exact = operator::find(word).filter(|_| word != name);
         let Some(meant) = exact.or_else(|| other_operator::meant(word)) else { return };
         let operands = match entry.value.kind {
@@ -154,23 +148,6 @@ impl<'a> Lints<'_, '_, 'a> {
         let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.names.has(root))?;
         let path = format!("{root}.{}", entry.value.text()?);
         self.at.names.resolve(&bare_text(&path, entry.value.span, self.at.arena)?)
-    }
-
-    /// Forms such as `{"is_null": x}`.
-    fn asks(&mut self, node: &Node<'a>, entry: &Entry<'a>, before: &str, after: &str) {
-        let operand = match entry.value.kind {
-            Kind::List([only]) => only.span,
-            _ => entry.value.span,
-        };
-        let form = format!("{before}…{after}");
-        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let text = self
-            .at
-            .source
-            .get(operand.range())
-            .filter(|_| !self.at.dialect.is_yaml() && is_repeatable(operand));
-        let text = text.map(|text| format!("{before}{text}{after}"));
-        self.suspect(node.span, written(warning, &form, node, text));
     }
 
     /// Warns about `["+", "$x", 1]`, which is a list of three items here.
@@ -247,32 +224,7 @@ impl<'a> Lints<'_, '_, 'a> {
             )
         };
         let message = "this record is data: a value holds no step";
-        let warning = self.data(message, node, "a reference").help(form);
-        let fix = self.beside_let(node).filter(|_| chooses);
-        self.suspect(node.span, Diagnostic { fix, ..warning });
-    }
-
-    /// The fix for a choice under `expr` of a step with `let` in JSON: its keys belong beside `let`.
-    fn beside_let(&self, node: &Node<'a>) -> Option<Fix> {
-        let keys = |list: &[Entry<'a>]| {
-            list.iter().all(|entry| entry.is(|name| matches!(name, "if" | "then" | "else")))
-        };
-        if self.at.dialect.is_yaml() || !keys(entries(node)) || entries(node).len() < 2 {
-            return None;
-        }
-        let (start, end) = (node.span.start as usize, node.span.end as usize);
-        let before = self.at.source.get(..start)?.trim_end().strip_suffix(':')?.trim_end();
-        let step = before.strip_suffix("\"expr\"")?;
-        let head = step.rsplit('{').next()?.trim();
-        let alone = head.starts_with("\"let\"") && head.matches(',').count() == 1 && head.ends_with(',');
-        let closes = self.at.source.get(end..)?.trim_start().starts_with('}');
-        let from = u32::try_from(step.len()).ok()?;
-        let (open, close) =
-            (Span::new(from, node.span.start + 1), Span::new(node.span.end - 1, node.span.end));
-        (alone && closes).then(|| Fix {
-            title: "write `if`, `then` and `else` beside `let`".to_owned(),
-            edits: vec![Edit::new(open, ""), Edit::new(close, "")],
-        })
+        self.suspect(node.span, self.data(message, node, "a reference").help(form));
     }
 }
 
