@@ -345,6 +345,11 @@ pub(crate) fn word(place: Place, word: &str) -> Option<&'static str> {
     if let Some(Word(meant)) = meaning(place, word) { Some(meant) } else { None }
 }
 
+/// Whether a word, in any case, is one of other languages.
+pub(crate) fn knows(word: &str) -> bool {
+    ROWS.iter().any(|row| row.words.iter().any(|other| other.eq_ignore_ascii_case(word)))
+}
+
 /// Whether a word begins an unbounded loop.
 pub(crate) fn is_unbounded(word: &str) -> bool {
     advice(word) == Some(LOOP)

@@ -369,7 +369,7 @@ fn where_two_mends_are_possible_both_are_named() {
         ("RET CALL 0 2 0 REF 0\nRET REF 1", 1, &["write `1` for the count"]),
         ("RET CALL 0 1 0 REF 0 1 REF 1", 1, &["count is too small"]),
         ("IF REF 0 == REF 1 1\n  RET REF 0", 1, &["`EQ REF 0 REF 1`"]),
-        ("RET REF 0 + REF 1", 1, &["`ADD REF 0 …`"]),
+        ("RET REF 0 + REF 1", 1, &["`ADD REF 0 REF 1`"]),
         ("RET ADD REF 0 REF", 1, &["`REF <slot>`"]),
         ("LET 2 ADD IF REF 0 1 REF 1 REF 0", 1, &["LET <slot> IF"]),
         ("RET FIELD OBJ 0 1", 1, &["LET <slot> OBJ"]),

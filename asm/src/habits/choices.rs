@@ -2,12 +2,10 @@
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use super::words::get_key;
-use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
-use ilo_spec::error::Code;
 
 /// `assert`, where an `if` returns a failure.
 pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
@@ -74,15 +72,6 @@ pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> O
     step.extend(others(list, &["let", "switch"]));
     let message = "the value of a case that is equal is a `match`; a `switch` has conditions";
     Some(Rewrite::step(message, step))
-}
-
-/// A `switch` with conditions in a notation without it.
-pub(super) fn switch<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let switch = get(list, &["switch"]).filter(|_| !at.dialect.has(Key::Switch))?;
-    let wrong = Diagnostic::new(Code::BadStep, switch.key.span, "`switch` is another notation's word")
-        .expected("a step with `if` for each arm, one after the other", "`switch`")
-        .help("a value for each condition is a step with `let`, `if`, `then` and `else`");
-    matches!(switch.value.kind, Kind::List(_)).then(|| Rewrite::removed(wrong))
 }
 
 /// The cases of a `match` beside it.

@@ -19,6 +19,7 @@ mod references;
 mod returns;
 mod signatures;
 mod step_parts;
+mod switch;
 mod table;
 #[cfg(test)]
 mod tests;

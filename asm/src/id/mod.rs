@@ -21,7 +21,7 @@
 //! | `unknown_operand` | recovery | `messages`, `state`, `parser`, `unknown_word`, `numbers`, `literal` |
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
-//! | `trailing` | values after a statement | `state`, `parser`, `numbers` |
+//! | `trailing` | values after a statement | `messages`, `state`, `parser`, `numbers` |
 //! | `statement` | | `state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block`,`trailing` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 

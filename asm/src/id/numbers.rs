@@ -5,6 +5,7 @@ use super::parser::{Parser, Refusal};
 use super::state::Stop;
 use crate::ast::{Name, Slot};
 use crate::diagnostic::Diagnostic;
+use crate::foreign::{self, Place};
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::syntax::registry;
@@ -176,6 +177,10 @@ impl<'a> Parser<'_, 'a> {
         if let (Some(near), Some(id)) = (near, id) {
             let wrong = wrong.nearest(Some(near)).help(format!("nearest is `{near}`, number {id}"));
             return Err(self.stop(Refusal(wrong)));
+        }
+        if kind == registry::Kind::Fields && foreign::word(Place::Operation, name) == Some("len") {
+            let help = "how many items or characters there are is `LEN REF <slot>`";
+            return Err(self.stop(Refusal(wrong.help(help))));
         }
         let id = self.names.next_id(kind, name);
         let registry = kind.name();

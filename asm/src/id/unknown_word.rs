@@ -4,6 +4,7 @@ use super::parser::Parser;
 use super::state::Stop;
 use super::words::{self, Constant};
 use crate::diagnostic::Diagnostic;
+use crate::foreign;
 use crate::syntax::lexer::{Kind, Token};
 use crate::text::{nearest, shorten};
 use ilo_spec::error::Code;
@@ -30,7 +31,7 @@ impl<'a> Parser<'_, 'a> {
         let habit = words::instruction(text);
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
-        let may_be_near = habit.is_none() && upper && !full;
+        let may_be_near = habit.is_none() && upper && !full && !foreign::knows(text);
         let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
         let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
         let (name, shown) = (word.mnemonic(), shorten(text));
@@ -65,16 +66,21 @@ impl<'a> Parser<'_, 'a> {
 
     /// Rejects a word that is not similar to any instruction.
     pub(crate) fn unknown_instruction(&mut self) -> Stop {
-        let text = shorten(self.text(&self.state.current));
+        let word = self.text(&self.state.current);
+        let text = shorten(word);
         let wrong = self.refuse(
             Code::UnknownInstruction,
             format!("`{text}` is not an instruction"),
             "an instruction",
         );
-        self.stop(wrong.help(
+        let is_loop = word.eq_ignore_ascii_case("while") || foreign::is_unbounded(word);
+        self.stop(wrong.help(if is_loop {
+            "a loop has a bound: `FOR <slot> RANGE LIT 1 <most passes> <count>`, in it `IF <condition> 1` and `BREAK`, \
+             and below it `ELSE <count>` for when the passes ran out"
+        } else {
             "a statement begins with an instruction: `LET` binds a slot, `IF`, `MATCH` and `TRY` branch, `FOR` loops over \
-             a list, `RET` returns; all else is a tool, with `CALL`",
-        ))
+             a list, `RET` returns; all else is a tool, with `CALL`"
+        }))
     }
 
     /// Whether a token can only begin a statement.

@@ -114,20 +114,21 @@ fn same_letters(one: &str, other: &str) -> bool {
 /// The name in the first part of a text that other languages would fill in: `{name}`, `${name}`, `$name`. The
 /// part, and the name of what it would be filled with.
 pub(crate) fn filled_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.match_indices(['{', '$']).filter_map(|(at, mark)| {
+    text.match_indices(['{', '$']).filter_map(|(at, _)| {
         let from = text.get(at..)?;
         let inside = from.trim_start_matches(['{', '$', ' ']);
         let name = inside.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).next()?;
         let behind = inside.get(name.len()..)?;
-        let whole = from.len() - behind.len() + if mark == "{" { behind.find('}')? + 1 } else { 0 };
+        let in_braces = from.get(..from.len() - inside.len())?.contains('{');
+        let whole = from.len() - behind.len() + if in_braces { behind.find('}')? + 1 } else { 0 };
         Some((from.get(..whole)?, name))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::diagnostic::{Diagnostics, fix};
+    use crate::id::words::{INSTRUCTIONS, filled_in};
     use crate::source::Limits;
     use bumpalo::Bump;
 
