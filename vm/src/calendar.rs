@@ -141,14 +141,14 @@ pub(crate) fn write(seconds: i64, nanoseconds: u32, out: &mut impl Write) -> fmt
     out.write_char('Z')
 }
 
-/// A time in milliseconds since 1970, to the second: `2026-01-31T12:00:00Z`. A time before the year 1 or after
-/// 9999 is the first or last of these.
+/// A time in milliseconds since 1970, to the second: `2026-01-31T12:00:00Z`. What is before the year 1 or
+/// after 9999 is the first or last second of these.
 pub fn to_second(milliseconds: i64) -> String {
     in_utc(milliseconds.div_euclid(1_000), "Z")
 }
 
-/// A time in milliseconds since 1970, to the millisecond: `2026-01-31T12:00:00.250Z`. A time before the year 1
-/// or after 9999 is in the first or last second of these.
+/// A time in milliseconds since 1970, to the millisecond: `2026-01-31T12:00:00.250Z`. What is before the year
+/// 1 or after 9999 is in the first or last second of these.
 pub fn to_millisecond(milliseconds: i64) -> String {
     in_utc(milliseconds.div_euclid(1_000), &alloc::format!(".{:03}Z", milliseconds.rem_euclid(1_000)))
 }
