@@ -3,7 +3,7 @@
 use super::block::Head;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
-use super::trailing::is_value;
+use super::trailing::{behind_statement, is_value};
 use crate::ast::{Arm, Block, Bound, Call, Control, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind, Try};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -391,7 +391,7 @@ impl<'a> Parser<'_, 'a> {
             Some(count) => wrong
                 .related(count.span(), "what this counts ended here")
                 .help("where this is one more, the count is too small"),
-            None => self.behind_statement(&token, wrong),
+            None => behind_statement(&token, wrong),
         };
         self.stop(wrong)
     }

@@ -174,12 +174,12 @@ impl<'a> Parser<'_, 'a> {
         let at = self.context.tokens.partition_point(|token| token.start < start);
         Some((self.text(self.token(at)?), self.token(at + 1)?))
     }
+}
 
-    /// Adds what to write for a token that cannot begin a statement but follows one on its line.
-    pub(crate) fn behind_statement(&self, token: &Token, Refusal(wrong): Refusal) -> Refusal {
-        const REMOVE: &str = "remove it, or write the instruction that it belongs to";
-        Refusal(wrong.help(if token.kind == Kind::Operator { PREFIX } else { REMOVE }))
-    }
+/// Adds what to write for a token that cannot begin a statement but follows one on its line.
+pub(crate) fn behind_statement(token: &Token, wrong: Refusal) -> Refusal {
+    const REMOVE: &str = "remove it, or write the instruction that it belongs to";
+    wrong.help(if token.kind == Kind::Operator { PREFIX } else { REMOVE })
 }
 
 /// The value with which a statement ends.
