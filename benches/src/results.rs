@@ -1,6 +1,6 @@
 //! Writes RESULTS.md: each measuring program owns one section of it and rewrites that.
 
-use ilo_host::utc::to_second;
+use ilo_vm::calendar::to_second;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
