@@ -163,8 +163,8 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
 /// The text before and after an operand.
 type Affixes = (&'static str, &'static str);
 
-/// Unary tests of other languages, each with what is before and after the operand here: in records and in infix
-/// text.
+/// Unary tests of other languages, each with what is before and after the operand here: in records and in
+/// infix text.
 const PREDICATES: &[(&[&str], [Affixes; 2])] = &[
     (
         &["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"],

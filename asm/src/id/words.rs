@@ -1,6 +1,8 @@
-//! The words of ID text that are no ids: constants, and words of other languages for those and for instructions.
+//! The words of ID text that are no ids: constants, and words of other languages for those and for
+//! instructions.
 
 use crate::ast::Literal;
+use crate::foreign::{self, Place};
 use ilo_spec::node::{TABLE, Word};
 
 /// A constant that is a word: its kind for LIT, its spelling, and its value.
@@ -87,9 +89,6 @@ const INSTRUCTIONS: [Alias; 42] = [
     alias("MATHMIN", Word::Min, "RET Math.min LIST 1 REF 1"),
 ];
 
-/// Words for nil. Other cases of the constants are understood too.
-const NILS: [&str; 3] = ["null", "none", "undefined"];
-
 /// The instruction that a word of another language, or in another case, means.
 pub(crate) fn instruction(text: &str) -> Option<Word> {
     let own = TABLE.iter().find(|row| same_letters(row.mnemonic, text)).map(|row| row.word);
@@ -99,8 +98,7 @@ pub(crate) fn instruction(text: &str) -> Option<Word> {
 /// The constant that a word of another language, or in another case, means.
 pub(crate) fn constant(text: &str) -> Option<Constant> {
     let own = Constant::ALL.into_iter().find(|constant| constant.word.eq_ignore_ascii_case(text));
-    let is_nil = NILS.iter().any(|word| word.eq_ignore_ascii_case(text));
-    own.or_else(|| Constant::of("nil").filter(|_| is_nil))
+    own.or_else(|| Constant::of(foreign::word(Place::Type, &text.to_ascii_lowercase())?))
 }
 
 /// Whether two words are equal except for case and separators.
