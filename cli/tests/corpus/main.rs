@@ -7,9 +7,9 @@
 #[path = "../../../asm/tests/corpus/case.rs"]
 mod case;
 
-use ilo_asm::compile::{Options, OutputSchema, compile};
 use ilo_asm::case::{Case, Source};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::compile::{Options, OutputSchema, compile};
 use ilo_asm::notation::Notation;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::{self, CallSlots, Ended, Observer};
