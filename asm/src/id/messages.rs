@@ -9,6 +9,10 @@ use ilo_spec::node::Word;
 /// What to write for an operator between its operands, or one written as a sign.
 pub(crate) const PREFIX: &str = "an operator is a word before its operands, such as `ADD REF 0 REF 1`, `EQ REF 0 REF 1` or `CONCAT REF 0 REF 1`";
 
+/// What to write for a path such as `user.name`.
+pub(crate) const PATH: &str =
+    "a field is read with `FIELD <slot> <field>`, by numbers; `; Fields:` gives it its number";
+
 /// The syntax of an instruction, for help.
 pub(crate) fn form(word: Word) -> &'static str {
     match word {

@@ -1,6 +1,6 @@
 //! Parses numbers: slots, tools, fields and counts; also names in their positions.
 
-use super::messages::{PREFIX, count_range, form};
+use super::messages::{PATH, PREFIX, count_range, form};
 use super::parser::{Parser, Refusal};
 use super::state::Stop;
 use crate::ast::{Name, Slot};
@@ -96,7 +96,9 @@ impl<'a> Parser<'_, 'a> {
     fn no_id(&mut self, of: Word, expected: &str) -> Stop {
         let message = format!("`{}` needs {expected} here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedId, message, expected);
-        let wrong = self.merge_help(wrong.help(format!("write {}", form(of))), of);
+        let is_path = of == Word::Ref && self.text(&self.state.current).contains('.');
+        let wrong = wrong.help(if is_path { PATH.to_owned() } else { format!("write {}", form(of)) });
+        let wrong = self.merge_help(wrong, of);
         self.stop(wrong)
     }
 

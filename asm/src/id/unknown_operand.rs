@@ -1,6 +1,6 @@
 //! Recovery for unknown operands: each is read as something else, or rejected with a reason.
 
-use super::messages::{PREFIX, form};
+use super::messages::{PATH, PREFIX, form};
 use super::numbers::digits;
 use super::parser::{Parser, Refusal};
 use super::state::Stop;
@@ -158,9 +158,7 @@ impl<'a> Parser<'_, 'a> {
         let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
         let wrong = match token.kind {
             Kind::Operator => wrong.help(PREFIX),
-            Kind::Dollar | Kind::Word if self.text(&token).contains('.') => wrong.help(
-                "a field is read with `FIELD <slot> <field>`, by numbers; `; Fields:` gives it its number",
-            ),
+            Kind::Dollar | Kind::Word if self.text(&token).contains('.') => wrong.help(PATH),
             Kind::Dollar | Kind::Word => {
                 let name = self.text(&token).trim_matches(['$', '{', '}']);
                 let near = self.names.nearest_of(registry::Kind::Vars, name);
