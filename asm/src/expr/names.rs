@@ -21,6 +21,8 @@ pub(crate) struct Used<'a> {
 enum In {
     /// A text; in an expression, with the quote that ends it.
     Text(Option<u8>),
+    /// `f'…{x}…'`, with the quote that ends it.
+    Marked(u8),
     /// An expression.
     Expression,
 }
@@ -36,10 +38,8 @@ pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>
     while scan.at < text.len() {
         match scan.within.last() {
             Some(In::Expression) => scan.expression(each),
-            Some(In::Text(quote)) => {
-                let quote = *quote;
-                scan.plain(quote, each);
-            }
+            Some(&In::Text(quote)) => scan.plain(quote, false, each),
+            Some(&In::Marked(quote)) => scan.plain(Some(quote), true, each),
             None => return,
         }
     }
@@ -62,8 +62,8 @@ impl<'a> Scan<'a> {
         self.at += rest.chars().next().map_or(1, char::len_utf8);
     }
 
-    /// In a text: names behind `$`, and braces.
-    fn plain(&mut self, quote: Option<u8>, each: &mut dyn FnMut(Used<'a>)) {
+    /// In a text: names behind `$`, and braces; in a marked one also braces without `$`.
+    fn plain(&mut self, quote: Option<u8>, marked: bool, each: &mut dyn FnMut(Used<'a>)) {
         let next = self.byte(self.at + 1);
         match self.byte(self.at) {
             Some(byte) if quote == Some(byte) => {
@@ -75,7 +75,8 @@ impl<'a> Scan<'a> {
                 self.skip();
             }
             Some(b'$') if next == Some(b'$') => self.at += 2,
-            Some(b'$' | b'{') if next == Some(b'{') => self.enter(),
+            Some(b'$' | b'{') if next == Some(b'{') => self.enter(2),
+            Some(b'{') if marked => self.enter(1),
             Some(b'$') => {
                 self.at += 1;
                 self.name(each);
@@ -84,23 +85,21 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Enters the braces whose two signs are at the cursor.
-    fn enter(&mut self) {
+    /// Enters the braces whose signs are at the cursor.
+    fn enter(&mut self, signs: usize) {
         self.within.push(In::Expression);
-        self.at += 2;
+        self.at += signs;
     }
 
     /// In an expression.
     fn expression(&mut self, each: &mut dyn FnMut(Used<'a>)) {
         match self.byte(self.at) {
             Some(quote @ (b'\'' | b'"')) => {
-                self.within.push(In::Text(Some(quote)));
+                let marked = matches!(self.at.checked_sub(1).and_then(|at| self.byte(at)), Some(b'f' | b'F'));
+                self.within.push(if marked { In::Marked(quote) } else { In::Text(Some(quote)) });
                 self.at += 1;
             }
-            Some(b'{') => {
-                self.within.push(In::Expression);
-                self.at += 1;
-            }
+            Some(b'{') => self.enter(1),
             Some(b'}') => {
                 // One of the text itself closes nothing.
                 if self.within.len() > 1 {

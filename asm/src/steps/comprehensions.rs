@@ -45,7 +45,7 @@ impl<'a> StepReader<'_, 'a> {
             return;
         }
         let (slot, outer) = self.scope.bind_item(item.text);
-        self.loops.push(OpenLoop { start: step.start, breaks: false, until: None });
+        self.loops.push(OpenLoop { start: step.start, breaks: false, gives: true, until: None });
         let body = self.block(|this| this.each_pass(node, &each));
         self.loops.pop();
         self.scope.restore(item.text, &outer);

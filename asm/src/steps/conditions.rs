@@ -1,7 +1,7 @@
 //! Reads `if`, `assert` and `for`.
 
 use super::reader::{OpenLoop, StepReader, literal};
-use super::step::{Step, Tail};
+use super::step::{Step, Tail, Target};
 use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
 use crate::diagnostic::Diagnostic;
@@ -88,8 +88,10 @@ impl<'a> StepReader<'_, 'a> {
             None => (self.hidden(None), variable.span),
         };
         let parts = self.loop_parts(step, &element);
+        let read = |target: Target<'a>| !target.own || self.survey.used_after(target.name.text, step.start);
+        let gives = tail.wanted() || step.target.is_some_and(read);
         let before = self.diagnostics.mark();
-        self.loops.push(OpenLoop { start: step.start, breaks: false, until: None });
+        self.loops.push(OpenLoop { start: step.start, breaks: false, gives, until: None });
         let body = match step.get(Key::Body) {
             Some(node) => self.branch(node, Tail::Yield, Key::Body),
             None => Block { statements: &[] },

@@ -29,7 +29,7 @@ impl<'a> StepReader<'_, 'a> {
                 return Some((form, read.found));
             }
         }
-        let wanted = tail.wanted() && tail != Tail::Unnamed;
+        let wanted = self.takes_value(tail);
         let last = item.name.is_some() && tail == Tail::Value;
         let item = match self.rewritten(Asked::Step { name: item.name, wanted, last }, item.node) {
             None => item,
@@ -131,13 +131,21 @@ impl<'a> StepReader<'_, 'a> {
         keys.extend(other.keys());
     }
 
+    /// Whether the value of a step goes somewhere, so that a record may be one.
+    fn takes_value(&self, tail: Tail) -> bool {
+        match tail {
+            Tail::Drop | Tail::Unnamed => false,
+            Tail::Value => true,
+            Tail::Yield => self.loops.last().is_none_or(|open| open.gives),
+        }
+    }
+
     /// Whether a record without a word of a step is a value: a value is needed, and none of its keys belongs
     /// to a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
         let list = entries(item.node);
         let part = |entry: &Entry<'a>| self.dialect.names(entry, &PARTS);
-        let wanted =
-            tail.wanted() && tail != Tail::Unnamed && (item.name.is_some() || !self.dialect.is_yaml());
+        let wanted = self.takes_value(tail) && (item.name.is_some() || !self.dialect.is_yaml());
         let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
         let marked = !(list.is_empty() && self.dialect.is_yaml());
         (wanted && marked || is_operation(list)) && !names_itself && !list.iter().any(part)
@@ -182,7 +190,9 @@ impl<'a> StepReader<'_, 'a> {
         let help = if list.iter().any(|entry| entry.name() == Some("let")) {
             "write `call`, `expr` or another step's word beside `let`"
         } else if self.dialect.is_yaml() {
-            "a record that is a value is marked with `obj:`"
+            "a record that is a value is marked with `obj:`; a call is `call:` with the name of the tool, and `args:`"
+        } else if matches!(list, [only] if matches!(only.value.kind, Kind::Record(_))) {
+            "a call is `{\"call\": tool, \"args\": {…}}`; a record that is a value is written `{\"obj\": {…}}`"
         } else {
             "a record that is a value is written `{\"obj\": {…}}`"
         };

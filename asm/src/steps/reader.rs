@@ -21,6 +21,8 @@ pub(crate) struct OpenLoop<'a> {
     pub(crate) start: u32,
     /// Whether it has a BREAK.
     pub(crate) breaks: bool,
+    /// Whether its list has a place; else what a pass gives at its end goes nowhere.
+    pub(crate) gives: bool,
     /// The condition of `until`, which is tested where a pass is skipped too.
     pub(crate) until: Option<Node<'a>>,
 }

@@ -84,7 +84,7 @@ impl<'a> StepReader<'_, 'a> {
         self.scope.open();
         let item = self.hidden(None);
         let until = tested.is_none().then_some(*condition);
-        self.loops.push(OpenLoop { start: step.start, breaks: false, until });
+        self.loops.push(OpenLoop { start: step.start, breaks: false, gives: false, until });
         let body = self.block(|this| {
             if let Some(condition) = tested {
                 let condition = this.not(condition, condition.span);

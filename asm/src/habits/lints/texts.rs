@@ -117,7 +117,7 @@ impl<'a> Lints<'_, '_, 'a> {
             _ => self.at.resolves(&tree),
         };
         let clear = !unknown && !is_data && tree.computes() && !is_tight(node, &tree) && resolves;
-        (clear && (refers || asks)).then_some(tree)
+        (clear && (refers || asks || formula)).then_some(tree)
     }
 
     fn reads_as_expression(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
