@@ -253,7 +253,7 @@ pub struct EndKey {
     depth: Option<u8>,
     first: KnownValue,
     others: KnownValue,
-    ends: [bool; 4],
+    ends: [bool; 5],
     /// The slots and calls, and what the open loops hold.
     next: (u8, u8),
     calls: [u64; 3],
@@ -315,7 +315,7 @@ impl Core<'_, '_> {
         let block = self.block();
         let frame = self.frame();
         let (first, others) = frame.map_or((block.value, NONE), |frame| (frame.first, frame.others));
-        let ends = [block.gives.value, block.gives.lack, block.sealed, block.rollback];
+        let ends = [block.gives.value, block.gives.lack, block.sealed, block.rollback, block.binds];
         let loops = self.state.loops.map(|of| {
             let flags = [of.broken != NONE, of.skipped != NONE, of.yields, of.valued, of.until];
             (flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)), of.read_first, of.unset_in)
