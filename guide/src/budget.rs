@@ -71,11 +71,8 @@ impl Budget {
         left: u32,
         bits: &mut [u32],
     ) -> Result<(), Short> {
-        let tokens = left as usize;
-        if left == u32::MAX || self.is_far(surface, vocab, tokens) {
-            return Ok(());
-        }
-        self.tighten(surface, vocab, tokens, bits)
+        let is_far = left == u32::MAX || self.is_far(surface, vocab, left as usize);
+        if is_far { Ok(()) } else { self.tighten(surface, vocab, left as usize, bits) }
     }
 
     /// Whether the known end cannot have grown to the tokens that are left.
@@ -97,7 +94,9 @@ impl Budget {
         left: usize,
         bits: &mut [u32],
     ) -> Result<(), Short> {
-        if self.0.as_ref().and_then(|plan| plan.end.rest(vocab, surface.text())).is_none() {
+        let rest = self.0.as_ref().and_then(|plan| plan.end.rest(vocab, surface.text()));
+        // An end that was cut at an earlier position can have a token more than one from here.
+        if rest.is_none_or(|rest| rest.len() >= left) {
             if self.0.is_none() && surface.can_write(vocab).is_err() {
                 return Err(Short { needed: None });
             }
