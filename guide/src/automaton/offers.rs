@@ -319,12 +319,12 @@ impl<'c> Core<'_, 'c> {
                 }
             }
             Word::Add if first == Inferred::ANY => {
-                let number = self.arena.takes_type(self.session, frame.want, Inferred::NUMBER);
-                let list = self.arena.takes_type(self.session, frame.want, Inferred::ANY.list());
-                match (number, list) {
-                    (true, false) => Want::Demand(Demand::Is(Inferred::NUMBER)),
-                    (false, true) => Want::Demand(Demand::List),
-                    _ => Want::Demand(demand),
+                let takes = |ty| self.arena.takes_type(self.session, frame.want, ty);
+                match (takes(Inferred::NUMBER), takes(Inferred::TEXT), takes(Inferred::ANY.list())) {
+                    (true, true, true) => Want::Demand(demand),
+                    (true, _, _) => Want::Demand(Demand::Is(Inferred::NUMBER)),
+                    (_, _, true) => Want::Demand(Demand::List),
+                    _ => Want::Demand(Demand::Is(Inferred::TEXT)),
                 }
             }
             _ => Want::Demand(demand),

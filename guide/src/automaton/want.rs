@@ -237,11 +237,12 @@ impl<'c> Arena<'c> {
         }
         match word {
             Word::Add => {
-                let number = self.takes_type(session, want, Inferred::NUMBER);
-                let list = self.takes_type(session, want, Inferred::ANY.list());
+                let takes = |ty| self.takes_type(session, want, ty);
                 match first.ty {
-                    Inferred::ANY => number || list,
-                    Inferred::NUMBER => number,
+                    Inferred::ANY => {
+                        takes(Inferred::NUMBER) || takes(Inferred::TEXT) || takes(Inferred::ANY.list())
+                    }
+                    Inferred::NUMBER => takes(Inferred::NUMBER),
                     _ => self.takes(session, want, ValueInfo::held(first.ty)),
                 }
             }

@@ -256,9 +256,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             _ => {}
         }
-        // In ID text CONCAT joins a text that is written, and a text with another value.
-        let text =
-            |of: &Expr<'_>| operator == Binary::Add && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
+        // In JSON and YAML a written text that still adds is a number or a single name (5.4.1).
+        let adds = operator == Binary::Add && self.function.notation != Notation::Id;
+        let text = |of: &Expr<'_>| adds && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
         let number = |is: bool| is.then_some(Inferred::NUMBER);
         let (index, wanted) = if joins || text(left) { (1, number(true)) } else { (0, None) };
         let first = known.filter(|_| self.operand(word, index, left, known, wanted));
