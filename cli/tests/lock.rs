@@ -78,7 +78,9 @@ fn a_changed_tool_is_refused_before_anything_runs() {
 
 #[test]
 fn no_lock_is_written_for_what_is_not_right() {
-    let case = Case::new(&tools(r#"{"type": "object", "properties": {"nr": {"type": "string"}}}"#, ""));
+    let closed =
+        r#"{"type": "object", "properties": {"nr": {"type": "string"}}, "additionalProperties": false}"#;
+    let case = Case::new(&tools(closed, ""));
     let (code, _, _) = case.ilo("check p.ilo --tools tools.json --lock tools.lock");
     assert_eq!((code, case.read("tools.lock")), (Some(2), None));
     let (code, _, err) = case.ilo("run p.ilo --arg id=x --lock tools.lock");
