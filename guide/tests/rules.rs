@@ -227,7 +227,9 @@ fn every_error_of_the_check_is_refused_by_the_guide() {
     let listed = fs::read_to_string(&page).unwrap_or_default();
     let mut text = String::new();
     for &code in Code::ALL {
-        if code.severity() != Severity::Error || code as u16 >= FAULTS {
+        // A warning that is an error in some places counts where it is one.
+        let refuses = code.severity() == Severity::Error || counts.contains_key(&(code as u16));
+        if !refuses || code as u16 >= FAULTS {
             continue;
         }
         let name = code.as_str();

@@ -1,6 +1,6 @@
 //! Steps a second of DBOS's crate: `ilo-dbos-speed ADDRESS SECONDS` prints them at 1, 8 and 64 workflows at
 //! once, of 10 steps each, as `journal/benches/journal.rs` does for the journal. A step returns nothing, so
-//! what is measured is what a durable step costs.
+//! the figure is the cost of a durable step.
 
 use dbos::{Config, DBOS, WorkflowRef, step};
 use std::time::{Duration, Instant};
