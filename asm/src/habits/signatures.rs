@@ -8,6 +8,7 @@ use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::foreign::{self, Place};
 use crate::text::{is_name, quoted};
+use hashbrown::HashSet;
 use ilo_spec::error::Code;
 
 impl<'a> Rewriter<'_, 'a> {
@@ -45,10 +46,8 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// Inputs as a list of their names.
     fn names_alone(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
-        let input = |item: &Node<'a>| {
-            item.text()?;
-            Some(Entry { key: *item, value: self.text_at("any", item) })
-        };
+        let input =
+            |item: &Node<'a>| item.text().map(|_| Entry { key: *item, value: self.text_at("any", item) });
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
         let form = form(&inputs).filter(|_| !inputs.is_empty())?;
         let wrong = self.no_record(node, "a record of names and types", node.kind_name());
@@ -65,27 +64,28 @@ impl<'a> Rewriter<'_, 'a> {
     /// Inputs as a JSON Schema of an object.
     fn schema(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         member(node, "type")?.text().filter(|&ty| ty == "object")?;
-        let required = member(node, "required");
+        let listed =
+            member(node, "required").map(|all| if let Kind::List(all) = all.kind { all } else { &[] });
+        let required: Option<HashSet<&str>> = listed.map(|all| all.iter().filter_map(Node::text).collect());
         let input = |entry: &Entry<'a>| {
-            entry.name()?;
-            let listed = |all: &Node<'a>| matches!(all.kind, Kind::List(all) if all.iter().any(|one| one.text() == entry.name()));
+            let name = entry.name()?;
+            if entry.value.text().is_some() {
+                return Some(*entry);
+            }
+            let optional = required.as_ref().is_some_and(|all| !all.contains(name));
             let default = member(&entry.value, "default");
             let behind = match default.filter(|default| !matches!(default.kind, Kind::Null)) {
                 Some(default) => format!(" = {}", default.text().map_or_else(|| shown(default), quoted)),
-                None if default.is_some() || required.is_some_and(|all| !listed(all)) => "?".to_owned(),
+                None if default.is_some() || optional => "?".to_owned(),
                 None => String::new(),
             };
-            let value = match entry.value.text() {
-                Some(_) => entry.value,
-                None => self.text_at(&(schema_type(&entry.value)? + &behind), &entry.value),
-            };
+            let value = self.text_at(&(schema_type(&entry.value)? + &behind), &entry.value);
             Some(Entry { key: entry.key, value })
         };
         let inputs: Vec<Entry<'a>> =
             entries(member(node, "properties")?).iter().map(input).collect::<Option<_>>()?;
-        let form = form(&inputs)?;
         let what = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
-        self.no_schema(node, &what, form);
+        self.no_schema(node, &what, form(&inputs)?);
         Some(self.record_at(&inputs, node))
     }
 
