@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as ilo from "ilo-vm";
+import { Memory } from "./memory.js";
 
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
 const TRIP = ilo.build(
@@ -12,17 +13,6 @@ const TRIP = ilo.build(
 );
 const one = (execute, policy = {}) => ({ tools: { t: { execute, ...policy } } });
 const HALF = "caf\udce9";
-
-class Memory {
-    runs = new Map();
-    read(name) {
-        return this.runs.get(name);
-    }
-    write(name, version, record) {
-        if ((this.runs.get(name)?.version ?? 0) !== version - 1) return false;
-        return Boolean(this.runs.set(name, { version, record }));
-    }
-}
 
 /** The tools of `TRIP`, with the calls that were made. */
 function trip(wait, policy = {}) {

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import * as ilo from "ilo-vm";
 import { FileStore } from "../examples/file-store.js";
 import { STEPS, go } from "./durable_worker.js";
+import { Memory } from "./memory.js";
 
 const root = mkdtempSync(join(tmpdir(), "ilo-durable-"));
 after(() => rmSync(root, { recursive: true }));
@@ -20,23 +21,6 @@ const BUY = ilo.build(`{"function": "buy", "input": {"amount": "number"}, "outpu
      "rollback": {"call": "free", "args": {"hold": "$hold"}}},
     {"let": "paid", "call": "pay", "args": {"amount": "$input.amount"}},
     {"return": {"ok": "$paid"}}]}`);
-
-// A store that lives as long as its process.
-class Memory {
-    runs = new Map();
-    written = [];
-
-    read(name) {
-        return this.runs.get(name);
-    }
-
-    write(name, version, record) {
-        if ((this.runs.get(name)?.version ?? 0) !== version - 1) return false;
-        this.runs.set(name, { version, record });
-        this.written.push(JSON.parse(record).state);
-        return true;
-    }
-}
 
 function shop(policy = {}, pay = ({ amount }) => `paid ${amount}`) {
     const calls = [];

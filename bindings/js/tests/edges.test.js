@@ -3,20 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as ilo from "ilo-vm";
+import { Memory } from "./memory.js";
 
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
 const one = (execute, policy = {}) => ({ tools: { t: { execute, ...policy } } });
-
-class Memory {
-    runs = new Map();
-    read(name) {
-        return this.runs.get(name);
-    }
-    write(name, version, record) {
-        if ((this.runs.get(name)?.version ?? 0) !== version - 1) return false;
-        return Boolean(this.runs.set(name, { version, record }));
-    }
-}
 
 const thenThrows = { get then() { throw new Error("no then"); } };
 const observers = {
