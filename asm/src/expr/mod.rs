@@ -26,7 +26,7 @@ mod errors;
 mod lexer;
 pub(crate) mod names;
 mod operand;
-mod parser;
+pub(crate) mod parser;
 mod postfix;
 pub mod print;
 pub mod reference;

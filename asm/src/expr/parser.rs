@@ -88,8 +88,8 @@ pub fn path<'a>(node: &Node<'a>, nesting: usize, arena: &'a Bump) -> Option<Refe
     found.path().filter(|_| !is_constant)
 }
 
-/// A path with brackets that is all of a text, without braces: `$order.lines[0].sku`. Nothing is reported.
-pub(super) fn bracketed<'a>(words: &Words<'_, 'a>, (sigil, nesting, braces): At) -> Option<Tree<'a>> {
+/// A path that is all of a text, with any expressions in its brackets. Nothing is reported.
+pub(crate) fn bracketed<'a>(words: &Words<'_, 'a>, (sigil, nesting, braces): At) -> Option<Tree<'a>> {
     let mut unseen = Diagnostics::default();
     Parser::new(words, sigil, nesting, braces, &mut unseen).whole().filter(Tree::is_path)
 }

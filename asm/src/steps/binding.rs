@@ -13,11 +13,6 @@ use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
 
-/// Whether a character is one of words and the blanks between them; any other may be that of a path.
-fn is_of_words(c: char) -> bool {
-    c.is_alphanumeric() || c.is_whitespace() || matches!(c, '_' | '-')
-}
-
 impl<'a> StepReader<'_, 'a> {
     /// The name that a step binds.
     pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Target<'a>> {
@@ -77,18 +72,22 @@ impl<'a> StepReader<'_, 'a> {
     /// reference could read it. (The name of a step may have blanks, as long as nothing reads it.)
     pub(crate) fn written_name(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
         let name = self.binder(node)?;
-        let text = name.text.trim();
-        if text.split_whitespace().count() > 1 && text.chars().all(is_of_words) {
-            let joined = text.split_whitespace().collect::<Vec<_>>().join("_");
-            let advice = if is_name(&joined) { format!(", such as `{joined}`") } else { String::new() };
-            self.report(
-                Diagnostic::new(
-                    Code::BadShape,
-                    name.span,
-                    "a name has no blanks: no reference could read it",
+        if !is_name(name.text) {
+            let joined = name.text.split_whitespace().collect::<Vec<_>>().join("_");
+            let help = if is_name(&joined) {
+                format!(
+                    "give it a name without blanks, such as `{joined}`, and use that in each reference to it"
                 )
-                .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)))
-                .help(format!("give it a name without blanks{advice}, and use that in each reference to it")),
+            } else {
+                "give it another name; a path such as `order.total` or `counts[word]` under `let` sets a part of \
+                 a variable"
+                    .to_owned()
+            };
+            let message = format!("`{}` is not a name: no reference could read it", name.text);
+            self.report(
+                Diagnostic::new(Code::BadShape, name.span, message)
+                    .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)))
+                    .help(help),
             );
         }
         Some(name)

@@ -2,7 +2,7 @@
 
 use super::entries::Keyed;
 use super::reader::{Position, StepReader};
-use super::step::{Item, Step, Tail};
+use super::step::{Item, Step, Tail, Target};
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Asked;
@@ -73,10 +73,8 @@ impl<'a> StepReader<'_, 'a> {
         let inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
         self.within(inner, |this| {
             let path = keyed.get(Key::Let).and_then(|node| this.let_path(node, item)).map(Box::new);
-            if let Some(path) = &path {
-                this.scope.bind(path.name.text, false);
-            }
-            let target = this.target(item, &keyed);
+            let path_name = path.as_ref().map(|path| Target { name: path.name, own: false });
+            let target = path_name.or_else(|| this.target(item, &keyed));
             let step = Step { form, keyed, target, start: item.start(), faulty };
             for &key in form.needs {
                 if !(keyed.has(key) || faulty) {
@@ -85,8 +83,8 @@ impl<'a> StepReader<'_, 'a> {
                 }
             }
             this.read_step(&step, tail);
-            if let Some(path) = path {
-                this.set_part(&path, form.key == Key::Push, step.head());
+            if let (Some(path), Some(node)) = (path, step.get(Key::Let)) {
+                this.set_part(&path, node, form.key == Key::Push, step.head());
             }
         });
     }

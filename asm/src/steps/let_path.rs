@@ -10,9 +10,12 @@ use crate::ast::{Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, Slot
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
 use crate::document::{Node, inner};
+use crate::expr::parser::bracketed;
+use crate::expr::reference::{Reference, Root, Step as Place, Words};
+use crate::expr::{Kind, Sigil, Tree};
 use crate::notation::Notation;
 use crate::span::Span;
-use crate::text::{is_name, name_end};
+use crate::text::is_name;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -23,7 +26,7 @@ pub(crate) struct LetPath<'a> {
     /// The whole text, under which the value of the step is bound.
     pub(crate) name: Name<'a>,
     root: Name<'a>,
-    keys: Vec<&'a str>,
+    keys: Vec<Tree<'a>>,
 }
 
 /// A key of a path.
@@ -36,37 +39,47 @@ enum PathKey<'a> {
 }
 
 impl<'a> StepReader<'_, 'a> {
-    /// The path under `let`; `None` if it is a name.
+    /// Binds the path under `let`; `None` if it is a name, or no path.
     pub(crate) fn let_path(&mut self, node: &Node<'a>, step: &Item<'_, 'a>) -> Option<LetPath<'a>> {
-        let text = node.text()?;
-        let end = name_end(text, 0).filter(|&end| end < text.len())?;
-        let (root, rest) = text.split_at_checked(end)?;
-        let span = inner(node);
-        let keys = segments(rest)?;
-        let name = Name { text, span };
-        let root = Name { text: root, span };
-        if self.scope.find(root.text).is_some() {
-            return Some(LetPath { name, root, keys });
-        }
-        let mut wrong = Diagnostic::new(
-            Code::UnknownReference,
-            node.span,
-            format!("`{}` is not a variable here, so no part of it can be set", root.text),
-        )
-        .expected("a path that begins with a variable", format!("`{}`", root.text));
-        if self.scope.input(root.text).is_none() {
-            wrong = wrong.help(format!("bind `{}` in a step before", root.text));
-            self.report(wrong);
+        let text = node.text().filter(|text| !is_name(text))?;
+        let words = Words::of(node, self.arena)?;
+        let (reference, mut keys) = parts(bracketed(&words, (Sigil::Dollar, self.levels_left(), 0))?)?;
+        let (root, is_input) = match (reference.root, reference.path.first()) {
+            (Root::Name(root), _) => (root, false),
+            (Root::Input, Some(Place::Field(input))) => {
+                keys.remove(0);
+                (*input, true)
+            }
+            (Root::Input, _) => return None,
+        };
+        if keys.is_empty() {
             return None;
         }
-        let input = root.text;
-        wrong = wrong
-            .help(format!("bind the input first, in a step with `let: {input}` and `expr` of the input"))
-            .fix(self.bound_before(input, step));
+        if is_input || self.scope.find(root.text).is_none() {
+            let written = is_input.then(|| Span::new(reference.span.start, root.span.end));
+            self.no_variable(node.span, root.text, written, Some(step));
+        }
+        self.scope.bind(text, false);
+        Some(LetPath { name: Name { text, span: inner(node) }, root, keys })
+    }
+
+    /// Reports a root that is not a variable. What follows is read as after the fix.
+    fn no_variable(&mut self, at: Span, root: &'a str, written: Option<Span>, step: Option<&Item<'_, 'a>>) {
+        let message = format!("`{root}` is not a variable here, so no part of it can be changed");
+        let mut wrong = Diagnostic::new(Code::UnknownReference, at, message)
+            .expected("a path that begins with a variable", format!("`{root}`"));
+        if self.scope.input(root).is_some() {
+            self.scope.bind(root, false);
+            let mut fix = step.and_then(|step| self.bound_before(root, step));
+            if let (Some(fix), Some(span)) = (&mut fix, written) {
+                fix.edits.push(Edit::new(span, root));
+            }
+            let how = format!("bind the input first, in a step with `let: {root}` and `expr` of the input");
+            wrong = wrong.help(how).fix(fix);
+        } else {
+            wrong = wrong.help(format!("bind `{root}` in a step before"));
+        }
         self.report(wrong);
-        // What follows is read as after the fix.
-        self.scope.bind(root.text, false);
-        Some(LetPath { name, root, keys })
     }
 
     /// The fix that binds an input in a step before this one, if this one is in a list.
@@ -94,22 +107,29 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Sets the part of the variable to the value that the step has bound under the path.
-    pub(crate) fn set_part(&mut self, path: &LetPath<'a>, appends: bool, at: Span) {
+    pub(crate) fn set_part(&mut self, path: &LetPath<'a>, node: &Node<'a>, appends: bool, at: Span) {
         // The value of the block, if it is that of the step, is the last statement.
         let last = self.statements.pop_if(|last| matches!(last.kind, StmtKind::Value(_)));
         if self.statements.last().is_none_or(crate::ast::Stmt::completes)
             && let Some(value) = self.scope.find(path.name.text)
             && let Some(root) = self.scope.find(path.root.text)
         {
-            self.assign(path, (root, of_slot(value, at)), appends, at);
+            let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(node, key, at)).collect();
+            self.assign(path.root, &keys, (root, of_slot(value, at)), appends, at);
         }
         self.statements.extend(last);
     }
 
-    fn assign(&mut self, path: &LetPath<'a>, (root, value): (Slot, Expr<'a>), appends: bool, at: Span) {
-        let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(key, at)).collect();
+    fn assign(
+        &mut self,
+        name: Name<'a>,
+        keys: &[PathKey<'a>],
+        (root, value): (Slot, Expr<'a>),
+        appends: bool,
+        at: Span,
+    ) {
         if !matches!(keys.first(), Some(PathKey::Item(_))) {
-            self.record_for_nil(root, path.root.span, at);
+            self.record_for_nil(root, name.span, at);
         }
         let mut containers = vec![of_slot(root, at)];
         let inner = if appends { keys.len() } else { keys.len().saturating_sub(1) };
@@ -131,7 +151,7 @@ impl<'a> StepReader<'_, 'a> {
         for (key, of) in keys.iter().zip(containers).rev() {
             value = self.written(*key, (of, value), at);
         }
-        self.push(StmtKind::Let { slot: root, slot_span: path.root.span, value: Bound::Expr(value) }, at);
+        self.push(StmtKind::Let { slot: root, slot_span: name.span, value: Bound::Expr(value) }, at);
     }
 
     /// Binds a variable that is nil to an empty record.
@@ -175,25 +195,14 @@ impl<'a> StepReader<'_, 'a> {
         of_slot(slot, at)
     }
 
-    /// A key: digits, a name, a quoted text, or a reference between brackets.
-    fn path_key(&mut self, key: &'a str, at: Span) -> PathKey<'a> {
-        let Some(inside) = key.strip_prefix('[') else {
-            return match key.parse::<i64>() {
-                Ok(index) => PathKey::Item(literal(Literal::Number(Number::Int(index)), at)),
-                Err(_) => PathKey::Field(literal(Literal::Text(key), at)),
-            };
-        };
-        let inside = inside.trim();
-        if let Ok(index) = inside.parse::<i64>() {
-            return PathKey::Item(literal(Literal::Number(Number::Int(index)), at));
+    /// A key: a constant, or an expression between brackets.
+    fn path_key(&mut self, node: &Node<'a>, key: &Tree<'a>, at: Span) -> PathKey<'a> {
+        let value = self.of_tree(node, key);
+        match value.kind {
+            ExprKind::Literal(Literal::Text(_)) => return PathKey::Field(value),
+            ExprKind::Literal(Literal::Number(_)) => return PathKey::Item(value),
+            _ => {}
         }
-        let quoted = |mark: char| inside.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
-        if let Some(text) = quoted('"').or_else(|| quoted('\'')) {
-            return PathKey::Field(literal(Literal::Text(text), at));
-        }
-        let text =
-            if inside.starts_with('$') { inside } else { &*self.arena.alloc_str(&format!("${{{inside}}}")) };
-        let value = self.value(&Node::of_text(text, at));
         // As an item beside a number and a text it has no known type, so that both writes are typed.
         let (zero, empty) = (literal(Literal::Number(Number::Int(0)), at), literal(Literal::Text(""), at));
         let mixed = ExprKind::List(self.arena.alloc_slice_copy(&[value, zero, empty]));
@@ -212,17 +221,7 @@ impl<'a> StepReader<'_, 'a> {
             return self.finish_value(value, step.target, Tail::Drop, step.head());
         }
         let Some(slot) = self.scope.find(target.name.text) else {
-            let name = target.name.text;
-            self.report(
-                Diagnostic::new(
-                    Code::UnknownReference,
-                    target.name.span,
-                    format!("`{name}` is not a variable here, so nothing can be appended to it"),
-                )
-                .expected("a variable with a list", format!("`{name}`"))
-                .help(format!("bind `{name}` to `[]` in a step before")),
-            );
-            return;
+            return self.no_variable(target.name.span, target.name.text, None, None);
         };
         let list = of_slot(slot, target.name.span);
         let value = self.binary(Binary::Append, list, value, step.head());
@@ -230,24 +229,28 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// The keys of a path after its root: `.a`, `.0`, `[…]`, the last with its bracket. `None` if it is no path.
-fn segments(rest: &str) -> Option<Vec<&str>> {
-    let mut keys = Vec::new();
-    let mut rest = rest;
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix('.') {
-            let end = after.find(['.', '[']).unwrap_or(after.len());
-            let (key, next) = after.split_at_checked(end)?;
-            if !(is_name(key) || (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()))) {
-                return None;
+/// The root of a path and its keys.
+fn parts(path: Tree<'_>) -> Option<(Reference<'_>, Vec<Tree<'_>>)> {
+    let constant = |value, span| Tree { kind: Kind::Literal(value), span, levels: 1 };
+    let (mut of, mut keys) = (path, Vec::new());
+    let root = loop {
+        of = match of.kind {
+            Kind::Path(root) => break root,
+            Kind::Field(of, name, _) => {
+                keys.push(constant(Literal::Text(name.text), name.span));
+                *of
             }
-            keys.push(key);
-            rest = next;
-        } else {
-            let close = rest.strip_prefix('[')?.find(']')? + 1;
-            keys.push(rest.get(..close)?);
-            rest = rest.get(close + 1..)?;
-        }
-    }
-    Some(keys)
+            Kind::Item([of, key]) => {
+                keys.push(*key);
+                *of
+            }
+            _ => return None,
+        };
+    };
+    keys.extend(root.path.iter().rev().map(|step| match *step {
+        Place::Field(name) => constant(Literal::Text(name.text), name.span),
+        Place::Index(index, span) => constant(Literal::Number(Number::Int(index.cast_signed())), span),
+    }));
+    keys.reverse();
+    Some((root, keys))
 }
