@@ -28,7 +28,7 @@ pub(crate) fn commit() -> Statement {
 
 /// Tells those who listen that there is something to do. Not for steps: it serializes commits.
 pub(crate) fn notify(schema: &str) -> Statement {
-    Statement::new("SELECT pg_notify($1, '')", vec![text(schema)])
+    Statement::new("SELECT pg_notify($1, '')", vec![text(schema.trim_matches('"'))])
 }
 
 /// Writes new runs, with all that belongs to them, where neither their key nor their name is there. Returns

@@ -58,7 +58,7 @@ pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher, accepts: bool
     let found = link.send(&[Statement::new(is_there, vec![])], once)?;
     if !get::<bool>(first(&found, 0)?, 0)? {
         if !create {
-            let message = format!("{}: there is no journal in the schema `{schema}`", link.target().shown);
+            let message = format!("{}: there is no journal in the schema {schema}", link.target().shown);
             return Err(Error::new(ErrorCode::CannotOpen, message)
                 .remedy("check the name of the database and its `schema`"));
         }
@@ -158,7 +158,7 @@ fn check(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
         return Err(Error::new(code, message));
     }
     if !get::<bool>(first(&found, 2)?, 0)? {
-        let message = format!("{shown}: the role may not write to the tables of the schema `{schema}`");
+        let message = format!("{shown}: the role may not write to the tables of the schema {schema}");
         return Err(Error::new(ErrorCode::ReadOnly, message)
             .remedy("let the role read and write all tables of the schema"));
     }

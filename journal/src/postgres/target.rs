@@ -41,7 +41,7 @@ impl fmt::Debug for Teller {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) config: Config,
-    /// The PostgreSQL schema that has the tables.
+    /// The PostgreSQL schema that has the tables, in the quotes of SQL: its name may be a reserved word.
     pub(crate) schema: String,
     pub(crate) lease: Duration,
     /// The file with the certificates that are trusted, in place of those of the system.
@@ -112,7 +112,7 @@ impl Target {
         if config.get_application_name().is_none() {
             config.application_name("ilo");
         }
-        let lease = Duration::from_secs_f64(lease);
+        let (schema, lease) = (format!("\"{schema}\""), Duration::from_secs_f64(lease));
         let (cluster, shown) = (OnceLock::new(), without_password(address));
         Ok(Target { config, schema, lease, roots, is_synchronous, teller: Teller::default(), cluster, shown })
     }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_an_address_says_is_read_and_its_own_words_do_not_reach_the_server() {
         let target = Target::read("postgres://ann:x@db/app?schema=a_1&lease=2.5&sslrootcert=/a%20b").unwrap();
-        assert_eq!((target.schema.as_str(), target.lease), ("a_1", Duration::from_millis(2500)));
+        assert_eq!((target.schema.as_str(), target.lease), ("\"a_1\"", Duration::from_millis(2500)));
         assert_eq!(target.roots.as_deref(), Some("/a b"));
         assert_eq!(target.config.get_ssl_mode(), SslMode::Require, "it leaves the machine");
         let local = Target::read("postgres://ann@localhost/app").unwrap();

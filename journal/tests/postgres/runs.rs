@@ -256,3 +256,10 @@ fn old_runs_are_removed_and_the_last_one_stays() {
     assert_eq!(store.retention().unwrap(), 7);
     assert_eq!(store.count().unwrap(), BTreeMap::from([("ended", 1)]));
 }
+
+#[test]
+fn a_schema_may_have_the_name_of_a_reserved_word() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("user", "");
+    either::a_run_is_there_when_the_journal_is_opened_again(&|| open(&path));
+}
