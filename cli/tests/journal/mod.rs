@@ -2,6 +2,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+#[cfg(feature = "postgres")]
+mod postgres;
 mod support;
 mod waits;
 
