@@ -122,7 +122,6 @@ const ROWS: &[Row] = &[
     row(At::Key, &["onError", "on-failure", "except", "rescue"], Keys(&["on-error"]), "first-try/tool-calling/on-error-camel"),
     row(At::Key, &["error"], Keys(&["on-error", "error"]), "first-try/tool-calling/error-step"),
     row(At::Key, &["message", "msg"], Keys(&["error", "on-error"]), "first-try/tool-calling/error-message"),
-    row(At::Key, &["rollback"], Keys(&["compensate"]), "first-try/workflow/rollback-word"),
     row(At::Key, &["undo", "compensation", "compensateWith", "compensate_with", "on_rollback", "revert"],
         Keys(&["rollback", "compensate"]), "first-try/tool-calling/rollback-words"),
     row(At::Key, &["when", "condition"], Keys(&["if"]), "first-try/workflow/foreach"),

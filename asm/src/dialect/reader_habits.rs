@@ -134,7 +134,6 @@ pub(crate) trait Habits: Sync {
         &self,
         _programs: &[Node<'a>],
         _dialect: Dialect,
-        _source: &str,
         _found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
         None

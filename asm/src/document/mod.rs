@@ -7,7 +7,6 @@
 mod builder;
 pub(crate) mod json;
 pub(crate) mod print;
-pub(crate) mod replacement;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod yaml;
@@ -289,13 +288,6 @@ pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
         }
         _ => None,
     }
-}
-
-/// The diagnostic of a text that should be replaced.
-pub(crate) fn misnamed(code: Code, node: &Node<'_>, message: impl Into<String>, word: &str) -> Diagnostic {
-    Diagnostic::new(code, node.span, message)
-        .expected(format!("`{word}`"), format!("`{}`", shown(node)))
-        .fix(rename(node, word))
 }
 
 /// The span of the content of a text, if the source has it unchanged; otherwise that of the node.

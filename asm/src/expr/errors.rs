@@ -7,7 +7,7 @@ use super::lexer::Token;
 use super::parser::Parser;
 use super::tree::Tree;
 use crate::diagnostic::Diagnostic;
-use crate::document::{Kind, Style, Text};
+
 use crate::foreign::{self, Place};
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -264,15 +264,6 @@ impl<'a> Parser<'_, '_, 'a> {
         if !(follows && begins && text.contains('$') && text.chars().all(plain)) || text.len() > 200 {
             return None;
         }
-        let quoted = format!("'{text}'");
-        let whole = self.words.part(0, text.len());
-        let wrong = Diagnostic::new(Code::OtherNotation, whole, "a sentence is read as a text")
-            .expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
-        let wrong = match self.words.node.kind {
-            Kind::Text(Text { style: Style::Plain, .. }) => wrong.replace(whole, format!("\"{quoted}\"")),
-            _ => self.words.fix(wrong, 0, text.len(), &quoted),
-        };
-        self.diagnostics.push(wrong);
         self.filled(text, (0, text.len()), true)
     }
 

@@ -1,18 +1,16 @@
-//! Applies the habits to a part of a document, and reports what they rewrite.
+//! Applies the habits to a part of a document.
 
-use super::context::{At, Context, Entries, Report, Rewrite, Rewriter, kept};
+use super::context::{At, Context, Entries, Rewriter};
+use super::replacement::Replacement;
 use super::table::{HABITS, Habit};
-use super::unsupported_steps::{command, continue_is_skip, state};
+use super::unsupported_steps::{command, state};
 use super::words::{kind_of_step, outer_kind};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
-use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Kind, Node, entries, first_of};
-use crate::text::shorten;
-use ilo_spec::error::Code;
 
 /// What is read in place of a node; see [`crate::dialect::reader_habits::Habits::rewrite`].
 pub(super) fn rewrite<'a>(
@@ -42,18 +40,10 @@ pub(super) fn rewrite<'a>(
 }
 
 impl<'a> Rewriter<'_, 'a> {
-    /// Warns that something is read as what it means.
-    pub(super) fn take(&mut self, wrong: Diagnostic) {
-        self.found.push(wrong.taken());
-    }
-
     /// A step; a list of steps if it should be several steps or none. `last` says that its value is that of
     /// the function or of a branch.
     fn step(&mut self, node: &Node<'a>, name: Option<&Node<'a>>, last: bool) -> Option<Node<'a>> {
-        if let Some(name) = name.filter(|name| is_continue(name.text(), node)) {
-            let skip = self.at.dialect.word(Key::Skip);
-            let found = continue_is_skip(name.span, skip);
-            self.take(found.replace(node.span, format!("{{{skip}: true}}")));
+        if name.is_some_and(|name| is_continue(name.text(), node)) {
             return Some(self.with_true(Key::Skip, node));
         }
         if !matches!(node.kind, Kind::Record(_)) {
@@ -138,7 +128,7 @@ impl<'a> Rewriter<'_, 'a> {
         }
     }
 
-    /// Tries the habits of a position on a record. A rewrite is reported.
+    /// Tries the habits of a position on a record.
     pub(super) fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
         const LONGEST: usize = 3;
         let list = entries(node);
@@ -151,50 +141,15 @@ impl<'a> Rewriter<'_, 'a> {
             At::Formula => matches!(habit.at, At::Value | At::Formula),
             _ => habit.at == place,
         };
-        let found = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
-        Some(self.report(node, found))
-    }
-
-    /// Reports the correct form of a record, and returns it.
-    pub(super) fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
-        let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
-        let removed = matches!(&found.to, Replacement::List(steps) if steps.is_empty());
-        match found.report {
-            Report::Silent => {}
-            Report::Refused(wrong) => self.found.push(*wrong),
-            // What is left out has no meaning; everything else has one.
-            Report::Whole(wrong) if removed || wrong.code == Code::UnknownOperator && wrong.fix.is_none() => {
-                self.found.push(*wrong);
-            }
-            Report::Whole(wrong) => self.take(*wrong),
-            Report::Shape(code, message) => {
-                let wrong = self.shape(node, Diagnostic::new(code, place, message), &found.to);
-                self.take(wrong);
-            }
+        let new = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
+        if let Some(wrong) = new.found {
+            self.found.push(*wrong);
         }
-        if removed {
+        if matches!(&new.to, Replacement::List(steps) if steps.is_empty()) {
             self.lose(node);
         }
-        found.to.node(place, self.at.arena)
-    }
-
-    /// Reports the shape that a record should have.
-    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Replacement<'a>) -> Diagnostic {
-        let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
-        if let Replacement::List(steps) = to {
-            let expected = "a step with `let` and `expr` for each";
-            let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
-            return if !yaml && is_repeatable(node.span) {
-                let text = |step: &Replacement<'a>| step.text(self.at.source, tight);
-                wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
-            } else {
-                wrong.help("write a step for each, with its name and `expr`")
-            };
-        }
-        let found = Replacement::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
-        let expected = format!("`{}`", to.outline(yaml));
-        let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
-        wrong.fix_or_help(to.fix(node, self.at.source, yaml, tight), format!("write {expected}"))
+        let place = list.first().map_or(first_of(node), |entry| entry.key.span);
+        Some(new.to.node(place, self.at.arena))
     }
 
     /// Collects the names that a removed step would have bound, so that reads of these names are not

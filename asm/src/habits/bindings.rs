@@ -1,14 +1,11 @@
 //! Habits: names and values that are bound in other shapes.
 
-use super::context::{Context, Entries, Fields, Report, Rewrite, get, kept};
+use super::context::{Context, Entries, Fields, Rewrite, get, kept};
+use super::replacement::Replacement;
 use crate::dialect::operator;
 use crate::dialect::{Key, begins_step};
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
-use ilo_spec::error::Code;
-
-const MESSAGE: &str = "`let` names the value beside it, under `expr`, `call` or another step's word";
 
 /// Several names under one word: `{"let": {"a": 1, "b": 2}}`.
 pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
@@ -23,8 +20,7 @@ pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
             ("expr", Replacement::Kept(entry.value)),
         ]))
     };
-    let to = Replacement::List(inner.iter().filter_map(step).collect());
-    Some(Rewrite { report: Report::Shape(Code::BadStep, "a step binds one name"), to })
+    Some(Rewrite::value(Replacement::List(inner.iter().filter_map(step).collect())))
 }
 
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
@@ -37,10 +33,7 @@ pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opti
     }
     let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
     let word = at.dialect.word(if text { Key::Value } else { Key::Expr });
-    Some(Rewrite::step(
-        "the name of a step is that of its value",
-        vec![(word, Replacement::Kept(only.value))],
-    ))
+    Some(Rewrite::record(vec![(word, Replacement::Kept(only.value))]))
 }
 
 /// A name as the key of its value: `{"let": {"x": 1}}`.
@@ -57,7 +50,7 @@ pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     } else {
         step.push(("expr", Replacement::Kept(named.value)));
     }
-    Some(Rewrite::step(MESSAGE, step))
+    Some(Rewrite::record(step))
 }
 
 /// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.
@@ -74,7 +67,7 @@ pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     let value = Replacement::one(operation.name()?, Replacement::Kept(operation.value));
     let mut step: Fields<'a> = vec![("let", Replacement::Kept(name.value)), ("expr", value)];
     step.extend(handlers);
-    Some(Rewrite::step(MESSAGE, step))
+    Some(Rewrite::record(step))
 }
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
@@ -83,12 +76,11 @@ pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     match get(list, foreign::words(Place::Marker))?.value.text()? {
         "return" => {
             let key = if at.dialect.has(Key::Return) { Key::Return } else { Key::Ok };
-            let message = "the kind of a step is its own word, and no `type`";
-            Some(Rewrite::step(message, vec![(at.dialect.word(key), value()?)]))
+            Some(Rewrite::record(vec![(at.dialect.word(key), value()?)]))
         }
         "let" | "set" | "assign" => {
             let name = get(list, &["name", "var", "variable", "let"])?;
-            Some(Rewrite::step(MESSAGE, vec![("let", Replacement::Kept(name.value)), ("expr", value()?)]))
+            Some(Rewrite::record(vec![("let", Replacement::Kept(name.value)), ("expr", value()?)]))
         }
         _ => None,
     }

@@ -2,9 +2,9 @@
 //! them.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::replacement::Replacement;
 use super::words::{get_key, instead, is_comment, key_of};
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries};
 use crate::foreign::{self, Place};
 use crate::text::is_name;
@@ -63,7 +63,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         without.push("method");
     }
     step.extend(others(list, &without));
-    Some(Rewrite::step("this is another language's form of a call", step))
+    Some(Rewrite::record(step))
 }
 
 /// A call whose arguments are beside it.
@@ -94,7 +94,7 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     step.push((at.dialect.word(Key::Args), Replacement::Record(arguments)));
     let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
     step.extend(rest.filter_map(kept));
-    Some(Rewrite::step("the arguments of a call belong in a record of their own", step))
+    Some(Rewrite::record(step))
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.
@@ -106,5 +106,5 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     }
     let mut step = others(list, &["default", "fallback"]);
     step.push((at.dialect.word(Key::Handler), Replacement::one("value", Replacement::Kept(default.value))));
-    Some(Rewrite::step("what a failed call gives instead is the `value` of its handler", step))
+    Some(Rewrite::record(step))
 }

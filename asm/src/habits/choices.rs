@@ -1,9 +1,9 @@
 //! Habits: conditions, assertions, switches and matches in other shapes.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::replacement::Replacement;
 use super::words::get_key;
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 
@@ -15,7 +15,7 @@ pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     step.extend(others(list, &["assert", "error", "err"]));
     let failure = Replacement::one(at.dialect.word(Key::Message), Replacement::Kept(message.value));
     step.push((at.dialect.word(Key::Return), failure));
-    Some(Rewrite::notation(step))
+    Some(Rewrite::record(step))
 }
 
 /// `elif` with a condition and steps, or a list of them: an `if` under `else`.
@@ -43,7 +43,7 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
     let without: Vec<&str> = [Some(elif), last].into_iter().flatten().filter_map(Entry::name).collect();
     let mut step = others(list, &without);
     step.push(("else", rest?));
-    Some(Rewrite::step("a further condition is an `if` under `else`", step))
+    Some(Rewrite::record(step))
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
@@ -55,8 +55,7 @@ pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     let items = items.iter().map(|arm| Replacement::Kept(*arm)).chain([last]).collect();
     let mut step = others(list, &["switch", "default", "else", "otherwise"]);
     step.push(("switch", Replacement::List(items)));
-    let message = "the default of a switch is its last arm: write `- default: …` at the end of the list";
-    Some(Rewrite::step(message, step))
+    Some(Rewrite::record(step))
 }
 
 /// A `switch` on a value with `cases`.
@@ -70,8 +69,7 @@ pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> O
     let mut step = bound(list);
     step.push(("match", Replacement::Kept(subject)));
     step.extend(others(list, &["let", "switch"]));
-    let message = "the value of a case that is equal is a `match`; a `switch` has conditions";
-    Some(Rewrite::step(message, step))
+    Some(Rewrite::record(step))
 }
 
 /// The cases of a `match` beside it.
@@ -90,7 +88,7 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let mut step = bound(list);
     step.extend([("match", Replacement::Kept(subject.value)), ("cases", Replacement::Record(cases))]);
     step.extend(get(list, &["default", "_"]).map(|entry| ("default", Replacement::Kept(entry.value))));
-    Some(Rewrite::step("the cases of a `match` belong in a record of their own", step))
+    Some(Rewrite::record(step))
 }
 
 /// A record under `if` or `match` with keys that belong beside it.
@@ -98,11 +96,11 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let outer = get(list, &["if", "match"])?;
     let inner = entries(&outer.value);
     let word = outer.name()?;
-    let (head, beside, message): (_, &[&str], _) = if word == "if" {
+    let (head, beside): (_, &[&str]) = if word == "if" {
         let beside = &["then", "else", "return", "ret", "ok", "err"];
-        (get_key(inner, Key::If).or(get(inner, &["expr"]))?, beside, "`if` holds the condition alone")
+        (get_key(inner, Key::If).or(get(inner, &["expr"]))?, beside)
     } else if get(list, &["cases"]).is_none() {
-        (get(inner, foreign::words(Place::Subject))?, &["cases"], "`match` holds the value alone")
+        (get(inner, foreign::words(Place::Subject))?, &["cases"])
     } else {
         // The subject of a `match` may be another `match`.
         return None;
@@ -115,7 +113,7 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     step.push((word, Replacement::Kept(head.value)));
     step.extend(others(inner, &[head.name()?]));
     step.extend(others(list, &[word, "let"]));
-    Some(Rewrite::step(message, step))
+    Some(Rewrite::record(step))
 }
 
 /// A condition beside a loop that is about its element: it filters, so it belongs into the loop.
@@ -149,7 +147,7 @@ fn condition_of_passes<'a>(
     let mut step = others(list, &[condition.name()?]);
     let (_, value) = step.iter_mut().find(|(key, _)| Some(*key) == body.name())?;
     *value = passes;
-    Some(Rewrite::step("a condition on the element of a loop is an `if` in the loop", step))
+    Some(Rewrite::record(step))
 }
 
 /// A condition beside a step of another kind; the step belongs under its `then`.
@@ -179,5 +177,5 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let then = if at.dialect.is_yaml() { step } else { Replacement::List(vec![step]) };
     let mut record = vec![("if", Replacement::Kept(condition.value)), ("then", then)];
     record.extend(get(list, &["else"]).and_then(kept));
-    Some(Rewrite::step("the steps of a condition go under its `then`", record))
+    Some(Rewrite::record(record))
 }

@@ -1,13 +1,12 @@
 //! What habits work with: the record and its context, the rewrite that a habit returns, and the state of a
 //! rewrite.
 
+use super::replacement::Replacement;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
 use crate::dialect::reader_habits::Names;
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
-use ilo_spec::error::Code;
 
 /// The positions at which a habit is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,53 +37,33 @@ pub(super) struct Context<'w, 'a> {
     pub(super) wanted: bool,
 }
 
-/// The correct form of a record, and its diagnostic.
+/// What is read in place of a record.
 pub(super) struct Rewrite<'a> {
-    pub(super) report: Report,
     /// The record; a list of steps, if a step should be several steps or none.
     pub(super) to: Replacement<'a>,
-}
-
-/// How a record is reported.
-pub(super) enum Report {
-    /// Not at all: it has one meaning, in the words of another notation.
-    Silent,
-    /// By a message; the correct form is what was expected, and the fix.
-    Shape(Code, &'static str),
-    /// By a complete diagnostic.
-    Whole(Box<Diagnostic>),
-    /// By an error, although what follows is read as if it were right.
-    Refused(Box<Diagnostic>),
+    /// What is reported, if it is a guess or has no meaning.
+    pub(super) found: Option<Box<Diagnostic>>,
 }
 
 impl<'a> Rewrite<'a> {
-    pub(super) fn step(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::BadStep, message), to: Replacement::Record(record) }
+    /// A record with the same meaning.
+    pub(super) fn record(record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite::value(Replacement::Record(record))
     }
 
-    /// A record with a complete diagnostic.
-    pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::Record(record) }
+    /// A value with the same meaning.
+    pub(super) fn value(to: Replacement<'a>) -> Rewrite<'a> {
+        Rewrite { to, found: None }
     }
 
-    /// A value with a complete diagnostic.
-    pub(super) fn whole(wrong: Diagnostic, to: Replacement<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to }
+    /// A value in whose place something is reported.
+    pub(super) fn reported(wrong: Diagnostic, to: Replacement<'a>) -> Rewrite<'a> {
+        Rewrite { to, found: Some(Box::new(wrong)) }
     }
 
-    /// A record that is a guess.
-    pub(super) fn refused(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Refused(Box::new(wrong)), to: Replacement::Record(record) }
-    }
-
-    /// A step that is removed.
+    /// A step that is left out.
     pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::List(Vec::new()) }
-    }
-
-    /// A form of another notation.
-    pub(super) fn notation(record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Silent, to: Replacement::Record(record) }
+        Rewrite::reported(wrong, Replacement::List(Vec::new()))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Habits: loops in the words and shapes of other languages.
 
 use super::context::{Context, Entries, Rewrite, get, kept, others};
+use super::replacement::Replacement;
 use super::words::{get_key, is_for};
 use crate::dialect::Key;
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 use crate::text::is_name;
@@ -72,6 +72,5 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     without.extend(used);
     without.extend(body.name());
     step.extend(others(list, &without));
-    let message = "a loop names its element under `for` and its list under `in`";
-    Some(Rewrite::step(message, step))
+    Some(Rewrite::record(step))
 }

@@ -1,14 +1,14 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
-use super::context::{Context, Entries, Fields, Report, Rewrite, Rewriter, bound, get, others};
+use super::context::{Context, Entries, Fields, Rewrite, Rewriter, bound, get, others};
 use super::lints::is_step;
+use super::replacement::Replacement;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::{Dialect, Key};
-use crate::document::replacement::{Replacement, is_repeatable};
-use crate::document::{Entry, Kind, Node, entries, first_of, rename, shown};
+use crate::document::{Entry, Kind, Node, entries, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
@@ -41,10 +41,6 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let spelling = op.value.text().filter(|spelling| operator::find(spelling).is_none())?;
     get(list, &["a"])?;
     let meant = other_operator::near(spelling);
-    let mut wrong = unknown_operator(&op.value, meant);
-    if wrong.fix.is_none() {
-        wrong.help = other_operator::in_place_of(spelling, Written::Record);
-    }
     let mut record = bound(list);
     match meant {
         Some(meant) => {
@@ -53,37 +49,35 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         }
         None => record.push(("expr", Replacement::Kept(Node { kind: Kind::Null, span: op.value.span }))),
     }
-    let sure = other_operator::meant(spelling).is_some();
-    Some(if sure { Rewrite::notation(record) } else { Rewrite::refused(wrong, record) })
+    if other_operator::meant(spelling).is_some() {
+        return Some(Rewrite::record(record));
+    }
+    let mut wrong = unknown_operator(&op.value, meant);
+    if wrong.fix.is_none() {
+        wrong.help = other_operator::in_place_of(spelling, Written::Record);
+    }
+    Some(Rewrite::reported(wrong, Replacement::Record(record)))
 }
 
 /// A step with its operator under a key.
 pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let rest: Vec<Entry<'a>> = list.iter().filter(|entry| entry.name() != Some("let")).copied().collect();
-    let (value, of_notation) = operation(at, at.arena.alloc_slice_copy(&rest))?;
+    let (value, _) = operation(at, at.arena.alloc_slice_copy(&rest))?;
     let mut step = bound(list);
     step.push(("expr", Replacement::Record(vec![value])));
-    Some(if of_notation {
-        Rewrite::notation(step)
-    } else {
-        Rewrite::step("an operation has its operator as the key of its operands", step)
-    })
+    Some(Rewrite::record(step))
 }
 
 /// A value with `op`, `a` and `b`, if operators are keys in the notation.
 pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (value, of_notation) = operation(at, list)?;
-    of_notation.then(|| Rewrite::notation(vec![value]))
+    of_notation.then(|| Rewrite::record(vec![value]))
 }
 
 /// An operation with its operator under a key, as a condition.
 pub(super) fn keyed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (value, of_notation) = operation(at, list)?;
-    let message = "an operation has its operator as the key of its operands";
-    (!of_notation).then(|| Rewrite {
-        report: Report::Shape(Code::BadShape, message),
-        to: Replacement::Record(vec![value]),
-    })
+    (!of_notation).then(|| Rewrite::record(vec![value]))
 }
 
 /// `{"is_null": x}` and other questions of other languages, as conditions.
@@ -101,8 +95,7 @@ pub(super) fn asked<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrit
         (Replacement::Kept(*operand), Replacement::Kept(null))
     };
     let to = Replacement::one(operator, Replacement::List(vec![of, with]));
-    let message = "whether a value is absent or empty is a comparison";
-    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
+    Some(Rewrite::value(to))
 }
 
 impl<'a> Rewriter<'_, 'a> {
@@ -119,12 +112,7 @@ impl<'a> Rewriter<'_, 'a> {
             _ => Replacement::List(operands.iter().map(|operand| Replacement::Kept(*operand)).collect()),
         };
         let to = Replacement::one(operator.spelling, kept);
-        let form = format!("`{}`", to.outline(self.at.dialect.is_yaml()));
-        let message = "an operation has its operator as the key of its operands";
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
-            .expected(form.clone(), "a list that begins with an operator");
-        let fix = to.fix(node, self.at.source, self.at.dialect.is_yaml(), self.at.dialect.is_bare());
-        Some(self.report(node, Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to)))
+        Some(to.node(node.span, self.at.arena))
     }
 }
 
@@ -170,7 +158,7 @@ pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         record
             .extend([(word, Replacement::Kept(*base)), (at.dialect.word(Key::Set), Replacement::Kept(*set))]);
     }
-    Some(Rewrite::notation(record))
+    Some(Rewrite::record(record))
 }
 
 /// A merge of more than two records, which becomes nested merges.
@@ -181,7 +169,7 @@ pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     if sets.is_empty() || at.dialect.is_yaml() || get(list, &["set"]).is_some() {
         return None;
     }
-    if !is_repeatable(merge.value.span) || !is_record(last) || !sets.iter().all(is_record) {
+    if !is_record(last) || !sets.iter().all(is_record) {
         return None;
     }
     let (word, kept) = (at.dialect.word(Key::Merge), |set: &Node<'a>| Replacement::Kept(*set));
@@ -195,8 +183,7 @@ pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let inner = sets.iter().fold(kept(base), |inside, set| Replacement::Record(merged(inside, kept(set))));
     let mut record = others(list, &[word]);
     record.extend(merged(inner, kept(last)));
-    let message = "a merge is of one record and of the fields that it sets: merge one after the other";
-    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to: Replacement::Record(record) })
+    Some(Rewrite::record(record))
 }
 
 /// `{"n": {">": 3}}`, a comparison as in some query languages.
@@ -213,9 +200,8 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = Replacement::List(vec![Replacement::Word(reference), Replacement::Kept(inner.value)]);
-    let message = "a comparison has its operator as the key of both operands";
     let to = Replacement::one(operator.spelling, operands);
-    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
+    Some(Rewrite::value(to))
 }
 
 /// `{"in": [x, list]}`, `{"not in": [x, list]}` and `{"contains": [list, x]}`: HAS of the list and the value.
@@ -230,7 +216,7 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         _ => None,
     };
     let Some((list, item)) = pair else {
-        return Some(Rewrite::whole(
+        return Some(Rewrite::reported(
             unknown_operator(&entry.key, None).help(asked.help(Written::Record)),
             Replacement::Kept(Node { kind: Kind::Null, span: at.node.span }),
         ));
@@ -238,7 +224,7 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let has =
         Replacement::one("has", Replacement::List(vec![Replacement::Kept(*list), Replacement::Kept(*item)]));
     let to = if asked.negated { Replacement::one("not", has) } else { has };
-    Some(Rewrite { report: Report::Shape(Code::BadShape, "whether a list holds a value is `has`"), to })
+    Some(Rewrite::value(to))
 }
 
 /// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.
@@ -254,9 +240,7 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
         None => (Replacement::List(vec![Replacement::Kept(*value)]), Replacement::Integer(0)),
     };
     let to = Replacement::one("get", Replacement::List(vec![of, key, Replacement::Kept(*otherwise)]));
-    let message =
-        "a value, or another one where it is absent or nil, is `{\"get\": [record, \"field\", value]}`";
-    Some(Rewrite { report: Report::Shape(Code::UnknownOperator, message), to })
+    Some(Rewrite::value(to))
 }
 
 /// The record and the field of a reference to a field.
@@ -298,15 +282,17 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
     }
     let plain = name.strip_prefix('$').unwrap_or(name);
     let meant = operator::find(plain).or_else(|| other_operator::near(plain));
+    let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
+    let value = if meant.is_some() { entry.value } else { at.node };
+    let record = vec![(word, Replacement::Kept(value))];
+    if operator::find(plain).or_else(|| other_operator::meant(plain)).is_some() {
+        return Some(Rewrite::record(record));
+    }
     let wrong = unknown_operator(&entry.key, meant);
     let instead = other_operator::in_place_of(name, Written::Record)
         .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
-    let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
-    let value = if meant.is_some() { entry.value } else { at.node };
-    let record = vec![(word, Replacement::Kept(value))];
-    let sure = operator::find(plain).or_else(|| other_operator::meant(plain)).is_some();
-    Some(if sure { Rewrite::reported(wrong, record) } else { Rewrite::refused(wrong, record) })
+    Some(Rewrite::reported(wrong, Replacement::Record(record)))
 }
 
 /// The diagnostic of an unknown operator, and the one that is meant.

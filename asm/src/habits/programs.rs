@@ -1,7 +1,7 @@
 //! Habits: whole documents, such as programs inside other records, steps without a program, calls of tools,
 //! state machines and builds.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::{Dialect, Key, has_step_word};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
@@ -13,7 +13,6 @@ use ilo_spec::error::Code;
 pub(super) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,
-    source: &str,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Node<'a>>> {
     let is_step = |node: &Node<'a>| !is_program(node, dialect) && has_step_word(node);
@@ -31,8 +30,7 @@ pub(super) fn programs<'a>(
             return Some(Vec::new());
         }
         [whole] => {
-            if let Some((inner, wrong)) = inside(whole, dialect, source) {
-                diagnostics.push(wrong.taken());
+            if let Some(inner) = inside(whole, dialect) {
                 return Some(inner);
             }
         }
@@ -52,27 +50,14 @@ fn is_program(node: &Node<'_>, dialect: Dialect) -> bool {
     entries(node).iter().any(|entry| entry.is(own))
 }
 
-/// The programs under the only key of a record, and the diagnostic.
-fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<Node<'a>>, Diagnostic)> {
+/// The programs under the only key of a record.
+fn inside<'a>(whole: &Node<'a>, dialect: Dialect) -> Option<Vec<Node<'a>>> {
     let [only] = entries(whole) else { return None };
     let inner: Vec<Node<'a>> = match only.value.kind {
         Kind::List(items) => items.to_vec(),
         _ => vec![only.value],
     };
-    if inner.is_empty() || !inner.iter().all(|node| is_program(node, dialect)) {
-        return None;
-    }
-    let found = format!("`{}`", shown(&only.key));
-    let wrong =
-        Diagnostic::new(Code::BadShape, only.key.span, "a program may be inside a list and nothing else")
-            .expected(dialect.program_form(), format!("it under {found}"));
-    let text = source.get(only.value.span.range()).filter(|_| !dialect.is_yaml());
-    let fix = text.map(|text| Fix {
-        title: format!("remove {found} around it"),
-        edits: vec![Edit::new(whole.span, text)],
-    });
-    let help = format!("remove {found}, and move what is below it to the left");
-    Some((inner, wrong.fix_or_help(fix, help)))
+    (!inner.is_empty() && inner.iter().all(|node| is_program(node, dialect))).then_some(inner)
 }
 
 /// Whether an entry shows that its record calls a tool, in the form in which models call the tools of a host.

@@ -15,10 +15,9 @@ impl Habits for DocumentHabits {
         &self,
         programs: &[Node<'a>],
         dialect: Dialect,
-        source: &str,
         found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
-        super::programs::programs(programs, dialect, source, found)
+        super::programs::programs(programs, dialect, found)
     }
 
     fn rewrite<'a>(&self, asked: Asked<'_, 'a>, node: &Node<'a>, at: &Surroundings<'_, 'a>) -> Rewritten<'a> {

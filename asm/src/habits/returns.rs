@@ -5,7 +5,7 @@ use super::context::{Rewriter, rebuilt};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, rename, shown};
+use crate::document::{entries, shown};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
 
@@ -109,12 +109,6 @@ impl<'a> Rewriter<'_, 'a> {
             _ if foreign::is(Place::Failure, name) => dialect.word(Key::Message),
             _ => return None,
         };
-        let form = dialect.return_form(word);
-        let found = self.at.source.get(only.key.span.range()).unwrap_or("");
-        let wrong = Diagnostic::new(Code::WrongReturn, only.key.span, format!("`{name}` is `{word}` here"))
-            .expected(format!("`{form}`"), format!("`{found}`"))
-            .related(self.at.names.result().unwrap_or_default(), "the type is given here");
-        self.take(wrong.fix(rename(&only.key, word)));
         Some(Entry { key: self.text_at(word, &only.key), value: only.value })
     }
 

@@ -33,15 +33,7 @@ impl<'a> Rewriter<'_, 'a> {
             Some(Entry { key, value: self.text_at(&text, ty) })
         };
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
-        let form = form(&inputs).filter(|_| !inputs.is_empty())?;
-        let wrong = self.no_record(node, &form, "a list of records");
-        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
-        self.take(if flow {
-            wrong.replace(node.span, form)
-        } else {
-            wrong.help("write each input as `name: type`")
-        });
-        Some(self.record_at(&inputs, node))
+        (!inputs.is_empty()).then(|| self.record_at(&inputs, node))
     }
 
     /// Inputs as a list of their names.
@@ -50,15 +42,11 @@ impl<'a> Rewriter<'_, 'a> {
             |item: &Node<'a>| item.text().map(|_| Entry { key: *item, value: self.text_at("any", item) });
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
         let form = form(&inputs).filter(|_| !inputs.is_empty())?;
-        let wrong = self.no_record(node, "a record of names and types", node.kind_name());
+        let message = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected("a record of names and types", node.kind_name());
         self.found.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
         Some(self.record_at(&inputs, node))
-    }
-
-    fn no_record(&self, node: &Node<'a>, expected: &str, found: &str) -> Diagnostic {
-        let message = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
-        let expected = if expected.starts_with('{') { format!("`{expected}`") } else { expected.to_owned() };
-        Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, found)
     }
 
     /// Inputs as a JSON Schema of an object.
@@ -84,8 +72,6 @@ impl<'a> Rewriter<'_, 'a> {
         };
         let inputs: Vec<Entry<'a>> =
             entries(member(node, "properties")?).iter().map(input).collect::<Option<_>>()?;
-        let what = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
-        self.no_schema(node, &what, form(&inputs)?);
         Some(self.record_at(&inputs, node))
     }
 
@@ -94,34 +80,12 @@ impl<'a> Rewriter<'_, 'a> {
         if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
             return None;
         }
-        let ty = schema_type(node)?;
-        self.no_schema(node, "a type is a text", quoted(&ty));
-        Some(self.text_at(&ty, node))
-    }
-
-    /// Reports a JSON Schema that should be written as `form`.
-    fn no_schema(&mut self, node: &Node<'a>, what: &str, form: String) {
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), format!("{what}, and no schema"))
-            .expected(format!("`{}`", form.trim_matches('"')), node.kind_name());
-        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']));
-        self.take(if flow {
-            wrong.replace(node.span, form)
-        } else {
-            wrong.help(format!("write `{}`", form.trim_matches('"')))
-        });
+        Some(self.text_at(&schema_type(node)?, node))
     }
 
     /// A tool given by its description.
     pub(super) fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let name = member(node, "name").or(member(node, "tool"))?.text()?;
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), "what may be called is a name, a text")
-            .expected("a name", node.kind_name());
-        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('{'));
-        self.take(if flow {
-            wrong.replace(node.span, quoted(name))
-        } else {
-            wrong.help(format!("write `{name}` alone"))
-        });
         Some(self.text_at(name, node))
     }
 

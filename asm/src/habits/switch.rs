@@ -1,12 +1,10 @@
 //! Habits: `switch` in a notation that uses consecutive steps with `if`.
 
 use super::context::{Context, Entries, Fields, Rewrite, get, others};
+use super::replacement::Replacement;
 use super::words::get_key;
-use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, is_outcome};
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node, entries};
-use ilo_spec::error::Code;
 
 /// Keys under which an arm returns a plain value.
 const RETURNS: [&str; 2] = ["return", "ret"];
@@ -26,11 +24,7 @@ pub(super) fn as_ifs<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         let [Replacement::Record(step)] = steps.as_mut_slice() else { return None };
         step.insert(0, ("let", Replacement::Kept(binds.value)));
     }
-    let message = "`switch` is another notation's word for steps with `if`, and read as those";
-    let warning = Diagnostic::new(Code::OtherNotation, switch.key.span, message)
-        .expected("a step with `if` for each arm, one after the other", "`switch`")
-        .help("a value for each condition is a step with `let`, `if`, `then` and `else`");
-    Some(Rewrite::whole(warning, Replacement::List(steps)))
+    Some(Rewrite::value(Replacement::List(steps)))
 }
 
 /// The steps of an arm and of the following arms, `rest`. If the switch binds a name, `binds`, a plain return

@@ -2,13 +2,12 @@
 //! languages. Some of them can be rewritten; the others are reported and removed.
 
 use super::context::{Context, Entries, Rewrite, get, kept, others};
-use super::operations::unknown_operator;
+use super::replacement::Replacement;
 use super::words::instead;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, begins_step, operator};
-use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries, shown};
 use crate::foreign::{self, Place};
 use crate::notation::Notation;
@@ -68,18 +67,20 @@ pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
         return None;
     }
     let inside = at.source.get(first.span.start as usize..last.span.end as usize)?;
-    let wrong = Diagnostic::new(Code::BadStep, only.key.span, format!("`{name}` is not a step"))
-        .expected("its steps alone, one after the other", format!("`{name}`"))
-        .help(
-            "leave it out: steps run in the order of the file; calls of tools that only read run at the same time by \
-             themselves",
-        );
+    let message = format!("the steps under `{name}` run one after the other");
     let fix = Fix {
         title: format!("remove `{name}` around the steps"),
         edits: vec![Edit::new(at.node.span, inside)],
     };
+    let found = Diagnostic::new(Code::OtherNotation, only.key.span, message)
+        .expected("its steps alone", format!("`{name}`"))
+        .help(
+            "leave it out: steps run in the order of the file; calls of tools that only read run at the same time by \
+             themselves",
+        )
+        .fix(fix);
     let steps = items.iter().map(|item| Replacement::Kept(*item)).collect();
-    Some(Rewrite::whole(wrong.fix(fix), Replacement::List(steps)))
+    Some(Rewrite::reported(found, Replacement::List(steps)))
 }
 
 /// `else` as a separate step.
@@ -112,7 +113,7 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     } else {
         step.push(("expr", Replacement::Kept(value)));
     }
-    Some(Rewrite::step("the name of a value is bound with `let`, beside the step that gives it", step))
+    Some(Rewrite::record(step))
 }
 
 /// `continue` beside the condition of an `if`, or alone.
@@ -121,18 +122,9 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     if list.len() > 1 && get(list, &["if"]).is_none() {
         return None;
     }
-    let skip = at.dialect.word(Key::Skip);
     let mut step = others(list, &["continue"]);
-    step.push((skip, Replacement::Kept(entry.value)));
-    let found = continue_is_skip(entry.key.span, skip);
-    let word = if at.dialect.is_yaml() { skip.to_string() } else { format!("\"{skip}\"") };
-    Some(Rewrite::reported(found.replace(entry.key.span, word), step))
-}
-
-/// Reports `continue` as a step.
-pub(super) fn continue_is_skip(at: Span, skip: &str) -> Diagnostic {
-    Diagnostic::new(Code::OtherNotation, at, "`continue` is read as `skip`, which ends a pass of a loop")
-        .expected(format!("`{skip}`"), "`continue`")
+    step.push((at.dialect.word(Key::Skip), Replacement::Kept(entry.value)));
+    Some(Rewrite::record(step))
 }
 
 /// A step with a word that no notation has.
@@ -155,8 +147,7 @@ pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let meant = only.name().and_then(other_operator::meant)?;
-    let wrong = unknown_operator(&only.key, Some(meant));
-    Some(Rewrite::reported(wrong, vec![(meant.spelling, Replacement::Kept(only.value))]))
+    Some(Rewrite::record(vec![(meant.spelling, Replacement::Kept(only.value))]))
 }
 
 /// The message of a failure without its return: `{"error": …}`.
@@ -173,5 +164,5 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
         let step = at.dialect.word(Key::Return);
         vec![(step, Replacement::one(word, Replacement::Kept(entry.value)))]
     };
-    Some(Rewrite::step("the message of a failure alone is not a step", record))
+    Some(Rewrite::record(record))
 }

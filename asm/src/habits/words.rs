@@ -4,7 +4,7 @@
 
 use super::context::{Entries, Rewriter, rebuilt};
 use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_spelling};
-use crate::document::{Entry, Node, entries, rename, shown};
+use crate::document::{Entry, Node, entries};
 use crate::foreign::{self, Place};
 
 /// The key among these that a word of another language means.
@@ -89,21 +89,12 @@ impl<'a> Rewriter<'_, 'a> {
                     if is_comment(name) && !loose {
                         return Some(Vec::new());
                     }
-                    let help = instead(name, dialect);
-                    let key = key_of(name, &free).or_else(|| alike(name, &free));
-                    let key = key.filter(|_| help.is_none());
-                    if help.is_none() && key.is_none() {
-                        return None;
-                    }
-                    if !key
-                        .is_some_and(|key| foreign::is(Place::Calling, name) || alike(name, &[key]).is_some())
-                    {
-                        self.unknown(entry, keys, what, key, help);
-                    }
-                    let Some(key) = key else {
+                    if let Some(help) = instead(name, dialect) {
+                        self.found.push(dialect.unknown_key(&entry.key, keys, what, None).help(help));
                         self.lost.extend(entry.value.text());
                         return Some(Vec::new());
-                    };
+                    }
+                    let key = key_of(name, &free).or_else(|| alike(name, &free))?;
                     free.retain(|free| *free != key);
                     key
                 }
@@ -112,26 +103,5 @@ impl<'a> Rewriter<'_, 'a> {
             Some(vec![Entry { key, value: entry.value }])
         })?;
         Some(self.record_at(&new, node))
-    }
-
-    /// Reports a word that has no meaning here.
-    fn unknown(
-        &mut self,
-        entry: &Entry<'a>,
-        keys: &[Key],
-        what: &str,
-        key: Option<Key>,
-        help: Option<String>,
-    ) {
-        let word = key.map(|key| self.at.dialect.word(key));
-        let wrong = self.at.dialect.unknown_key(&entry.key, keys, what, word);
-        self.found.push(match (help, word) {
-            (Some(help), _) => wrong.help(help),
-            (None, word) => {
-                let word = word.unwrap_or_default();
-                let wrong = wrong.expected(format!("`{word}`"), format!("`{}`", shown(&entry.key)));
-                wrong.fix_or_help(rename(&entry.key, word), format!("write `{word}`")).taken()
-            }
-        });
     }
 }

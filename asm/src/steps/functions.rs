@@ -120,7 +120,7 @@ impl<'a> StepReader<'_, 'a> {
             self.no_function(name);
             return self.unread(span);
         };
-        if found.spelling != name.text && operator::find(name.text).is_none() {
+        if other_operator::same(name.text).is_none() && operator::find(name.text).is_none() {
             self.other_name(name, found);
         }
         if found.takes(read.len())
@@ -132,7 +132,7 @@ impl<'a> StepReader<'_, 'a> {
         self.unread(span)
     }
 
-    /// Reports a function by its name in another language; one that does the same is read, with a warning.
+    /// Reports a function by its name in another language, which does not do quite the same.
     fn other_name(&mut self, name: Name<'a>, found: &Operator) {
         let shown = shorten(name.text);
         let wrong =
@@ -141,8 +141,7 @@ impl<'a> StepReader<'_, 'a> {
                 .nearest(Some(found.spelling));
         let exact = self.source.get(name.span.range()) == Some(name.text);
         let wrong = if exact { wrong.replace(name.span, found.spelling) } else { wrong };
-        let same = other_operator::same(name.text).is_some();
-        self.report(if same { wrong.taken() } else { wrong.help(format!("write `{}`", example(found))) });
+        self.report(wrong.help(format!("write `{}`", example(found))));
     }
 
     fn no_function(&mut self, name: Name<'a>) {

@@ -37,7 +37,6 @@ impl<'a> StepReader<'_, 'a> {
         if !reference.path.is_empty()
             && let Some(meant) = self.resolve_loosely(reference)
         {
-            self.says_more(reference, &meant);
             return Some(self.reference(&meant));
         }
         let near = {
@@ -77,16 +76,6 @@ impl<'a> StepReader<'_, 'a> {
         }
         self.report(wrong);
         Some(nothing(node))
-    }
-
-    /// Warns about a bare reference with the root of another language.
-    fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
-        let fixed = self.dialect.own_form(meant, false);
-        let written = self.source.get(reference.span.range()).unwrap_or("");
-        let message = "an input or a variable is referred to by its name alone";
-        let wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
-            .expected(format!("`{fixed}`"), format!("`{}`", shorten(written)));
-        self.report(wrong.replace(reference.span, fixed).taken());
     }
 
     /// The expression of a template: the value of its only reference, or the joined parts.

@@ -19,11 +19,16 @@ pub(crate) const SUBTRACTION: &str =
 impl<'a> StepReader<'_, 'a> {
     pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
         let span = reference.span;
+        let meant = self.resolve_loosely(reference);
+        if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
+            return read;
+        }
         let message = format!("no input is named `{}`", name.text);
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
-        if let Some(meant) = self.resolve_loosely(reference) {
+        if let Some(meant) = meant {
             let wrong = self.means(wrong, reference, &meant);
-            return self.read_as(name, wrong, reference, &meant);
+            self.report(wrong);
+            return literal(Literal::Nil, span);
         }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
         let near = near(name.text, names.iter().copied());
@@ -69,20 +74,15 @@ impl<'a> StepReader<'_, 'a> {
                 .expected(self.names_in_scope(), found)
                 .help(help)
         } else if let Some(slot) = self.named_by_let(name.text) {
-            let wrong = self.not_yet(name, self.survey.binding(name.text).unwrap_or(name.span));
-            self.report(wrong.taken());
             return self.with_path(of_slot(slot, reference.span), reference.path, reference.span);
         } else if let Some(place) = self.survey.binding(name.text) {
             self.not_yet(name, place)
         } else {
-            let wrong = self.nothing_named(name, reference);
-            return match self.resolve_loosely(reference) {
-                Some(meant) => self.read_as(name, wrong, reference, &meant),
-                None => {
-                    self.report(wrong);
-                    nil
-                }
-            };
+            let meant = self.resolve_loosely(reference);
+            if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
+                return read;
+            }
+            self.nothing_named(name, reference, meant.as_ref())
         };
         self.report(wrong);
         nil
@@ -95,25 +95,14 @@ impl<'a> StepReader<'_, 'a> {
         self.named(own).filter(|_| once)
     }
 
-    /// A reference that means another one. What names its root in other languages (`steps.user.output.email`)
-    /// is read as that, with a warning; everything else is refused.
-    fn read_as(
-        &mut self,
-        name: Name<'a>,
-        wrong: Diagnostic,
-        reference: &Reference<'a>,
-        meant: &Reference<'a>,
-    ) -> Expr<'a> {
+    /// A reference whose root has this name in other languages (`steps.user.output.email`), read as what it
+    /// means.
+    fn read_as(&mut self, name: Name<'a>, meant: &Reference<'a>) -> Option<Expr<'a>> {
         let exists = match meant.root {
             Root::Input => true,
             Root::Name(meant) => meant.text != name.text && self.named(meant.text).is_some(),
         };
-        if exists && foreign::meaning(Place::Root, name.text).is_some() {
-            self.report(wrong.taken());
-            return self.rooted(meant);
-        }
-        self.report(wrong);
-        literal(Literal::Nil, reference.span)
+        (exists && foreign::meaning(Place::Root, name.text).is_some()).then(|| self.rooted(meant))
     }
 
     /// The diagnostic of a name that some step binds or has, but that has no value here.
@@ -160,12 +149,17 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The diagnostic of an unknown name.
-    fn nothing_named(&self, name: Name<'a>, reference: &Reference<'a>) -> Diagnostic {
+    fn nothing_named(
+        &self,
+        name: Name<'a>,
+        reference: &Reference<'a>,
+        meant: Option<&Reference<'a>>,
+    ) -> Diagnostic {
         let message = format!("nothing is named `{}` here", name.text);
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text));
-        if let Some(meant) = self.resolve_loosely(reference) {
-            return self.means(wrong, reference, &meant);
+        if let Some(meant) = meant {
+            return self.means(wrong, reference, meant);
         }
         let near = self.near_name(name.text);
         let written = self.source.get(reference.span.range()).unwrap_or("");

@@ -5,8 +5,9 @@ use crate::catalog::Catalog;
 use crate::compile::{Options, compile, compile_file};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::Dialect;
-use crate::dialect::reader_habits::{Asked, Canonical, Habits, Rewritten, Surroundings};
+use crate::dialect::reader_habits::{Asked, Canonical, Habits, Names, Rewritten, Surroundings};
 use crate::document::{Node, json, yaml};
+use crate::expr::reference::Reference;
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::{habits, id, steps};
@@ -54,7 +55,7 @@ fn canonical(source: &str, habits: &dyn Habits, options: &Options<'_>) -> (Optio
     (program, diagnostics)
 }
 
-/// The habits of rewriting alone, which note whether they rewrite anything.
+/// The habits without lints, which note whether they rewrite anything.
 #[derive(Default)]
 struct Noting(AtomicBool);
 
@@ -63,10 +64,9 @@ impl Habits for Noting {
         &self,
         programs: &[Node<'a>],
         dialect: Dialect,
-        source: &str,
         found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
-        let programs = habits::DocumentHabits.programs(programs, dialect, source, found);
+        let programs = habits::DocumentHabits.programs(programs, dialect, found);
         self.0.fetch_or(programs.is_some(), Ordering::Relaxed);
         programs
     }
@@ -75,6 +75,17 @@ impl Habits for Noting {
         let rewritten = habits::DocumentHabits.rewrite(asked, node, at);
         self.0.fetch_or(rewritten.node.is_some(), Ordering::Relaxed);
         rewritten
+    }
+
+    fn reference<'a>(
+        &self,
+        reference: &Reference<'a>,
+        names: &dyn Names<'a>,
+        arena: &'a Bump,
+    ) -> Option<Reference<'a>> {
+        let meant = habits::DocumentHabits.reference(reference, names, arena);
+        self.0.fetch_or(meant.is_some(), Ordering::Relaxed);
+        meant
     }
 }
 

@@ -1,9 +1,8 @@
 //! Warnings about keys of cases that mean something else in other languages: a default (`_`), several values
 //! (`a|b`).
 
-use super::Lints;
+use super::{Lints, is_repeatable};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::document::replacement::is_repeatable;
 use crate::document::{Node, rename};
 use crate::foreign::{self, Place};
 use crate::span::Span;

@@ -54,3 +54,9 @@ impl Lints<'_, '_, '_> {
         self.warnings.push(Warning { suspect: None, diagnostic });
     }
 }
+
+/// Whether a fix may copy a part of the source: nested fixes stay small.
+fn is_repeatable(part: Span) -> bool {
+    const LONGEST: u32 = 1 << 14;
+    part.end.saturating_sub(part.start) <= LONGEST
+}

@@ -1,13 +1,12 @@
 //! Lints for records and lists that other languages would compute, look up or run, but that are data here.
 
-use super::Lints;
+use super::{Lints, is_repeatable};
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::ValuePlace;
-use crate::document::replacement::is_repeatable;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
 use crate::expr::reference::{INPUT, Reference, bare, bare_text};
