@@ -1,7 +1,7 @@
 //! A canary under each key by which a server gets settings, in the words of every client, and in every
 //! setting of a command. The servers and commands repeat all that they got, in answers, failures, errors and
 //! at their end. What `ilo-vm` says, traces, logs and keeps has none of it.
-#![cfg(all(unix, feature = "mcp", feature = "serve", feature = "journal"))]
+#![cfg(all(unix, feature = "mcp", feature = "serve", feature = "journal", feature = "telemetry"))]
 
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// All secrets contain this.
@@ -18,29 +19,8 @@ const ROWS: &str = include_str!("../../host/src/config/clients.rs");
 /// A variable of the environment of `ilo-vm`.
 const VARIABLE: (&str, &str) = ("PASSED_ON", "c4n4ry-of-the-environment-7F");
 
-/// A server whose tools repeat its arguments and its environment, each in a way of its own.
-const SERVER: &str = r#"
-all=$(printf '%s ' "$@"; env | tr '\n' ' '); all=$(printf %s "$all" | tr -d '\\"')
-echo "begins with $all" >&2
-while read -r line; do
-  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
-  say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
-  any='"inputSchema":{"type":"object"}'
-  case "$line" in
-  *'"initialize"'*) say '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
-  *tools/list*) say "\"result\":{\"tools\":[{\"name\":\"fine\",$any},{\"name\":\"fails\",$any},{\"name\":\"errs\",$any},
-    {\"name\":\"misfits\",$any,\"outputSchema\":{\"type\":\"object\",\"properties\":{\"state\":{\"enum\":[\"on\"]}}}},
-    {\"name\":\"prints\",$any},{\"name\":\"dies\",$any}]}" | tr -d '\n'; echo;;
-  *'"fine"'*) say '"result":{"content":[{"type":"text","text":"fine"}]}';;
-  *'"fails"'*) say "\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no $all\"}]}";;
-  *'"errs"'*) say "\"error\":{\"code\":-1,\"message\":\"no $all\"}";;
-  *'"misfits"'*) say "\"result\":{\"content\":[],\"structuredContent\":{\"state\":\"$all\"}}";;
-  *'"prints"'*) echo "it is $all"; say "\"error\":{\"code\":-2,\"message\":\"$all\"}";;
-  *'"dies"'*) echo "$all" >&2; exit 3;;
-  *'"id"'*) say '"error":{"code":-32601,"message":"no"}';;
-  esac
-done
-"#;
+/// A server whose tools repeat its arguments and its environment.
+const SERVER: &str = include_str!("../../host/tests/support/repeats.sh");
 const TOOLS: [&str; 6] = ["fine", "fails", "errs", "misfits", "prints", "dies"];
 
 /// The keys of a server with an effect.
@@ -138,31 +118,43 @@ fn program(calls: impl IntoIterator<Item = String>) -> String {
     json!({"function": "f", "input": {}, "output": "any", "steps": steps}).to_string()
 }
 
-/// Answers every request with its own text, as an error. Ends with the process.
-fn echo() -> String {
+/// Answers every request with its own text, as an error. Ends with the process. Keeps the bodies.
+fn echo() -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
+    let bodies: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = bodies.clone();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
-            let mut got = vec![0; 8 << 10];
-            let length = stream.read(&mut got).unwrap_or(0);
-            let body = String::from_utf8_lossy(&got[..length]).into_owned();
+            let mut reads = BufReader::new(&stream);
+            let (mut got, mut length) = (String::new(), 0);
+            while !got.ends_with("\r\n\r\n") && reads.read_line(&mut got).unwrap_or_default() > 0 {
+                let last = got.to_lowercase();
+                let last = last.lines().last().and_then(|line| line.strip_prefix("content-length:"));
+                length = last.map_or(length, |length| length.trim().parse().unwrap());
+            }
+            let mut body = String::new();
+            drop(reads.take(length).read_to_string(&mut body));
             let head =
                 "HTTP/1.1 500 Internal Server Error\r\ncontent-type: text/plain\r\nconnection: close\r\n";
-            drop(stream.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()));
+            let all = got + &body;
+            kept.lock().unwrap().push(body);
+            drop(stream.write_all(format!("{head}content-length: {}\r\n\r\n{all}", all.len()).as_bytes()));
             drop(stream.shutdown(Shutdown::Write));
         }
     });
-    address
+    (address, bodies)
 }
 
 /// What a command says on both streams.
-fn said(folder: &Path, line: &[&str], input: &str) -> String {
+fn said(folder: &Path, collector: &str, line: &[&str], input: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
         .args(line)
         .current_dir(folder)
         .env(VARIABLE.0, VARIABLE.1)
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://me:{}@{collector}", secret("collector")))
+        .env("OTEL_EXPORTER_OTLP_HEADERS", format!("x-api-key={}", secret("header-of-collector")))
         .env_remove("ILO_KEY")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -184,7 +176,8 @@ fn said(folder: &Path, line: &[&str], input: &str) -> String {
 fn no_setting_of_a_server_or_command_is_shown_or_kept() {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    let (local, far) = servers(&echo());
+    let (collector, sent) = echo();
+    let (local, far) = servers(&echo().0);
     let names = |servers: &Map<String, Value>| servers.keys().cloned().collect::<Vec<_>>();
     let calls = names(&local).into_iter().flat_map(|name| TOOLS.map(|tool| format!("mcp://{name}/{tool}")));
     write("local.wf", &program(calls));
@@ -227,7 +220,7 @@ fn no_setting_of_a_server_or_command_is_shown_or_kept() {
         ];
         for (line, input, expected) in all {
             let line: Vec<&str> = line.iter().map(String::as_str).collect();
-            let said = said(folder.path(), &line, input);
+            let said = said(folder.path(), &collector, &line, input);
             if std::env::var_os("SHOW").is_some() {
                 println!("{line:?}\n{said}\n");
             }
@@ -248,4 +241,7 @@ fn no_setting_of_a_server_or_command_is_shown_or_kept() {
             drop(std::fs::remove_file(folder.path().join(file)));
         }
     }
+    let sent = sent.lock().unwrap();
+    assert!(sent.iter().any(|body| body.contains("execute_tool")), "{sent:?}");
+    assert_eq!(sent.iter().find(|body| body.contains(CANARY)), None);
 }

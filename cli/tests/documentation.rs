@@ -72,11 +72,15 @@ fn errors_on_the_pages_are_those_that_check_prints() {
 fn tests_that_the_page_on_promises_names_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = fs::read_to_string(root.join("host/tests/README.md")).unwrap();
-    let named: Vec<_> =
-        page.split('`').skip(1).step_by(2).filter_map(|text| text.split_once(".rs::")).collect();
-    assert!(named.len() > 40, "{}", named.len());
-    for (file, test) in named {
-        let text = fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_default();
-        assert!(text.contains(&format!("fn {test}(")), "{file}.rs has no test `{test}`");
+    // How a test is written in each language.
+    let forms = [("rs", "fn ", "("), ("py", "def ", "("), ("js", "", "")];
+    let mut count = 0;
+    for named in page.split('`').skip(1).step_by(2) {
+        let Some((file, test)) = named.split_once("::") else { continue };
+        let (_, before, after) = forms.iter().find(|(end, ..)| file.ends_with(end)).unwrap();
+        let text = fs::read_to_string(root.join(file)).unwrap_or_default();
+        assert!(text.contains(&format!("{before}{test}{after}")), "{file} has no test `{test}`");
+        count += 1;
     }
+    assert!(count > 150, "{count}");
 }

@@ -553,17 +553,13 @@ impl<V: Default> Drive<V> {
             }
             return;
         }
-        let Turn { tool, arguments, number, rollback, .. } = &made.turn;
-        let policy = world.policy(tool);
-        let (number, rollback) = (*number, *rollback);
-        let expects = world.signature(tool).and_then(Expects::of);
-        let due = Due { run: &self.run, tool, policy, arguments, number, rollback, expects };
-        match recorder.after(&due, &made.result) {
+        match recorder.after(&self.described(&made.turn, world), &made.result) {
             Ok(Taken::GoOn) => {}
             Ok(Taken::Suspend) => return self.stop(End::Suspended),
             Err(error) => return self.stop(End::NotRecorded(error)),
         }
-        let goes_on = if rollback { self.entry_ended(&made.result, world) } else { self.ended(made, world) };
+        let goes_on =
+            if made.turn.rollback { self.entry_ended(&made.result, world) } else { self.ended(made, world) };
         if !goes_on {
             self.stop(End::Interrupted);
         }

@@ -9,9 +9,10 @@ use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::OnDoubt;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
-use ilo_drive::{CallKind, End};
+use ilo_drive::{CallKind, Drive, End, Next};
 use ilo_spec::limits::CANCEL_FUEL;
 use ilo_vm::Run;
+use std::time::Duration;
 use support::{Around, Seen, data, driven, program, run};
 
 const HEAD: &str = "; fn main(x: thing) -> thing\n; Tools: 0=get 1=put 2=undo\n; Fields: 0=id 1=name\n";
@@ -198,6 +199,30 @@ fn a_recorder_hears_of_every_call_before_it_is_made_and_behind_it() {
     }
     let mut log = Log { stops_at: Some(("end", 0)), fails: true, ..Log::default() };
     assert!(matches!(seen(body, r#"{"x":1}"#, &around, &mut log).end, End::NotRecorded(_)));
+}
+
+#[test]
+fn an_answer_that_has_come_is_recorded_by_a_host_that_stops_driving() {
+    let program = program("; fn f(x: any) -> any\n; Tools: 0=put\n; Fields: 0=x\nRET CALL 0 1 0 REF 0\n");
+    let around = Around::new(fits);
+    for looks_after in [false, true] {
+        let mut log = Log::default();
+        let mut drive: Drive<()> =
+            Drive::new(run(&program, r#"{"x":1}"#), CallSlots::new(1), Duration::from_mins(1));
+        drive.record(&around, &mut log);
+        let ticket = loop {
+            if let Next::Start(start) = drive.next(&around, &mut log) {
+                break start.ticket;
+            }
+        };
+        // There is no answer yet.
+        drive.record(&around, &mut log);
+        assert_eq!(log.lines, ["before 1"]);
+        drive.settle(ticket, Ok(Data::from("fine")), (), &around);
+        assert!(!looks_after || matches!(drive.next(&around, &mut log), Next::Made));
+        drive.record(&around, &mut log);
+        assert_eq!(log.lines, ["before 1", "after 1"]);
+    }
 }
 
 #[test]

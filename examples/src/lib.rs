@@ -46,3 +46,8 @@ pub fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The loop of the host's README.
+#[cfg(doctest)]
+#[doc = include_str!("../../host/README.md")]
+struct HostReadme;

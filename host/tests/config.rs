@@ -1,7 +1,7 @@
 //! Tools files: what is accepted, and every error with its place.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use ilo_host::tools::{Source, Tools};
+use ilo_host::tools::{OnDoubt, Source, Tools};
 use std::path::{Path, PathBuf};
 
 struct Folder(tempfile::TempDir);
@@ -239,6 +239,20 @@ fn a_schema_that_cannot_be_used_is_in_the_way_of_calls_of_its_tool_alone() {
     }
     let twice = r#"{"tools": {"a": {"mock": {"returns": 1}, "input_schema": {}, "input_schema": {}}}}"#;
     assert!(problems("a.json", twice)[0].contains("a record with the key `input_schema` twice"));
+}
+
+#[test]
+fn what_follows_an_answer_that_never_came_has_its_usual_name_and_its_earlier_one() {
+    for key in ["on_unanswered", "on_doubt"] {
+        let entry = |word: &str| {
+            let text = format!(r#"{{"tools": {{"t": {{"mock": {{"returns": 1}}, "{key}": "{word}"}}}}}}"#);
+            Tools::from_text("tools.json", &text, Path::new("."))
+        };
+        let stops = entry("stop").unwrap();
+        assert_eq!(stops.get("t").unwrap().policy.on_doubt, OnDoubt::Stop, "{key}");
+        let refused = entry("ask").unwrap_err().to_string();
+        assert!(refused.contains(&format!("tools.t.{key}: expected \"fail\" or \"stop\"")), "{refused}");
+    }
 }
 
 #[test]

@@ -30,3 +30,15 @@ fn a_ticket_says_in_asynchronous_code_that_it_is_awaited() {
         });
     }
 }
+
+#[test]
+fn what_a_host_keeps_can_be_sent_between_threads() {
+    fn sends<T: Send>() {}
+    fn shares<T: Send + Sync>() {}
+    sends::<ilo_journal::Session>();
+    sends::<ilo_journal::Claimed>();
+    sends::<ilo_journal::Left>();
+    shares::<ilo_journal::Store>();
+    shares::<ilo_journal::Error>();
+    shares::<ilo_journal::Options>();
+}

@@ -4,7 +4,7 @@ import { Recording, unpack, unreadable, type Beginning, type Store } from "./dur
 import { BadValue, Crash, IloError, StoreError } from "./errors.js";
 import { ANY, BIGINT, BYTES, NUMBER, RECORD, TEXT, checkOptions, expect, type Kind, type Kinds } from "./given.js";
 import { Held } from "./instance.js";
-import { WIDE, jsonOf, outcomeOf, parse, textOf, write, type Json } from "./json.js";
+import { jsonOf, outcomeOf, parse, textOf, type Json } from "./json.js";
 import { RUN, drive, suspended, type RunOptions } from "./loop.js";
 import { outputOf, typed } from "./output.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
@@ -321,11 +321,10 @@ export class Program<T = Value> {
         return this.runner.call(() => core.signatures(catalogue));
     }
 
-    /** Refuses an answer from outside that does not fit what is expected of it. */
-    #hold(tool: string, expects: string | undefined, answer: unknown): void {
-        const text = write(answer, WIDE);
-        // What has no form in the language is refused where the run takes it.
-        if (expects === undefined || typeof text !== "string") return;
+    /** Refuses an answer from outside that is no value for the run, or does not fit what is expected of it. */
+    #hold(run: Run, tool: string, expects: string | undefined, answer: unknown): void {
+        const text = run.written(answer);
+        if (expects === undefined) return;
         const why = this.runner.call((module) => module.unexpected(expects, text));
         if (why !== undefined) throw new BadValue(`the answer does not fit tool \`${tool}\`: ${why}`);
     }
@@ -368,10 +367,12 @@ export class Program<T = Value> {
             if (decision && "answer" in decision) {
                 // A record of an older release has no schema: then that of the tool of today holds.
                 const expects = "expects" in state ? state.expects : this.runner.call(() => catalogue.expects(due.tool));
-                this.#hold(due.tool, expects ?? undefined, decision.answer);
+                this.#hold(run, due.tool, expects ?? undefined, decision.answer);
                 run.answer(decision.answer);
-            } else if (decision && "failure" in decision) run.fail(decision.failure);
-            else if (decision) recording.allowed = due.number;
+            } else if (decision && "failure" in decision) {
+                run.written(decision.failure);
+                run.fail(decision.failure);
+            } else if (decision) recording.allowed = due.number;
             await recording.claim();
         } catch (error) {
             run.dispose();
@@ -399,10 +400,13 @@ export class Program<T = Value> {
             try {
                 if (answers) {
                     const due = run.waiting;
-                    if (due) this.#hold(due.tool, this.runner.call(() => catalogue.expects(due.tool)), options.answer);
+                    if (due) this.#hold(run, due.tool, this.runner.call(() => catalogue.expects(due.tool)), options.answer);
                     run.answer(options.answer);
                 }
-                if (fails) run.fail(options.failure);
+                if (fails) {
+                    run.written(options.failure);
+                    run.fail(options.failure);
+                }
             } catch (error) {
                 run.dispose();
                 throw error;

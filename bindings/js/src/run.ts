@@ -2,7 +2,7 @@
 
 import { BadValue, Crash, NotWaiting } from "./errors.js";
 import { NUMBER, expect } from "./given.js";
-import { Past, parse, withTexts, write, type Bounds } from "./json.js";
+import { Json, Past, isOf, parse, withTexts, write, type Bounds, type NoValue } from "./json.js";
 import type { Catalogue, Handle, Runner } from "./runner.js";
 import type { Call, Finished } from "./types.js";
 
@@ -75,10 +75,29 @@ export class Run {
         this.#settle(failure, true);
     }
 
+    /**
+     * @internal
+     *
+     * An answer or a failure from outside as JSON. Where a tool's own would end the run, this is a `BadValue`.
+     */
+    written(value: unknown): string {
+        const bounds = this.#within();
+        const text = write(value, bounds);
+        // A text is as good as its value; one that is no JSON is refused where the run takes it.
+        const read = typeof text === "string" && isOf(value, Json) ? write(valueOf(text), bounds) : text;
+        if (read instanceof Past) throw new BadValue(read.message("the answer", bounds));
+        if (typeof text === "string") return text;
+        throw new BadValue((text as NoValue).message("the answer"));
+    }
+
+    #within(): Bounds {
+        const handle = this.#own();
+        return (this.#bounds ??= boundsOf(this.runner.call(() => handle.bounds())));
+    }
+
     #settle(value: unknown, failed: boolean): void {
         const handle = this.#own();
-        this.#bounds ??= boundsOf(this.runner.call(() => handle.bounds()));
-        const text = write(value, this.#bounds);
+        const text = write(value, this.#within());
         if (typeof text === "string") return this.runner.call(() => (failed ? handle.fail(text) : handle.answer(text)));
         if (text instanceof Past) return this.runner.call(() => handle.refuse(text.bound));
         throw new BadValue(text.message("the answer"));
@@ -130,6 +149,15 @@ export class Run {
 
     [Symbol.dispose](): void {
         this.dispose();
+    }
+}
+
+/** The value of a text; nothing if it is no JSON. */
+function valueOf(text: string): unknown {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return undefined;
     }
 }
 

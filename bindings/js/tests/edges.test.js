@@ -155,6 +155,33 @@ test("an answer from outside that does not fit is refused, and the run waits as 
     }
 });
 
+test("an answer from outside that would end the run is refused, and the run waits as before", async () => {
+    const deep = Array.from({ length: 200 }).reduce((inside) => [inside], 1);
+    const waits = one(suspends.tools.t.execute);
+    for (const [value, why] of [
+        [deep, /^the answer is nested deeper than 128$/],
+        [new ilo.Json("[".repeat(200) + "]".repeat(200)), /^the answer is nested deeper than 128$/],
+        [Array(200_000).fill(0), /^the answer has more than 100000 values$/],
+        ["x".repeat(3 << 20), /^the answer has more than 2097152 bytes$/],
+        [new ilo.Json(`"${"x".repeat(3 << 20)}"`), /^the answer has more than 2097152 bytes$/],
+        [Symbol("x"), /^the answer is a symbol$/],
+        [() => 1, /^the answer is a function$/],
+        [Promise.resolve(1), /^the answer is a value of the class `Promise`/],
+        [{ get a() { throw new Error("mine"); } }, /^the answer could not be read: mine$/],
+    ]) {
+        const store = new Memory();
+        const { snapshot } = await ONE.run({}, { ...waits, store, name: "a" });
+        const before = store.read("a");
+        const refused = (error) => error instanceof ilo.BadValue && why.test(error.message);
+        for (const given of [{ answer: value }, { failure: value }]) {
+            await assert.rejects(ilo.resume({ store, name: "a" }, waits, { call: 1, ...given }), refused);
+            assert.deepEqual(store.read("a"), before);
+            await assert.rejects(ONE.resume(snapshot, { ...waits, ...given }), refused);
+        }
+        assert.equal((await ilo.resume({ store, name: "a" }, waits, { call: 1, answer: 7 })).value, 7);
+    }
+});
+
 test("a record without a schema is read, and its answer is compared with the tool of today", async () => {
     const store = new Memory();
     await ONE.run({}, { ...one(suspends.tools.t.execute), store, name: "a" });

@@ -302,9 +302,11 @@ impl Drive {
         self.settled(ticket, Ok(Data::Nil));
     }
 
-    /// Returns the run to its journal, if it has neither ended nor waits there.
+    /// Returns the run to its journal, if it has neither ended nor waits there. An answer that has come is
+    /// recorded before.
     fn release(&mut self) {
         if let Some(journal) = &mut self.journal {
+            self.inner.record(&self.world, journal);
             journal.release();
         }
     }

@@ -24,23 +24,48 @@ MANNERS: list[dict[str, Any]] = [{}, {"max_concurrency": 4}, {"on_call": lambda 
 
 @pytest.mark.parametrize("manner", MANNERS, ids=str)
 @pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("exit", [Odd, GeneratorExit])
 def test_any_exception_that_is_no_exception_of_the_call_is_raised_after_the_rollback(
-    is_async: bool, manner: dict[str, Any]
+    is_async: bool, manner: dict[str, Any], exit: type[BaseException]
 ) -> None:
     def leave(arguments: dict[str, Any]) -> Any:
-        raise Odd("gone")
+        raise exit("gone")
 
     async def leave_async(arguments: dict[str, Any]) -> Any:
         await asyncio.sleep(0)
-        raise Odd("gone")
+        raise exit("gone")
 
     for run in RUNS:
         trip = Trip(leave_async if is_async else leave, is_async=is_async)
-        with pytest.raises(Odd) as caught:
+        with pytest.raises(exit) as caught:
             run(TRIP, tools=trip.tools, **manner)
         assert trip.calls == ["reserve", "release 7"]
         outcome = caught.value.outcome  # type: ignore[attr-defined]
         assert outcome.code == "cancelled" and [tool for tool, _ in outcome.not_rolled_back] == ["wait"]
+
+
+@pytest.mark.parametrize("manner", MANNERS, ids=str)
+def test_a_run_that_nobody_awaits_any_more_ends_where_it_is(manner: dict[str, Any]) -> None:
+    for is_async in (True, False):
+        begun: list[int] = []
+
+        async def waits(arguments: dict[str, Any]) -> Any:
+            begun.append(1)
+            await asyncio.sleep(3600)
+
+        trip = Trip(waits if is_async else lambda arguments: waits(arguments), is_async=is_async)
+
+        async def main() -> None:
+            run = TRIP.run(tools=trip.tools, **manner)
+            while not begun:
+                future = run.send(None)
+                while future is not None and not begun and not future.done():
+                    await asyncio.sleep(0)
+            run.close()
+
+        asyncio.run(main())
+        # Nothing can be awaited then: a host that wants the rollback cancels the task of the run.
+        assert trip.calls == ["reserve"]
 
 
 @pytest.mark.parametrize("manner", MANNERS, ids=str)
@@ -79,11 +104,6 @@ def test_an_ask_that_raises_what_is_no_exception_decides_nothing(error: BaseExce
     made: list[str] = []
     tools = one(lambda arguments: made.append("t"), confirm=True)
     for number, callback in enumerate((ask, ask_async)):
-        if isinstance(error, GeneratorExit):
-            # As the end of a coroutine that nobody awaits any more, which it may be.
-            with pytest.raises(GeneratorExit):
-                ONE.run_sync(tools=tools, ask=callback)
-            continue
         got: list[BaseException] = []
         found = ONE.run_sync(tools=tools, ask=callback, on_error=got.append)
         assert isinstance(found, ilo.Err) and found.error.endswith("and nobody could be asked"), found
@@ -329,6 +349,32 @@ def test_an_exit_of_an_observer_is_raised_after_the_rollback() -> None:
                 with pytest.raises(KeyboardInterrupt):
                     run(TRIP, tools=trip.tools, **{observer: leaves})
                 assert trip.calls == ["reserve", "release 7"], (observer, is_async)
+
+
+@pytest.mark.parametrize("exit", [KeyboardInterrupt, SystemExit, Odd])
+@pytest.mark.parametrize("observer", ["on_call", "on_event"])
+def test_an_exit_of_an_observer_leaves_no_answer_in_doubt(
+    observer: str, exit: type[BaseException], tmp_path: Path
+) -> None:
+    def leaves(event: Any) -> None:
+        if event.tool == "wait" and isinstance(event, (ilo.CallEnd, ilo.CallResult)):
+            raise exit
+
+    def wait(arguments: dict[str, Any]) -> int:
+        made.append("wait")
+        return 1
+
+    for number, run in enumerate(RUNS):
+        made: list[str] = []
+        journal, trip = ilo.Journal(tmp_path / str(number)), Trip(wait, is_async=False)
+        if exit is Odd:
+            # It ends nobody, so an observer may raise it as anything else.
+            assert run(TRIP, tools=trip.tools, journal=journal, name="a", **{observer: leaves}) == ilo.Ok(1)
+            continue
+        with pytest.raises(exit):
+            run(TRIP, tools=trip.tools, journal=journal, name="a", **{observer: leaves})
+        assert journal.resume_sync("a", tools=trip.tools) == ilo.Ok(1)
+        assert trip.calls == ["reserve"] and made == ["wait"]
 
 
 # A secret in each text of a host that is not meant for programs or models.

@@ -155,7 +155,7 @@ def test_a_stream_gives_the_events_and_the_outcome() -> None:
         TWO.stream(on_event=print)
 
 
-def test_a_slow_reader_loses_the_oldest_events_and_is_told_how_many() -> None:
+def test_a_slow_reader_loses_the_oldest_events_and_gets_their_number() -> None:
     async def main() -> list[Any]:
         stream = MANY.stream(tools=one(number, is_async=True))
         assert (await stream.outcome()).value == list(range(1000))  # type: ignore[union-attr]

@@ -1,10 +1,13 @@
 //! Passes the result of a call to its run.
 
-use super::{Drive, Made};
+use super::{Drive, Made, Phase, Turn};
+use crate::ahead::Work;
 use crate::data::Data;
 use crate::failure::{ANSWER, ARGUMENTS, Failure};
 use crate::lifecycle::{CANCELLED, NO_ANSWER};
 use crate::policy::OnDoubt;
+use crate::recorder::{Due, Recorder};
+use crate::validate::expected::Expects;
 use crate::world::World;
 use ilo_spec::error::Code;
 use ilo_vm::Call;
@@ -28,6 +31,27 @@ pub fn give(call: Call<'_>, result: &Result<Data, Failure>) {
 }
 
 impl<V: Default> Drive<V> {
+    /// A call of the run, for its recorder.
+    pub(super) fn described<'d>(&'d self, turn: &'d Turn, world: &'d dyn World) -> Due<'d> {
+        let Turn { tool, arguments, number, rollback, .. } = turn;
+        let (policy, expects) = (world.policy(tool), world.signature(tool).and_then(Expects::of));
+        Due { run: &self.run, tool, policy, arguments, number: *number, rollback: *rollback, expects }
+    }
+
+    /// Records the result of a call that has ended, if the run does not have it yet. This is for a host that
+    /// stops driving; [`Drive::next`] records it too.
+    pub fn record(&mut self, world: &dyn World, recorder: &mut dyn Recorder) {
+        let (turn, result) = match &self.phase {
+            Phase::Calling(turn, Work { done: Some(settled), .. }) => (turn, &settled.result),
+            Phase::Ended(made) => (&made.turn, &made.result),
+            _ => return,
+        };
+        if turn.sent {
+            // The run is not driven on, whatever the recorder says.
+            let _ = recorder.after(&self.described(turn, world), result);
+        }
+    }
+
     /// Answers the call of an entry, and returns whether the run continues.
     pub(super) fn entry_ended(&mut self, result: &Result<Data, Failure>, world: &dyn World) -> bool {
         if world.is_interrupted() || matches!(result, Err(Failure::Interrupted)) {

@@ -20,6 +20,7 @@ pub(super) const RULES: &[&str] = &[
     "timeout_ms",
     "cancel_grace_ms",
     "binary",
+    "on_unanswered",
     "on_doubt",
     "rollback",
     "rate",
@@ -44,7 +45,10 @@ impl Reading {
                 .field(fields, "cancel_grace_ms", |this, data| this.count(data, 0))
                 .map(Duration::from_millis),
             bytes: self.one_of(fields, "binary", [("base64", true), ("size", false)]),
-            on_doubt: self.one_of(fields, "on_doubt", [("fail", OnDoubt::Fail), ("stop", OnDoubt::Stop)]),
+            // The second is its earlier name.
+            on_doubt: ["on_unanswered", "on_doubt"]
+                .into_iter()
+                .find_map(|key| self.one_of(fields, key, [("fail", OnDoubt::Fail), ("stop", OnDoubt::Stop)])),
             requires_rollback: self.one_of(fields, "rollback", [("required", true), ("optional", false)]),
             rate: self.field(fields, "rate", Reading::rate),
             json: self.field(fields, "json", Reading::flag),
@@ -63,17 +67,20 @@ impl Reading {
             let message = "only calls of a tool that is marked `\"idempotent\": true` are made again";
             self.inside(Step::Key("retries".to_owned()), |this| this.wrong(message));
         }
-        if own.confirm == Some(true) && whole.read_only == Some(true) {
-            let message = "asking is for tools that change something, and this one is `read_only`";
-            self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));
-        }
-        if own.cancel_grace.is_some() && whole.read_only == Some(true) {
-            let message = "a cancel ends calls of this tool at once, since it is `read_only`";
-            self.inside(Step::Key("cancel_grace_ms".to_owned()), |this| this.wrong(message));
-        }
-        if own.requires_rollback == Some(true) && whole.read_only == Some(true) {
-            let message = "a rollback is for tools that change something, and this one is `read_only`";
-            self.inside(Step::Key("rollback".to_owned()), |this| this.wrong(message));
+        let changes = [
+            (own.confirm == Some(true), "confirm", "asking is for tools that change something"),
+            (own.cancel_grace.is_some(), "cancel_grace_ms", "a cancel ends calls of this tool at once"),
+            (
+                own.requires_rollback == Some(true),
+                "rollback",
+                "a rollback is for tools that change something",
+            ),
+        ];
+        for (is_set, key, why) in changes {
+            if is_set && whole.read_only == Some(true) {
+                let message = format!("{why}, and this one is `read_only`");
+                self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+            }
         }
         own
     }

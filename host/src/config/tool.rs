@@ -131,16 +131,9 @@ impl Reading {
 
     /// Reports keys that cannot be set for a built-in tool, because they are known.
     fn own_of_builtin(&mut self, fields: &Fields) {
-        for key in [
-            "input_schema",
-            "output_schema",
-            "validate",
-            "read_only",
-            "confirm",
-            "rollback",
-            "on_doubt",
-            "deferred",
-        ] {
+        let known =
+            "input_schema output_schema validate read_only confirm rollback on_unanswered on_doubt deferred";
+        for key in known.split(' ') {
             if fields.iter().any(|(name, _)| name == key) {
                 let message = format!("`{key}` of a built-in tool is given, so leave it out");
                 self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));

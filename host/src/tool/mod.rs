@@ -314,9 +314,7 @@ impl Tool {
 
     /// A call in the form for a question.
     pub(crate) fn asked(&self, arguments: &Data) -> (String, Data) {
-        let mut shown = self.arguments(arguments).into_owned();
-        secrets::hide_of_all(&mut shown);
-        (self.asked_as(), shown)
+        self.question(&self.arguments(arguments))
     }
 
     /// Asks for confirmation of a call; an error if it must not be made.

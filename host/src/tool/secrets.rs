@@ -11,6 +11,7 @@ use super::Failure;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ilo_drive::data::Data;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -23,6 +24,8 @@ const UNNAMED: usize = 8;
 const HIDDEN: &str = "***";
 /// The most secrets that are added at run time.
 const LEARNED: usize = 16;
+/// The most places at which a text was truncated that are looked at, from its end.
+const CUTS: usize = 64;
 /// Words in names that mark a secret.
 const NAMES: [&str; 9] = ["key", "token", "secret", "pass", "pwd", "auth", "cred", "private", "session"];
 /// Headers whose values are not secrets.
@@ -30,36 +33,28 @@ const OPEN: [&str; 5] = ["accept", "accept-language", "content-type", "user-agen
 
 /// Texts that are hidden. All clones share what is learned later.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets {
+pub(crate) struct Secrets(Arc<Known>);
+
+#[derive(Default)]
+struct Known {
     /// The secrets of the tools file.
-    written: Arc<[String]>,
+    written: Vec<String>,
     /// Their encoded forms.
-    forms: Arc<[String]>,
+    forms: Vec<String>,
     /// Secrets that become known at run time, such as tokens; the latest ones are kept. Each with its forms.
     learned: Arc<Mutex<Vec<Vec<String>>>>,
 }
 
-/// The secrets of one tool or server, as long as it is there.
-type Known = (Weak<[String]>, Weak<[String]>, Weak<Mutex<Vec<Vec<String>>>>);
-
-/// The secrets of all tools and servers of this process, for texts that could have those of any.
-static ALL: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+/// The secrets of all tools and servers of this process, each as long as it is there, for texts that could
+/// have those of any.
+static ALL: Mutex<Vec<Weak<Known>>> = Mutex::new(Vec::new());
 
 /// A text without the secrets of any tool or server.
 pub fn hidden_of_all(text: &str) -> String {
-    let known: Vec<Secrets> = {
-        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(written, ..)| written.strong_count() > 0);
-        let there = |(written, forms, learned): &Known| {
-            Some(Secrets {
-                written: written.upgrade()?,
-                forms: forms.upgrade()?,
-                learned: learned.upgrade()?,
-            })
-        };
-        all.iter().filter_map(there).collect()
-    };
-    known.iter().fold(text.to_owned(), |text, secrets| secrets.replaced(&text))
+    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let known: Vec<_> = all.iter().filter_map(Weak::upgrade).map(Secrets).collect();
+    drop(all);
+    known.iter().fold(text.to_owned(), |text, secrets| secrets.shown(&text, false))
 }
 
 /// The same for all texts of a value, also the names of fields.
@@ -225,36 +220,45 @@ impl Found {
         }
     }
 
-    /// These and those of others.
-    fn and(mut self, others: &[String]) -> Found {
-        self.0.extend_from_slice(others);
-        self
+    /// All of them.
+    pub(crate) fn secrets(self) -> Secrets {
+        self.with(&Secrets::default())
     }
 
-    /// All of them, longer ones first, so that none is replaced in part.
-    pub(crate) fn secrets(mut self) -> Secrets {
+    /// These and those of others, longer ones first, so that none is replaced in part.
+    fn with(mut self, others: &Secrets) -> Secrets {
+        self.0.extend_from_slice(&others.0.written);
         self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.0.dedup();
-        let forms: Vec<String> = self.0.iter().flat_map(|secret| encodings::forms(secret)).collect();
-        let secrets = Secrets { written: self.0.into(), forms: forms.into(), learned: Arc::default() };
+        let forms = self.0.iter().flat_map(|secret| encodings::forms(secret)).collect();
+        let learned = Arc::clone(&others.0.learned);
+        let secrets = Secrets(Arc::new(Known { written: self.0, forms, learned }));
         secrets.know();
         secrets
     }
 }
 
+/// A text without the part of a secret with which it ends.
+fn without_cut<'t>(text: &'t str, all: &[String]) -> Cow<'t, str> {
+    let cut = all.iter().filter_map(|secret| {
+        let mut lengths = (UNNAMED..secret.len()).rev();
+        lengths.find(|&at| secret.get(..at).is_some_and(|part| text.ends_with(part)))
+    });
+    let start = cut.max().and_then(|length| text.get(..text.len() - length));
+    start.map_or(text.into(), |start| format!("{start}{HIDDEN}").into())
+}
+
 impl Secrets {
     fn learned(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds these to those of all tools and servers.
     fn know(&self) {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(written, ..)| written.strong_count() > 0);
-        if !all.iter().any(|(_, _, learned)| learned.as_ptr() == Arc::as_ptr(&self.learned)) {
-            let known =
-                (Arc::downgrade(&self.written), Arc::downgrade(&self.forms), Arc::downgrade(&self.learned));
-            all.push(known);
+        all.retain(|known| known.strong_count() > 0);
+        if !all.iter().any(|known| known.as_ptr() == Arc::as_ptr(&self.0)) {
+            all.push(Arc::downgrade(&self.0));
         }
     }
 
@@ -276,43 +280,37 @@ impl Secrets {
 
     /// With more that were found in the tools file; what is learned is shared.
     pub(crate) fn and(&self, found: Found) -> Secrets {
-        Secrets { learned: Arc::clone(&self.learned), ..found.and(&self.written).secrets() }
+        found.with(self)
     }
 
     /// All secrets with their forms, longer ones first, so that none is replaced in part.
     fn all(&self) -> Vec<String> {
         let mut all: Vec<String> = self.learned().concat();
-        all.extend(self.written.iter().chain(&*self.forms).cloned());
+        all.extend(self.0.written.iter().chain(&self.0.forms).cloned());
         all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         all
     }
 
-    /// A text in which whole secrets are replaced.
-    fn replaced(&self, text: &str) -> String {
+    /// A text without secrets, whose end may have been truncated too.
+    pub(crate) fn hidden(&self, text: &str) -> String {
+        self.shown(text, true)
+    }
+
+    /// A text without secrets. Where it was truncated, at `…` and perhaps at its end, a part of one counts.
+    fn shown(&self, text: &str, is_cut: bool) -> String {
+        let all = self.all();
         let mut text = text.to_owned();
-        for secret in self.all() {
+        for secret in &all {
             if text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), HIDDEN);
             }
         }
-        text
-    }
-
-    /// A text without secrets; its end may be truncated.
-    pub(crate) fn hidden(&self, text: &str) -> String {
-        let (text, all) = (self.replaced(text), self.all());
-        let (whole, dots) = text.strip_suffix('…').map_or((text.as_str(), ""), |text| (text, "…"));
-        let cut = all.iter().filter_map(|secret| {
-            (UNNAMED..secret.len())
-                .rev()
-                .find(|&at| secret.get(..at).is_some_and(|part| whole.ends_with(part)))
-        });
-        match cut.max() {
-            Some(length) => {
-                format!("{}{HIDDEN}{dots}", whole.get(..whole.len() - length).unwrap_or_default())
-            }
-            None => text,
-        }
+        let parts = text.rsplitn(CUTS, '…').enumerate();
+        let mut parts: Vec<Cow<'_, str>> = parts
+            .map(|(at, part)| if at > 0 || is_cut { without_cut(part, &all) } else { part.into() })
+            .collect();
+        parts.reverse();
+        parts.join("…")
     }
 
     /// The same for the end of a longer text.
@@ -332,7 +330,7 @@ impl Secrets {
 
     /// A failure without secrets.
     pub(crate) fn hidden_in(&self, failure: Failure) -> Failure {
-        if self.written.is_empty() && self.learned().is_empty() {
+        if self.0.written.is_empty() && self.learned().is_empty() {
             return failure;
         }
         match failure {
@@ -402,6 +400,7 @@ mod tests {
     fn a_secret_that_was_cut_is_hidden_too() {
         let secrets = secrets(|found| found.header("x-key", "0123456789abcdef"));
         assert_eq!(secrets.hidden("at the end 0123456789a…"), "at the end ***…");
+        assert_eq!(secrets.hidden("`0123456789a…` is not `012345678…`, …"), "`***…` is not `***…`, …");
         assert_eq!(secrets.hidden_in_end("89abcdef and more"), "*** and more");
         assert_eq!(secrets.hidden_in_end("more"), "more");
     }
@@ -436,7 +435,17 @@ mod tests {
         two.learn("canary-of-three-9");
         let text = "canary-of-one-9 canary-of-two-9 canary-of-three-9";
         assert_eq!(hidden_of_all(text), "*** *** ***");
+        // A word that begins as a secret does, and the part of a secret that was truncated.
+        assert_eq!(hidden_of_all("canary-of-"), "canary-of-");
+        assert_eq!(hidden_of_all("`canary-of-t…` is none"), "`***…` is none");
         drop(one);
         assert_eq!(hidden_of_all(text), "canary-of-one-9 *** ***");
+        // With what a person has given for it.
+        let mut found = Found::default();
+        found.header("x-key", "canary-of-four-9");
+        let more = two.and(found);
+        drop(two);
+        assert_eq!(hidden_of_all(&format!("{text} canary-of-four-9")), "canary-of-one-9 *** *** ***");
+        drop(more);
     }
 }

@@ -57,7 +57,17 @@ impl Server {
             .is_some_and(|marker| std::path::Path::new(marker).exists())
     }
 
+    /// The file into which the server writes that a call was cancelled. It answers none.
+    fn notes_cancel(&self) -> Option<&str> {
+        self.scenario.strip_prefix("notes-cancel:")
+    }
+
     fn answer(&mut self, message: &Value) {
+        if let (Some(file), Some("notifications/cancelled")) =
+            (self.notes_cancel(), message["method"].as_str())
+        {
+            std::fs::write(file, message.to_string()).expect("the file can be written");
+        }
         let Some(id) = message.get("id") else { return };
         if self.is("silent") {
             return;
@@ -209,6 +219,7 @@ impl Server {
                 exit(0);
             }
             "never-answers" => return,
+            _ if self.notes_cancel().is_some() => return,
             "answers-twice" => say(&reply(id, &result)),
             "wrong-id" => say(&reply(&json!(424_242), &plain("of another call"))),
             "noise" => raw(b"starting up...\n{\"half\": \n\n[]\n17\n\"text\"\n"),

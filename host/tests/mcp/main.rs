@@ -76,6 +76,7 @@ fn main() {
         policy::a_server_is_not_believed_and_the_file_is;
         policy::only_an_idempotent_tool_is_called_again;
         policy::every_attempt_at_a_call_has_its_key;
+        policy::a_server_gets_the_cancellation_of_its_call;
         policy::a_retry_waits_no_longer_than_the_run;
         policy::a_call_that_wants_a_yes_waits_for_it;
         policy::a_question_is_never_worded_by_the_program;

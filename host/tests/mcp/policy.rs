@@ -266,3 +266,21 @@ pub(super) fn every_attempt_at_a_call_has_its_key() {
     assert_eq!(made(Some("abc-1")).to_json(), "\"abc-1 abc-1\"", "the first attempt has failed");
     assert_eq!(made(None).to_json(), "\"abc-1 abc-1 none\"", "without a journal there is none");
 }
+
+pub(super) fn a_server_gets_the_cancellation_of_its_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cancelled");
+    let tools = connected(&format!("notes-cancel:{}", file.display()), r#"{"cancel_grace_ms": 20}"#, "{}");
+    let limits = CallLimits::default();
+    limits.cancel.set();
+    let arguments = Data::record([("text", "hello")]);
+    let until = Instant::now() + Duration::from_mins(1);
+    let failure = tools.call("mcp://h/echo", &arguments, &limits, until).unwrap_err();
+    let message = "tool `mcp://h/echo` was ended 20 ms after the run was cancelled";
+    assert_eq!(failure, Failure::InDoubt(message.to_owned()));
+    // The server gets the message at some time.
+    while !file.exists() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(std::fs::read_to_string(&file).unwrap().contains("requestId"));
+}

@@ -1,13 +1,15 @@
 //! Runs on a runtime of the host: what ends them, what tools can do to them, and what is seen of them.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod canaries;
+mod events;
 #[cfg(feature = "tracing")]
 mod spans;
 mod support;
 
 use ilo_host::data::Data;
 use ilo_host::interrupt::Interrupt;
-use ilo_host::run::{AsyncOptions, Event, Options, run_async};
+use ilo_host::run::{AsyncOptions, Options, run_async};
 use ilo_host::tools::consent::Consent;
 use ilo_host::tools::{AsyncRequest, Failure, Policy, Request, Tools};
 use serde::{Deserialize, Serialize};
@@ -329,30 +331,6 @@ fn failed_calls_of_idempotent_tools_are_made_again() {
         tries.store(0, Ordering::SeqCst);
         assert_eq!(outcome(&program(), &tools, Options::default()).await, r#"ok "fine""#);
         assert_eq!(tries.load(Ordering::SeqCst), 3);
-    });
-}
-
-#[test]
-fn events_come_as_they_happen_and_a_panic_in_their_handler_changes_nothing() {
-    let (_, done) = log();
-    let tools = tools(&done, |tools| tools.add_async("then", Policy::default(), fine));
-    both(|| async {
-        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
-        let events = seen.clone();
-        let options = AsyncOptions::new(&tools).tool_call_id("call-7").on_event(move |event| {
-            events.lock().unwrap().push(match event {
-                Event::Start(call) => {
-                    assert_eq!(call.tool_call_id.as_deref(), Some("call-7"));
-                    format!("start {}", call.tool)
-                }
-                Event::End { call, result, .. } => format!("end {} {}", call.tool, result.is_ok()),
-                other => format!("{other:?}"),
-            });
-            panic!("an observer");
-        });
-        let finished = run_async(&program(), &json!({"id": "x"}), options).await.unwrap();
-        assert_eq!(finished.outcome().unwrap().to_string(), r#"{"status":"ok","value":"fine"}"#);
-        assert_eq!(*seen.lock().unwrap(), ["start do", "end do true", "start then", "end then true"]);
     });
 }
 

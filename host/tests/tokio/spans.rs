@@ -1,6 +1,6 @@
 //! Spans of `tracing`: one for a run, one in it for each call, and within that what a tool begins itself.
 
-use crate::support::{current, log, outcome, program, tools};
+use crate::support::{current, fine, log, outcome, program, tools};
 use ilo_host::data::Data;
 use ilo_host::run::Options;
 use ilo_host::tools::{Policy, Request};
@@ -8,16 +8,37 @@ use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Metadata, Subscriber};
 
 /// A line for each span, with its parent and its fields.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Spans>>);
+pub(crate) struct Seen(Arc<Mutex<Spans>>);
 
 #[derive(Default)]
 struct Spans {
     lines: Vec<String>,
     entered: Vec<u64>,
+}
+
+impl Seen {
+    /// Sees the spans of this thread until the guard is dropped.
+    pub(crate) fn watch() -> (Seen, DefaultGuard) {
+        let seen = Seen::default();
+        let guard = tracing::subscriber::set_default(seen.clone());
+        // Another test may come to the places of these spans for the first time just now, and make them known
+        // as places that nobody watches: they are passed once, and asked for anew.
+        let (_, done) = log();
+        let tools = tools(&done, |tools| tools.add_async("then", Policy::default(), fine));
+        current().block_on(outcome(&program(), &tools, Options::default()));
+        tracing::callsite::rebuild_interest_cache();
+        seen.0.lock().unwrap().lines.clear();
+        (seen, guard)
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().lines.clone()
+    }
 }
 
 struct Fields<'l>(&'l mut String);
@@ -77,8 +98,7 @@ fn a_run_and_its_calls_are_spans_with_names_and_kinds_of_failures() {
             Err::<(), _>("a private message")
         });
     });
-    let seen = Seen::default();
-    let guard = tracing::subscriber::set_default(seen.clone());
+    let (seen, guard) = Seen::watch();
     current().block_on(outcome(&program(), &tools, Options::default()));
     let mut blocking = ilo_host::Tools::new();
     for name in ["do", "undo", "then"] {
@@ -89,7 +109,7 @@ fn a_run_and_its_calls_are_spans_with_names_and_kinds_of_failures() {
     ilo_host::run(&program, entry, &input, &blocking, &Options::default(), &mut ()).unwrap();
     drop(guard);
     assert_eq!(
-        seen.0.lock().unwrap().lines,
+        seen.lines(),
         [
             "invoke_workflow in 0 gen_ai.workflow.name=\"f\" error.type=\"err\"",
             "execute_tool in 1 gen_ai.tool.name=\"do\"",

@@ -2,18 +2,21 @@
 
 use super::{STATEMENTS, Tables};
 use crate::answer::Answer;
-use crate::backend::{Alive, Outcome, Prepared};
+use crate::backend::{Alive, Exported, Filter, Outcome, Prepared};
 use crate::cipher::Cipher;
 use crate::decide;
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{Decision, FirstRecord, NewRun, Record, To};
 use crate::policy::{Effect, RecordedPolicy};
+use crate::row::{Decided, EXPECTS, Live};
+use crate::sqlite::portable;
 use crate::sqlite::reads::{self, continuable};
 use crate::sqlite::schema;
 use crate::state::State;
 use rusqlite::Connection;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 thread_local! {
     static NOW: Cell<i64> = const { Cell::new(0) };
@@ -133,4 +136,42 @@ fn a_run_whose_tools_are_missing_when_it_wakes_is_blocked_and_has_slept() {
         "the same is recorded once"
     );
     assert_eq!(claim(&tables, &cipher, run), Some(Some(Answer::Ok("null".to_owned()))));
+}
+
+#[test]
+fn an_answer_of_an_exported_run_is_compared_with_its_schema() {
+    let (tables, cipher, id) = asleep();
+    let page = reads::page(&tables.connection, &Filter::default(), 0, 1).unwrap();
+    let (run, live) = page.into_iter().next().unwrap().1.unwrap();
+    let schema = br#"{"type":"object","properties":{"paid":{"type":"boolean"}},"required":["paid"]}"#;
+    let expects = Decided {
+        run: id,
+        call: 1,
+        at: 10_000,
+        tool: "wait".to_owned(),
+        what: EXPECTS.to_owned(),
+        who: String::new(),
+        detail: schema.to_vec(),
+    };
+    for (answer, fits) in [
+        (r#"{"paid":true}"#, true),
+        (r#"{"paid":"no"}"#, false),
+        ("{}", false),
+        (r#""yes""#, false),
+        ("null", false),
+    ] {
+        let answer = Answer::Ok(answer.to_owned()).to_bytes();
+        let live = Live { state: State::Answered, wake: None, answer: Some(answer), ..live.clone().unwrap() };
+        let exported = Exported {
+            run: run.clone(),
+            live: Some(live),
+            decisions: vec![expects.clone()],
+            program: reads::program_of(&tables.connection, &run.program).unwrap(),
+            metadata: BTreeMap::new(),
+            settings: Vec::new(),
+        };
+        let read = portable::read(&portable::write(&exported).unwrap(), &cipher);
+        assert_eq!(read.is_ok(), fits, "{read:?}");
+        assert!(fits || read.unwrap_err().code == ErrorCode::Value);
+    }
 }

@@ -58,17 +58,21 @@ async def asked(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny |
     """
     import anyio
 
+    own_exits: list[BaseException] = []
     try:
-        return await _decided(ask, call, seconds)
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        return await _decided(ask, call, seconds, own_exits)
+    except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
         if isinstance(error, anyio.get_cancelled_exc_class()) and is_being_cancelled():
             raise
+        if isinstance(error, GeneratorExit) and error not in own_exits:
+            # Nobody awaits the run any more.
+            raise
         return error
 
 
-async def _decided(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny:
+async def _decided(ask: Ask, call: Call | Waiting, seconds: float, own_exits: list[BaseException]) -> bool | Deny:
     """What `ask` returns. A function that is not async is called in a thread."""
     import inspect
 
@@ -76,9 +80,9 @@ async def _decided(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Den
 
     with anyio.fail_after(max(seconds, 0)):
         is_async = inspect.iscoroutinefunction(ask) or inspect.iscoroutinefunction(getattr(ask, "__call__", None))
-        found: Any = ask(call) if is_async else await in_thread(ask, call)
+        found: Any = ask(call) if is_async else await in_thread(ask, call, own_exits)
         if hasattr(found, "__await__"):
-            found = await detached(found)
+            found = await detached(found, [], own_exits)
     if isinstance(found, (bool, Deny)):
         return found
     raise TypeError(f"`ask` returns True, False or `ilo.Deny(reason)`, found {found!r}")

@@ -67,11 +67,13 @@ class Timed:
     left behind in a task of its own.
     """
 
-    __slots__ = ("call", "cancelled", "is_late", "leaves", "timers", "waits")
+    __slots__ = ("call", "cancelled", "is_closed", "is_late", "leaves", "timers", "waits")
 
     def __init__(self, call: Coroutine[Any, Any, Any], waits: Any) -> None:
         self.call = call
         self.waits = waits
+        # Whether whoever awaits the run has closed it.
+        self.is_closed = False
         self.is_late = False
         # The cancellation from outside, which the coroutine may have suppressed.
         self.cancelled: BaseException | None = None
@@ -116,6 +118,7 @@ class Timed:
                 try:
                     sent = yield self.waits
                 except GeneratorExit:
+                    self.is_closed = True
                     call.close()
                     raise
                 except BaseException as error:
@@ -146,10 +149,11 @@ async def _rest(call: Timed) -> Any:
     return await call
 
 
-async def detached(call: Awaitable[T], hit: list[BaseException] | None = None) -> T:
+async def detached(call: Awaitable[T], hit: list[BaseException], own_exits: list[BaseException]) -> T:
     """Awaits a call that is left behind if it goes on although it was cancelled.
 
-    If it answers after a cancellation, that is its answer, and `hit` has the cancellation.
+    If it answers after a cancellation, that is its answer, and `hit` has the cancellation. What the call raises to end
+    its caller is added to `own_exits`.
     """
     if not _is_asyncio():
         # In trio nothing outlives its scope.
@@ -173,10 +177,10 @@ async def detached(call: Awaitable[T], hit: list[BaseException] | None = None) -
             raise
         if task.cancelled():
             raise
-        if hit is not None:
-            hit.append(error)
+        hit.append(error)
     value, exit = task.result()
     if exit is not None:
+        own_exits.append(exit)
         raise exit
     return value
 
@@ -185,7 +189,7 @@ async def _exits(call: Awaitable[T]) -> tuple[Any, BaseException | None]:
     """The value of a call, or the exception that would end the event loop if a task raised it."""
     try:
         return await call, None
-    except (KeyboardInterrupt, SystemExit) as error:
+    except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:
         return None, error
 
 
@@ -226,8 +230,11 @@ def is_being_cancelled() -> bool:
     return cancelling is None or cancelling() > 0
 
 
-async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
-    """Calls a function in its own thread. If it hangs, neither the event loop nor the process waits for it."""
+async def in_thread(function: Callable[[Any], Any], given: Any, own_exits: list[BaseException]) -> Any:
+    """Calls a function in its own thread. If it hangs, neither the event loop nor the process waits for it.
+
+    What the function raises is added to `own_exits`.
+    """
     import contextvars
 
     import anyio
@@ -256,6 +263,7 @@ async def in_thread(function: Callable[[Any], Any], given: Any) -> Any:
         raise
     value, error = result[0]
     if error is not None:
+        own_exits.append(error)
         raise error
     return value
 

@@ -467,10 +467,10 @@ class Loop:
                 self._ended(ticket, tool.name, kind, own)
             else:
                 drive.in_doubt(ticket, f"tool `{tool.name}` was cancelled before it had answered")
-        except GeneratorExit:
-            # Nobody awaits the run any more.
-            raise
         except BaseException as error:
+            if call and call.is_closed:
+                # Nobody awaits the run any more.
+                raise
             self._leave(ticket, tool.name, kind, error)
         else:
             drive.settle(ticket, value)
@@ -511,16 +511,17 @@ class Loop:
         own = self.call_timeout if tool.timeout is None else tool.timeout
         left = own if kind == _ENTRY else drive.seconds_left
         hit: list[BaseException] = []
+        own_exits: list[BaseException] = []
         if tool.retries:
             # What a tool changes in its arguments is not for the next attempt.
             arguments = _copy(arguments)
         with anyio.CancelScope(deadline=anyio.current_time() + min(own, left)) as scope:
             self.scopes[ticket] = (kind, scope)
             try:
-                value: Any = tool.call(arguments) if tool.is_async else await in_thread(tool.call, arguments)
+                value: Any = tool.call(arguments) if tool.is_async else await in_thread(tool.call, arguments, own_exits)
                 # Whatever the tool says of itself: what can be awaited is.
                 if hasattr(value, "__await__"):
-                    value = await detached(value, hit)
+                    value = await detached(value, hit, own_exits)
             except Suspend as why:
                 self._suspend(ticket, tool.name, arguments, kind, why)
             except Exception as error:
@@ -536,9 +537,10 @@ class Loop:
                 if scope.cancel_called or is_being_cancelled():
                     raise
                 drive.in_doubt(ticket, f"tool `{tool.name}` was cancelled before it had answered")
-            except GeneratorExit:
-                raise
             except BaseException as error:
+                if isinstance(error, GeneratorExit) and error not in own_exits:
+                    # Nobody awaits the run any more.
+                    raise
                 self._leave(ticket, tool.name, kind, error)
             else:
                 drive.settle(ticket, value)

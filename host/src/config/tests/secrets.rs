@@ -34,6 +34,7 @@ const SHOWN: &[&str] = &[
     "cancel_grace_ms",
     "retries",
     "binary",
+    "on_unanswered",
     "on_doubt",
     "rollback",
     "big_numbers",
