@@ -5,25 +5,26 @@
 //! or a value), both are offered.
 
 use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, STEP_KEYS, STEPS, operator};
+use crate::document::Entry;
 use crate::notation::Notation;
 
 /// A record or list that encloses the position.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Level {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Level<'d> {
     /// The key under which the position is; `None` in a list.
-    pub key: Option<String>,
-    /// All keys that the record has, with their values if these are texts or plain words.
-    pub entries: Vec<(String, Option<String>)>,
+    pub key: Option<&'d str>,
+    /// All entries that the record has.
+    pub entries: &'d [Entry<'d>],
 }
 
-impl Level {
-    /// The value of a key, if it is a text or a plain word.
-    pub fn value(&self, key: &str) -> Option<&str> {
-        self.entries.iter().find(|(name, _)| name == key).and_then(|(_, value)| value.as_deref())
+impl<'d> Level<'d> {
+    /// The value of a key, if it is a text.
+    pub fn value(&self, key: &str) -> Option<&'d str> {
+        self.entries.iter().find(|entry| entry.name() == Some(key))?.value.text()
     }
 
     fn has(&self, word: &str) -> bool {
-        self.entries.iter().any(|(name, _)| name == word)
+        self.entries.iter().any(|entry| entry.name() == Some(word))
     }
 }
 
@@ -67,14 +68,14 @@ pub enum Wanted {
 }
 
 /// The role of the value at the end of a path.
-pub fn wanted(notation: Notation, path: &[Level]) -> Wanted {
+pub fn wanted(notation: Notation, path: &[Level<'_>]) -> Wanted {
     let dialect = Dialect::of(notation);
     path.iter().fold(Wanted::Program, |outer, level| inside(dialect, outer, level))
 }
 
 /// The role of the value under a key, or in a list.
-fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
-    let Some(word) = level.key.as_deref() else {
+fn inside(dialect: Dialect, outer: Wanted, level: &Level<'_>) -> Wanted {
+    let Some(word) = level.key else {
         return match outer {
             Wanted::Block => Wanted::Step,
             Wanted::Tools => Wanted::Tool,
@@ -112,7 +113,7 @@ fn head(key: Key) -> Wanted {
 }
 
 /// The role of the value under a key of a step, a handler or an arm.
-fn part(key: Key, level: &Level, dialect: Dialect) -> Wanted {
+fn part(key: Key, level: &Level<'_>, dialect: Dialect) -> Wanted {
     match key {
         Key::Call => Wanted::Tool,
         Key::Args => Wanted::Arguments,
@@ -140,7 +141,7 @@ fn part(key: Key, level: &Level, dialect: Dialect) -> Wanted {
 }
 
 /// The kind of step that a record is, by its keys so far.
-fn form_of(dialect: Dialect, level: &Level) -> Option<&'static Form> {
+fn form_of(dialect: Dialect, level: &Level<'_>) -> Option<&'static Form> {
     let written = |form: &&Form| dialect.has(form.key) && level.has(dialect.word(form.key));
     let found = STEPS.iter().find(written)?;
     let takes_result = found.key == Key::Match && !level.has(dialect.word(Key::Cases));
@@ -148,7 +149,7 @@ fn form_of(dialect: Dialect, level: &Level) -> Option<&'static Form> {
 }
 
 /// The keys that the record at the end of a path may still have, in the words of the notation.
-pub fn words(notation: Notation, path: &[Level], here: &Level) -> Vec<&'static str> {
+pub fn words(notation: Notation, path: &[Level<'_>], here: &Level<'_>) -> Vec<&'static str> {
     let dialect = Dialect::of(notation);
     let mut keys: Vec<Key> = Vec::new();
     match wanted(notation, path) {
@@ -190,17 +191,20 @@ pub fn words(notation: Notation, path: &[Level], here: &Level) -> Vec<&'static s
 }
 
 /// The words that a record does not have yet.
-fn new(here: &Level, words: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
+fn new(here: &Level<'_>, words: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
     words.into_iter().filter(|word| !word.is_empty() && !here.has(word)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Node;
+    use crate::span::Span;
 
-    fn level(key: Option<&str>, entries: &[&str]) -> Level {
-        let entries = entries.iter().map(|&name| (name.to_owned(), None)).collect();
-        Level { key: key.map(str::to_owned), entries }
+    fn level(key: Option<&'static str>, entries: &[&'static str]) -> Level<'static> {
+        let node = |name| Node::of_text(name, Span::at(0));
+        let entries: Vec<_> = entries.iter().map(|name| Entry { key: node(name), value: node("") }).collect();
+        Level { key, entries: entries.leak() }
     }
 
     #[test]
@@ -217,13 +221,13 @@ mod tests {
 
     #[test]
     fn a_path_tells_what_a_value_is() {
-        let of = |notation, path: &[Level]| wanted(notation, path);
+        let of = |notation, path: &[Level<'_>]| wanted(notation, path);
         let steps = level(Some("steps"), &["steps"]);
         let named = level(Some("user"), &["user"]);
         let call = level(Some("call"), &["call"]);
         let args = level(Some("args"), &["call", "args"]);
-        assert_eq!(of(Notation::Workflow, &[steps.clone(), named.clone(), call]), Wanted::Tool);
-        assert_eq!(of(Notation::Workflow, &[steps.clone(), named.clone(), args]), Wanted::Arguments);
+        assert_eq!(of(Notation::Workflow, &[steps, named, call]), Wanted::Tool);
+        assert_eq!(of(Notation::Workflow, &[steps, named, args]), Wanted::Arguments);
         let catch = level(Some("catch"), &["call", "catch"]);
         let returned = level(Some("return"), &["return"]);
         assert_eq!(of(Notation::Workflow, &[steps, named, catch, returned]), Wanted::Return);

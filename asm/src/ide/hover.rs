@@ -11,6 +11,7 @@ use crate::span::Span;
 use crate::syntax::inputs::behind;
 use crate::syntax::lexer::Kind;
 use crate::text::shortened;
+use bumpalo::Bump;
 
 /// The longest description of a tool that is shown.
 const DESCRIPTION: usize = 2_000;
@@ -117,7 +118,8 @@ impl Analysis<'_> {
             let text = format!("{}\n\n{}", code(&meaning::form(row)), row.meaning);
             return Some(Hover { span: token.span(), text });
         }
-        let place = place::find(self.source, self.notation, offset)?;
+        let arena = Bump::new();
+        let place = place::find(self.source, self.notation, offset, &arena)?;
         if place.at == At::Value {
             return self.of_operation(offset, &place);
         }
@@ -127,7 +129,7 @@ impl Analysis<'_> {
     }
 
     /// The meaning of a function or operator in an expression.
-    fn of_operation(&self, offset: u32, place: &place::Place) -> Option<Hover> {
+    fn of_operation(&self, offset: u32, place: &place::Place<'_>) -> Option<Hover> {
         let before = self.at(Span::new(place.word.start, offset.max(place.word.start)));
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let typed = before.trim_end_matches(is_part);

@@ -34,7 +34,7 @@ pub(super) fn form(row: &Row) -> String {
 }
 
 /// The purpose of a key at a position of a document; `None` if it is a freely chosen name.
-pub(super) fn of_key(notation: Notation, path: &[Level], word: &str) -> Option<&'static str> {
+pub(super) fn of_key(notation: Notation, path: &[Level<'_>], word: &str) -> Option<&'static str> {
     let dialect = Dialect::of(notation);
     match wanted(notation, path) {
         Wanted::Inputs | Wanted::Arguments | Wanted::Cases | Wanted::Fields | Wanted::Name => None,

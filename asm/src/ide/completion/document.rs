@@ -10,10 +10,12 @@ use crate::ide::{Analysis, Target, known, meaning};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
+use bumpalo::Bump;
 
 /// The completions at an offset.
 pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
-    let Some(place) = place::find(of.source, of.notation, offset) else { return Vec::new() };
+    let arena = Bump::new();
+    let Some(place) = place::find(of.source, of.notation, offset, &arena) else { return Vec::new() };
     let mut found =
         Found { span: Span::new(place.word.start, offset.max(place.word.start)), all: Vec::new() };
     let dialect = Dialect::of(of.notation);
@@ -51,7 +53,7 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
 }
 
 /// Adds the missing quotes to completions in JSON.
-fn quote(of: &Analysis<'_>, place: &Place, found: &mut Found) {
+fn quote(of: &Analysis<'_>, place: &Place<'_>, found: &mut Found) {
     if of.notation == Notation::Workflow || place.quoted {
         return;
     }
@@ -75,9 +77,9 @@ fn tools(of: &Analysis<'_>, offset: u32, found: &mut Found) {
 }
 
 /// The arguments of the call, without those that it has already.
-fn arguments(of: &Analysis<'_>, place: &Place, found: &mut Found) {
+fn arguments(of: &Analysis<'_>, place: &Place<'_>, found: &mut Found) {
     let call = place.path.last().and_then(|level| level.value("call"));
-    let written = |name: &str| place.here.entries.iter().any(|(key, _)| key == name);
+    let written = |name: &str| place.here.entries.iter().any(|entry| entry.name() == Some(name));
     match of.target(call.unwrap_or("")) {
         Target::Function(number) => {
             for parameter in of.file.functions.get(number).map_or(&[][..], |callee| callee.parameters) {

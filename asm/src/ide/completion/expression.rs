@@ -8,6 +8,7 @@ use crate::ast::Slot;
 use crate::check::KnownSlot;
 use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{Dialect, Key, operator};
+use crate::document::Entry;
 use crate::expr::reference::INPUT;
 use crate::ide::{Analysis, known, meaning};
 use crate::notation::Notation;
@@ -66,10 +67,10 @@ pub(super) fn inside(typed: &str, whole: bool) -> Option<bool> {
 }
 
 /// Whether a text at this place is an expression without braces.
-pub(in crate::ide) fn is_whole(notation: Notation, path: &[Level]) -> bool {
+pub(in crate::ide) fn is_whole(notation: Notation, path: &[Level<'_>]) -> bool {
     const CONDITIONS: [Key; 5] = [Key::If, Key::Where, Key::While, Key::Until, Key::Assert];
     let dialect = Dialect::of(notation);
-    let word = path.last().and_then(|level| level.key.as_deref()).unwrap_or("");
+    let word = path.last().and_then(|level| level.key).unwrap_or("");
     let is = |keys: &[Key]| dialect.meaning(word, keys).is_some();
     is(&CONDITIONS) || (notation == Notation::Workflow && is(&[Key::Expr]))
 }
@@ -113,7 +114,7 @@ fn plain(path: &str) -> String {
 }
 
 /// The names, fields and functions that may end an expression.
-pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level], found: &mut Found) {
+pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level<'_>], found: &mut Found) {
     let typed = of.at(Span::new(found.span.start, offset));
     let start = path_start(typed);
     let steps = path;
@@ -176,15 +177,16 @@ fn variables(
 }
 
 /// The names of the steps of a workflow above a place that nothing reads yet.
-fn steps_before(notation: Notation, path: &[Level], found: &mut Found) {
+fn steps_before(notation: Notation, path: &[Level<'_>], found: &mut Found) {
     let named = path.iter().enumerate().filter(|(depth, _)| {
         notation == Notation::Workflow
             && wanted(notation, path.get(..*depth).unwrap_or_default()) == Wanted::Block
     });
-    for (name, level) in named.flat_map(|(_, level)| level.entries.iter().map(move |(name, _)| (name, level)))
+    for (name, level) in named
+        .flat_map(|(_, level)| level.entries.iter().filter_map(Entry::name).map(move |name| (name, level)))
     {
-        let known = found.all.iter().any(|one| one.label == *name);
-        if !known && is_name(name) && level.key.as_ref() != Some(name) {
+        let known = found.all.iter().any(|one| one.label == name);
+        if !known && is_name(name) && level.key != Some(name) {
             found.add(CompletionKind::Slot, name, "any", "");
         }
     }
