@@ -7,7 +7,7 @@ use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
 use super::{answer_fields, flow, liveness, messages, rollbacks, types};
 use crate::ast::{Call, File, Function};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::sorting::sort_by_key;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -45,16 +45,15 @@ pub(super) fn check<'a>(
     let whole = (function, names.inputs(number));
     let types::Found { diagnostics: mut found, reads, returns, answers, counts, compared } =
         types::check(file, whole, &facts, &resolved, &[], comparisons);
-    drop_warnings_of_suspects(function, &mut found);
-    let found = if function.suspects.is_empty() || !found.has_errors() {
-        found
-    } else {
-        without_suspects(function, found, report, |suspects| {
-            let mut left = types::check(file, whole, &facts, &resolved, suspects, comparisons).diagnostics;
-            drop_warnings_of_suspects(function, &mut left);
-            left
-        })
-    };
+    let suspects = function.suspects.get(..SUSPECTS).unwrap_or(function.suspects);
+    drop_warnings_of_suspects(suspects, &mut found);
+    if !suspects.is_empty() && found.has_errors() {
+        let without = types::check(file, whole, &facts, &resolved, suspects, comparisons);
+        let mut left = without.diagnostics;
+        drop_warnings_of_suspects(suspects, &mut left);
+        escalate_suspects(suspects, &found, &left, report);
+        found = left;
+    }
     report.diagnostics.append(found);
     answer_fields::report(reads, function.notation, report);
     let _ = report.spend(compared);
@@ -112,45 +111,36 @@ fn resolve<'f, 'a>(
     names.resolve(call, whole, report)
 }
 
-/// The most suspects of a function that are examined one by one.
+/// The most suspects of a function of which nothing is assumed.
 const SUSPECTS: usize = 16;
 
 /// Drops further warnings at suspects, and about lists in their texts: each has a warning already.
-fn drop_warnings_of_suspects(function: &Function<'_>, found: &mut Diagnostics) {
-    if !function.suspects.is_empty() {
+fn drop_warnings_of_suspects(suspects: &[Span], found: &mut Diagnostics) {
+    if !suspects.is_empty() {
         let inside = |span: Span| {
-            let around = |suspect: &&Span| suspect.start <= span.start && span.end <= suspect.end;
-            function.suspects.iter().take(SUSPECTS).find(around).is_some()
+            suspects.iter().any(|suspect| suspect.start <= span.start && span.end <= suspect.end)
         };
         found.retain(|_, one, _| {
             let of_part = one.code == Code::ListInText && inside(one.span);
-            one.is_error() || !(of_part || function.suspects.contains(&one.span))
+            one.is_error() || !(of_part || suspects.contains(&one.span))
         });
     }
 }
 
-/// The type errors of a function without those that follow from its suspects. If an error follows from a
-/// suspect, the warning about the suspect becomes the error, because the warning has the fix.
-fn without_suspects(
-    function: &Function<'_>,
-    mut found: Diagnostics,
-    report: &mut Report<'_>,
-    check: impl Fn(&[Span]) -> Diagnostics,
-) -> Diagnostics {
-    let mut excluded: Vec<Span> = Vec::new();
-    for &suspect in function.suspects.iter().take(SUSPECTS) {
-        excluded.push(suspect);
-        let left = check(&excluded);
-        if left.as_slice().len() == found.as_slice().len() {
-            excluded.pop();
-            continue;
-        }
-        let at = |error: &&Diagnostic| error.span == suspect;
-        let code = found.as_slice().iter().find(at).map_or(Code::TypeMismatch, |error| error.code);
-        report.diagnostics.escalate(suspect, code);
-        found = left;
+/// Makes errors of the warnings about suspects from which errors follow: those that are left out if nothing is
+/// assumed of the suspects. The warnings have the fixes.
+fn escalate_suspects(suspects: &[Span], found: &Diagnostics, left: &Diagnostics, report: &mut Report<'_>) {
+    if left.as_slice().len() == found.as_slice().len() {
+        return;
     }
-    found
+    let error_at = |suspect: Span| found.as_slice().iter().find(|one| one.span == suspect);
+    let is_direct = suspects.iter().any(|&suspect| error_at(suspect).is_some());
+    for &suspect in suspects {
+        let code = error_at(suspect).map(|error| error.code);
+        if let Some(code) = code.or((!is_direct).then_some(Code::TypeMismatch)) {
+            report.diagnostics.escalate(suspect, code);
+        }
+    }
 }
 
 fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts, report: &mut Report<'_>) {

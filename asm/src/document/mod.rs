@@ -306,13 +306,6 @@ pub(crate) fn first_of(node: &Node<'_>) -> Span {
     if node.is_scalar() { node.span } else { first }
 }
 
-/// Whether a node can be copied unchanged into the braces of YAML.
-pub(crate) fn fits_in_braces(node: &Node<'_>, source: &str) -> bool {
-    let text = source.get(node.span.range()).unwrap_or("{");
-    let plain = !text.contains(['{', '}', ',', '[', ']', '#', '\n']);
-    node.is_scalar() && (plain || matches!(node.kind, Kind::Text(Text { style: Style::Double, .. })))
-}
-
 /// A key in the form for messages.
 pub(crate) fn shown(node: &Node<'_>) -> String {
     match node.kind {

@@ -9,7 +9,6 @@ use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::reader_habits::Asked;
-use crate::document::fits_in_braces;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
 use crate::foreign;
@@ -172,14 +171,12 @@ impl<'a> StepReader<'_, 'a> {
         let form = self.dialect.return_form(word);
         let wrong =
             self.wrong_return(entry.key.span, "a plain value from a function whose type is a result", &form);
-        let unsure = self.failure().is_some() && literal_type(value).is_none();
-        let edits = if unsure { None } else { self.wrap(entry, word) };
         let help = format!(
             "write `{}` to succeed with it, `{}` to fail with it",
             self.dialect.return_form("ok"),
             self.dialect.return_form(self.dialect.word(Key::Message))
         );
-        self.report(wrong.fix_or_help(edits.map(|edits| Fix::writes(&form, edits)), help));
+        self.report(wrong.help(help));
         true
     }
 
@@ -188,10 +185,7 @@ impl<'a> StepReader<'_, 'a> {
         let form = "default: {return: {ok: …}}";
         let message = "a plain value from a function whose type is a result";
         let wrong = self.wrong_return(entry.key.span, message, form);
-        let value = entry.value.span;
-        let edits = vec![Edit::insert(value.start, "{return: {ok: "), Edit::insert(value.end, "}}")];
-        let fix = fits_in_braces(&entry.value, self.source).then(|| Fix::writes(form, edits));
-        self.report(wrong.fix_or_help(fix, "write `default:`, and `return:` with `ok:` below it"));
+        self.report(wrong.help("write `default:`, and `return:` with `ok:` below it"));
     }
 
     /// Reports a success in a function that does not return a result.
@@ -218,27 +212,6 @@ impl<'a> StepReader<'_, 'a> {
         Diagnostic::new(Code::WrongReturn, at, message)
             .expected(format!("`{form}`"), format!("`{found}`"))
             .related(self.output.span, "the type is given here")
-    }
-
-    /// The edits that wrap a value in a record with one key.
-    fn wrap(&self, entry: &Entry<'a>, word: &str) -> Option<Vec<Edit>> {
-        let value = entry.value.span;
-        if !self.dialect.is_yaml() {
-            let open = format!("{{\"{word}\":{}", self.dialect.blank());
-            return Some(vec![Edit::insert(value.start, open), Edit::insert(value.end, "}")]);
-        }
-        // On a line of its own, two deeper than the key.
-        let before = self.source.get(..entry.key.span.start as usize)?;
-        let line = before.rsplit('\n').next().unwrap_or("");
-        if !line.chars().all(|c| matches!(c, ' ' | '-'))
-            || !entry.value.is_scalar()
-            || value.start >= value.end
-        {
-            return None;
-        }
-        let indent = " ".repeat(line.len() + 2);
-        let place = Span::new(entry.key.span.end, value.start);
-        Some(vec![Edit::new(place, format!(":\n{indent}{word}: "))])
     }
 }
 

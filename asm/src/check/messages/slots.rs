@@ -76,36 +76,13 @@ fn clause(reason: Unset, terms: Terms) -> String {
 
 /// Points to the code that leaves a slot unset.
 fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
-    let word = |word| terms.word(word);
     let (span, what) = match reason {
         Unset::Never => return diagnostic,
-        Unset::Branch(Path::Then, span) => {
-            (span, format!("not set when the condition of this {} holds", word(Word::If)))
+        Unset::Branch(_, span) | Unset::FirstPass(span) | Unset::NoPass(span) => {
+            (span, "not set on a path here")
         }
-        Unset::Branch(Path::Else, span) => {
-            (span, format!("not set when the {} of this {} runs", word(Word::Else), word(Word::If)))
-        }
-        Unset::Branch(Path::NotTaken, span) => {
-            (span, format!("not set when this {} is not taken", word(Word::If)))
-        }
-        Unset::Branch(Path::Err | Path::Ok, span) => {
-            (span, terms.choose("not set when this arm runs", "not set on this path").to_owned())
-        }
-        Unset::Branch(Path::Broken, span) => {
-            (span, format!("not set when this {} ends the {}", word(Word::Break), word(Word::For)))
-        }
-        Unset::Branch(Path::Unbroken, span) => {
-            (span, format!("not set when no {} ends this {}", word(Word::Break), word(Word::For)))
-        }
-        Unset::Branch(Path::Skipped, span) => {
-            (span, format!("not set when this {} ends the pass", word(Word::Skip)))
-        }
-        Unset::Branch(Path::Caught, span) => (span, "not set when this handler runs".to_owned()),
-        Unset::FirstPass(span) => (span, format!("not set in the first pass of this {}", word(Word::For))),
-        Unset::NoPass(span) => (span, format!("not set when this {} makes no pass", word(Word::For))),
         Unset::Matched(span) => {
-            let id = "taken apart by this MATCH; its OK arm binds the value";
-            (span, terms.choose(id, "this is the call").to_owned())
+            (span, terms.choose("taken apart by this MATCH; its OK arm binds the value", "this is the call"))
         }
     };
     diagnostic.related(span, what)

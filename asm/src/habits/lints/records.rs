@@ -72,7 +72,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
         let word = name.strip_prefix('$').unwrap_or(name);
         if self.at.names.has_function(name) {
-            let blank = if self.at.dialect.is_bare() { "" } else { " " };
+            let blank = self.at.dialect.blank();
             let (call, args) = (self.at.dialect.word(Key::Call), self.at.dialect.word(Key::Args));
             let form = if self.at.dialect.is_yaml() {
                 format!("`{call}: {name}`, `{args}: {{…}}`")
@@ -166,7 +166,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return;
         }
         let spelling = operator.spelling;
-        let blank = if self.at.dialect.is_bare() { "" } else { " " };
+        let blank = self.at.dialect.blank();
         let form = if operands.len() == 1 {
             format!("{{\"{spelling}\":{blank}…}}")
         } else {
