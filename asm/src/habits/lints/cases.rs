@@ -46,7 +46,7 @@ impl<'a> Lints<'_, '_, 'a> {
             between.contains(':') && self.at.source.get(key.span.range()).unwrap_or("").starts_with('"');
         self.warn(match inside.filter(|_| written && !self.at.dialect.is_yaml()) {
             Some(inside) => {
-                let blank = if self.at.dialect.is_bare() { "" } else { " " };
+                let blank = self.at.dialect.blank();
                 let cases: Vec<String> =
                     names.iter().map(|name| format!("\"{name}\":{blank}{inside}")).collect();
                 let span = Span::new(key.span.start, value.span.end);
