@@ -179,14 +179,13 @@ pub fn words(notation: Notation, path: &[Level<'_>], here: &Level<'_>) -> Vec<&'
         }
         _ => {}
     }
-    let mut words =
-        new(here, keys.into_iter().filter(|&key| dialect.takes(key)).map(|key| dialect.word(key)));
-    let mut seen = Vec::new();
-    words.retain(|word| {
-        let first = !seen.contains(word);
-        seen.push(*word);
-        first
-    });
+    let all = keys.into_iter().filter(|&key| dialect.takes(key)).map(|key| dialect.word(key));
+    let mut words = Vec::new();
+    for word in new(here, all) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
     words
 }
 
