@@ -127,8 +127,8 @@ fn drop_warnings_of_suspects(suspects: &[Span], found: &mut Diagnostics) {
     }
 }
 
-/// Makes errors of the warnings about suspects from which errors follow: those that are left out if nothing is
-/// assumed of the suspects. The warnings have the fixes.
+/// Makes errors of the warnings about suspects from which errors follow: those that are left out if nothing
+/// is assumed of the suspects. The warnings have the fixes.
 fn escalate_suspects(suspects: &[Span], found: &Diagnostics, left: &Diagnostics, report: &mut Report<'_>) {
     if left.as_slice().len() == found.as_slice().len() {
         return;
