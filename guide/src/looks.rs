@@ -9,7 +9,7 @@ use crate::vocab::{Length, Vocab};
 use hashbrown::HashMap;
 
 /// The most ends that are found for one mask. Tokens that need more are not allowed, so that time is bounded.
-const MOST: usize = 256;
+const MOST: usize = 64;
 
 /// What is known of ends for one mask: their lengths in tokens, `None` if they exceed the limit.
 struct Looks<'v, S: Surface> {

@@ -53,7 +53,7 @@ impl Guide<'_, '_> {
     /// that ends the program, and `prefix` the text that the host writes before the body.
     pub fn next_json(&mut self) -> String {
         let nodes: Vec<Value> = self.next().iter().map(Node::to_json).collect();
-        let prefix = self.surface.machine.core.session.prefix();
+        let prefix = self.surface.core.session.prefix();
         self.shown(&nodes, &prefix)
     }
 }

@@ -3,11 +3,9 @@
 
 use crate::automaton::formats;
 use crate::automaton::integers::Integers;
-use crate::automaton::lex::{LEVELS, Lex, Machine};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, LOOPS, NONE, Phase, SLOTS};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, one};
+use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS};
 use crate::automaton::steps::Constant;
-use crate::automaton::texts::Inside;
 use crate::automaton::want::ANY;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::{TABLE, Word};
@@ -73,171 +71,6 @@ impl Out for Written {
     }
 }
 
-/// The node that the unfinished token will become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Becomes {
-    /// The token is complete.
-    Whole,
-    Line(u8, Word),
-    Word(Word),
-    Integer(u32),
-    Nil,
-    Bool(bool),
-    /// A number or a text, as its bytes show.
-    Constant,
-}
-
-impl Machine<'_, '_> {
-    /// Whether the program may end here.
-    pub(crate) fn may_end(&mut self) -> bool {
-        match self.lex {
-            Lex::Line(0) => self.core.trial(Core::end),
-            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
-            _ => self.attempt(|this| this.end_line() && this.core.end()),
-        }
-    }
-
-    /// The bytes that complete the unfinished token, and the node that it becomes. Between tokens, the next
-    /// one.
-    pub(crate) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
-        match self.lex {
-            Lex::Line(0) if self.core.trial(Core::end) => Some((Vec::new(), Becomes::Whole)),
-            Lex::Line(blanks) => {
-                let (level, word) = self.core.ending_line(blanks.div_ceil(2))?;
-                let mut bytes = vec![b' '; usize::from(2 * level).saturating_sub(blanks.into())];
-                bytes.extend(word.mnemonic().bytes());
-                Some((bytes, Becomes::Line(level, word)))
-            }
-            Lex::Start => self.core.trial(|core| {
-                let node = core.ending_node()?;
-                Some(match node {
-                    Node::Word(word) => (word.mnemonic().into(), Becomes::Word(word)),
-                    Node::Integer(number) => (number.to_string().into(), Becomes::Integer(number)),
-                    Node::Nil => (b"nil".to_vec(), Becomes::Nil),
-                    Node::Bool(truth) => (truth.to_string().into(), Becomes::Bool(truth)),
-                    Node::Number(text) => (text.into(), Becomes::Constant),
-                    Node::Text(text) => (serde_json::Value::from(text).to_string().into(), Becomes::Constant),
-                })
-            }),
-            Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
-            Lex::Integer(value) => self.rest_of_integer(value),
-            Lex::Number(length) => {
-                let written = self.tail(length.into());
-                let whole = self.core.first_number(written)?;
-                let rest = whole.as_bytes().get(written.len()..)?.to_vec();
-                Some((rest, Becomes::Constant))
-            }
-            Lex::Text(start, inside) => Some((self.rest_of_text(start, inside)?, Becomes::Constant)),
-            Lex::Behind => Some((Vec::new(), Becomes::Whole)),
-        }
-    }
-
-    /// Takes the node that a token has become, and the bytes that complete it.
-    pub(crate) fn take(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
-        match becomes {
-            Becomes::Whole => {}
-            Becomes::Line(level, word) => self.core.begin_line(level, word),
-            Becomes::Word(word) => self.core.take_word(word),
-            Becomes::Integer(number) => self.core.take_integer(number),
-            Becomes::Nil => self.core.take_constant(Constant::Nil),
-            Becomes::Bool(truth) => self.core.take_constant(Constant::Bool(truth)),
-            Becomes::Constant => {
-                let whole = rest.iter().all(|&byte| self.byte(byte));
-                let Lex::Number(length) = self.lex else { return whole && self.lex == Lex::Behind };
-                let written = self.tail(length.into()).to_vec();
-                return whole && self.core.complete_number(&written);
-            }
-        }
-        true
-    }
-
-    fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Becomes)> {
-        let word = match level {
-            Some(level) => {
-                let first = self.core.trial(|core| core.ending_word(level));
-                first.filter(|&word| left & one(word) != 0)
-            }
-            None if left == 0 => {
-                let written = self.tail(length);
-                let name = self.names().find(|name| name.starts_with(written))?;
-                let becomes = if name == b"nil" { Becomes::Nil } else { Becomes::Bool(name == b"true") };
-                return Some((name.get(length..)?.to_vec(), becomes));
-            }
-            None => self.core.constant_word().filter(|&word| left & one(word) != 0),
-        };
-        // The word that ends soonest, or else the first.
-        let soon = [Word::Fail, Word::Lit, Word::List, Word::Let, Word::Ref];
-        let word = word.or_else(|| soon.into_iter().find(|&word| left & one(word) != 0));
-        let word = word.or_else(|| TABLE.iter().map(|row| row.word).find(|&it| left & one(it) != 0))?;
-        let rest = word.mnemonic().as_bytes().get(length..)?.to_vec();
-        Some((rest, level.map_or(Becomes::Word(word), |level| Becomes::Line(level, word))))
-    }
-
-    fn rest_of_integer(&mut self, begun: u32) -> Option<(Vec<u8>, Becomes)> {
-        let integers = self.integers();
-        let (mut value, mut rest) = (begun, Vec::new());
-        while !self.core.has(integers, value) {
-            let longer = |digit: u8| value.checked_mul(10)?.checked_add(digit.into());
-            let fits = |digit: &u8| longer(*digit).is_some_and(|it| self.core.begins(integers, it));
-            let digit = (0..10).filter(|_| value != 0).find(fits)?;
-            value = longer(digit)?;
-            rest.push(b'0' + digit);
-        }
-        Some((rest, Becomes::Integer(value)))
-    }
-
-    fn rest_of_text(&mut self, start: usize, inside: Inside) -> Option<Vec<u8>> {
-        if let Some(texts) = self.core.texts() {
-            let written = self.text.get(start..).unwrap_or_default();
-            let quoted = texts.iter().map(|text| serde_json::Value::from(&**text).to_string());
-            let mut rest =
-                quoted.filter_map(|text| text.as_bytes().strip_prefix(written).map(<[u8]>::to_vec));
-            return rest.next();
-        }
-        if let Some(format) = self.core.format() {
-            let written = self.text.get(start + 1..).unwrap_or_default();
-            return formats::rest(format, written).map(|rest| [rest.as_bytes(), b"\""].concat());
-        }
-        let mut rest = Vec::new();
-        self.attempt(|this| {
-            let mut inside = inside;
-            while this.lex != Lex::Behind {
-                let bytes: &[u8] = match inside {
-                    Inside::Escape => b"nu\"\\/bfrt",
-                    Inside::Unicode(..) => b"0123456789abcdef",
-                    Inside::Character(_, low, _) => &[low],
-                    Inside::Plain => b"\"abcdefghijklmnopqrstuvwxyz0123456789-_",
-                };
-                let byte = first_that_ends(bytes, inside, |bytes| {
-                    this.attempt(|it| bytes.iter().all(|&byte| it.byte(byte)))
-                })?;
-                this.byte(byte);
-                rest.push(byte);
-                if let Lex::Text(_, next) = this.lex {
-                    inside = next;
-                }
-            }
-            Some(())
-        })?;
-        Some(rest)
-    }
-}
-
-/// Of the bytes that may continue a text, the first that ends it, or after which its end may follow. There
-/// are more letters than keys of cases, so that one of them makes a key that is new.
-pub(crate) fn first_that_ends(
-    bytes: &[u8],
-    inside: Inside,
-    mut fits: impl FnMut(&[u8]) -> bool,
-) -> Option<u8> {
-    let mut all = bytes.iter().copied();
-    let ending = match inside {
-        Inside::Plain => all.find(|&byte| if byte == b'"' { fits(&[byte]) } else { fits(&[byte, b'"']) }),
-        _ => None,
-    };
-    ending.or_else(|| bytes.iter().copied().find(|&byte| fits(&[byte])))
-}
-
 /// The texts that are tried as keys: more than a MATCH_MAP has cases.
 fn keys() -> impl Iterator<Item = String> {
     let letters = || 'a'..='z';
@@ -268,7 +101,7 @@ enum KnownValue {
 }
 
 /// A node within a line.
-enum Node {
+pub(crate) enum Node {
     Word(Word),
     Integer(u32),
     Nil,
@@ -367,13 +200,13 @@ impl Core<'_, '_> {
     }
 
     /// The line that leads to an end soonest, at this level or deeper.
-    fn ending_line(&mut self, first: u8) -> Option<(u8, Word)> {
-        let last = self.level().min(LEVELS - 1);
+    pub(crate) fn ending_line(&mut self, first: u8) -> Option<(u8, Word)> {
+        let last = self.level().min(LINES - 1);
         (first..=last).find_map(|level| self.ending_word(level).map(|word| (level, word)))
     }
 
     /// The word of a line of a level that leads to an end soonest.
-    fn ending_word(&mut self, level: u8) -> Option<Word> {
+    pub(crate) fn ending_word(&mut self, level: u8) -> Option<Word> {
         if self.trial(|core| core.up_to(level) && core.settle() && core.may_fail()) {
             return Some(Word::Fail);
         }
@@ -392,7 +225,7 @@ impl Core<'_, '_> {
     }
 
     /// The first word of the constant that may be the next operand.
-    fn constant_word(&self) -> Option<Word> {
+    pub(crate) fn constant_word(&self) -> Option<Word> {
         let want = match self.state.phase {
             Phase::Bound => ANY,
             Phase::Operand | Phase::FieldOrName => self.state.want,
@@ -402,7 +235,7 @@ impl Core<'_, '_> {
     }
 
     /// The next node of an end within a line.
-    fn ending_node(&mut self) -> Option<Node> {
+    pub(crate) fn ending_node(&mut self) -> Option<Node> {
         match self.state.phase {
             Phase::LitValue(_) => return self.ending_constant(),
             Phase::CaseKey => {

@@ -1,7 +1,7 @@
-//! The automaton of ID text: the position of the next byte in a program, and what may come there.
+//! The automaton: the position of the next token in a program, and what may come there.
 //!
 //! `state` has the growing data; `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks` and
-//! `ends` implement its parts. `lex` adds bytes, `close` ends a program. A `session` has the fixed data,
+//! `ends` implement its parts. `close` ends a program. A `session` has the fixed data,
 //! `json_names` its names for bodies in JSON, `needs` the characters of its programs.
 //! `formats` has those of dates.
 
@@ -14,7 +14,6 @@ pub(crate) mod formats;
 pub(crate) mod integers;
 pub(crate) mod json_names;
 pub(crate) mod keys;
-pub(crate) mod lex;
 pub(crate) mod needs;
 pub(crate) mod numbers;
 pub(crate) mod offers;

@@ -459,6 +459,33 @@ fn depends(word: Word) -> bool {
         || matches!(is(word), Some(Gives::Item | Gives::Sum | Gives::Join | Gives::Appended))
 }
 
+/// Whether what follows two words of expressions depends on nothing that they do not have in common.
+fn are_alike(a: Word, b: Word) -> bool {
+    let plain = [Inferred::ANY, Inferred::TEXT, Inferred::NUMBER, Inferred::RECORD];
+    let firsts = plain.into_iter().chain(plain.map(Inferred::list));
+    let is_fixed = |word: Word| FIXED.of.iter().any(|of| of.1 & one(word) != 0);
+    let is_equality = |word| matches!(word, Word::Eq | Word::Neq);
+    let fails = |word: Word| word.row().pure.is_some_and(|it| it.row().fails);
+    let types = |first| {
+        let operands = |word| (0..3).map(move |index| rules::operand(word, index, first));
+        rules::gives(a, first, None) == rules::gives(b, first, None) && operands(a).eq(operands(b))
+    };
+    let has_same = is_fixed(a) && is_fixed(b) && is_equality(a) == is_equality(b) && fails(a) == fails(b);
+    has_same && a.row().operands == b.row().operands && [None].into_iter().chain(firsts.map(Some)).all(types)
+}
+
+/// For each word, the first one that is like it.
+static ALIKE: LazyLock<Vec<(Word, Word)>> = LazyLock::new(|| {
+    let words = || TABLE.iter().map(|row| row.word);
+    let first = |word| words().find(|&it| it == word || are_alike(it, word)).unwrap_or(word);
+    words().map(|word| (word, first(word))).collect()
+});
+
+/// The word in the place of all those after which ends have the same length as after this one.
+pub(crate) fn alike(word: Word) -> Word {
+    ALIKE.iter().find(|it| it.0 == word).map_or(word, |it| it.1)
+}
+
 fn has_literal(shape: Shape<'_>, kind: u8) -> bool {
     match kind {
         TEXT => shape.texts().is_none_or(are_written),

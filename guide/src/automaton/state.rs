@@ -19,6 +19,8 @@ pub(crate) const CALLS: u8 = 64;
 /// Levels of blocks, and of loops among them.
 pub(crate) const LEVELS: u8 = 10;
 pub(crate) const LOOPS: u8 = 4;
+/// The most levels of a line in ID text.
+pub(crate) const LINES: u8 = 14;
 /// Levels of expressions.
 pub(crate) const DEPTH: u8 = 8;
 /// The most items, pairs and cases.

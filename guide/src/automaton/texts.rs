@@ -2,7 +2,7 @@
 
 /// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Inside {
+pub enum Inside {
     Plain,
     Escape,
     /// In `\u`, after this number of digits; the first was `d`.

@@ -81,9 +81,6 @@ pub(super) enum Act {
     Push,
     PushPart,
     BoundCall,
-    BoundIf,
-    BoundFor,
-    BoundTry,
     Failure,
     /// `then` beside a call.
     Then,
@@ -128,9 +125,9 @@ pub(super) enum Act {
     Listed(usize),
     Operator(Word),
     List,
-    EmptyList,
     Record,
-    EmptyRecord,
+    /// A list or record without parts.
+    Empty(Word),
     Merge,
     MatchMap,
     /// `expr` in a value, around an operation that is one only there.

@@ -3,11 +3,11 @@
 use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::views::{Sorted, View, with};
-use crate::automaton::close::{Out, first_that_ends};
+use crate::automaton::close::Out;
 use crate::automaton::formats;
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;
-use crate::automaton::texts::Inside;
+use crate::surface::Surface;
 use ilo_spec::node::Word;
 
 /// What an unfinished part becomes.
@@ -45,26 +45,10 @@ impl Machine<'_, '_> {
                 let rest = formats::rest(self.core.format()?, self.text.get(start + 1..)?)?;
                 Some(([rest.as_bytes(), b"\""].concat(), Becomes::Bytes))
             }
-            Lex::Text { .. } | Lex::Bare { .. } => Some((self.rest_of_text()?, Becomes::Bytes)),
-        }
-    }
-
-    fn rest_of_text(&mut self) -> Option<Vec<u8>> {
-        self.attempt(|this| {
-            let from = this.text.len();
-            while let Lex::Text { inside, .. } | Lex::Bare { inside, .. } = this.place.lex {
-                let bytes: &[u8] = match inside {
-                    Inside::Escape => b"nu\"\\/bfrt",
-                    Inside::Unicode(..) => b"0123456789abcdef",
-                    Inside::Character(_, low, _) => &[low],
-                    Inside::Plain => b"\" abcdefghijklmnopqrstuvwxyz",
-                };
-                let fits = |bytes: &[u8]| this.attempt(|it| bytes.iter().all(|&byte| it.byte(byte)));
-                let byte = first_that_ends(bytes, inside, fits)?;
-                this.byte(byte);
+            Lex::Text { .. } | Lex::Bare { .. } => {
+                Some((self.rest_of_text(b"\" abcdefghijklmnopqrstuvwxyz")?, Becomes::Bytes))
             }
-            this.text.get(from..).map(<[u8]>::to_vec)
-        })
+        }
     }
 
     /// Takes what an unfinished part becomes, and the bytes that complete it.
@@ -206,8 +190,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         | Act::End
         | Act::Default
         | Act::Nil
-        | Act::EmptyList
-        | Act::EmptyRecord => 0,
+        | Act::Empty(_) => 0,
         Act::Match(slot) if owes && owed(slot) => 1,
         Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
         Act::List | Act::Expr | Act::LastField(_) | Act::Open(Kind::Pass) | Act::Passes => 2,

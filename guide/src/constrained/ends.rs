@@ -2,47 +2,18 @@
 //! are found by the bytes after the end.
 
 use super::machine::{Binds, Machine, Next};
-use super::mask::ANY;
 use super::names::{FREE, may_be_bound};
 use crate::automaton::state::Frame;
 use crate::automaton::steps::Constant;
-use crate::automaton::texts::{Inside, is_text, place};
+use crate::automaton::texts::{Inside, is_text};
+use crate::surface::Surface;
+use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{self, clear, has, set, set_all};
 use crate::vocab::{Closer, TextTokens, Vocab};
-use core::cmp::Ordering;
 use ilo_asm::catalog::Shape;
 use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
 use std::sync::Arc;
-
-/// Tokens that all masks in one text, name or number have in common.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    vocab: u64,
-    /// The beginning of the text, name or number, and the number of references in it so far.
-    start: usize,
-    references: u32,
-    /// The length of the body when these tokens were found.
-    at: usize,
-    /// Those after which the text or name has ended, as tails or, for a number, as tokens.
-    ends: Option<Arc<[u32]>>,
-    /// Those that begin a reference.
-    holes: Option<Arc<[u32]>>,
-}
-
-/// Those of some tokens, in the order of their tails, that have one of these, in order.
-fn with_tails<'v>(closers: &'v [Closer], tails: &'v [u32]) -> impl Iterator<Item = &'v Closer> {
-    let mut rest = tails;
-    closers.iter().filter(move |closer| {
-        while let Some((tail, behind)) = rest.split_first() {
-            match tail.cmp(&closer.tail) {
-                Ordering::Less => rest = behind,
-                order => return order == Ordering::Equal,
-            }
-        }
-        false
-    })
-}
 
 impl<'c> Machine<'_, 'c> {
     /// Sets the tokens that begin a text that may be a reference, after their quote. Those that stay in it
@@ -65,16 +36,15 @@ impl<'c> Machine<'_, 'c> {
         key: bool,
         bits: &mut [u32],
     ) {
-        vocab.texts.fill(place(inside), bits);
-        let json = vocab.json();
-        let closers = json.closers(inside);
+        vocab.texts.fill(inside, bits);
+        let closers = vocab.texts.closers(inside);
         let written = self.text.get(start + 1..).unwrap_or_default().to_vec();
         // What follows a literal does not depend on its content, except for a name in AT.
         if let Some(shape) = self.in_at().filter(|_| !key) {
             return self.fill_names_in_at(vocab, shape, &written, closers, 0, bits);
         }
         let fits = self.kept_ends(vocab, start, |this| {
-            this.attempt(|this| {
+            this.tried(|this| {
                 if !key && !this.core.takes_constant(Constant::Text("")) {
                     return Vec::new();
                 }
@@ -129,7 +99,7 @@ impl<'c> Machine<'_, 'c> {
                 self.takes(bytes)
             } else {
                 let tails = others.get_or_insert_with(|| {
-                    self.attempt(|this| {
+                    self.tried(|this| {
                         let ends = bytes.iter().take(end + 1).all(|&byte| this.byte(byte));
                         if ends { this.tails(vocab) } else { Vec::new() }
                     })
@@ -148,34 +118,10 @@ impl<'c> Machine<'_, 'c> {
         Some(self.core.takes_constant(Constant::Text(text)) && !self.meets_more(text))
     }
 
-    /// Sets those of these tokens that may come next, after the first bytes of each.
-    fn each<'v>(
-        &mut self,
-        vocab: &Vocab,
-        tokens: impl IntoIterator<Item = &'v Closer>,
-        skipped: usize,
-        bits: &mut [u32],
-    ) {
-        for closer in tokens {
-            if self.takes(vocab.token(closer.token).get(skipped..).unwrap_or_default()) {
-                set(bits, closer.token);
-            }
-        }
-    }
-
-    /// The tails that may come next, in order.
-    fn tails(&mut self, vocab: &Vocab) -> Vec<u32> {
-        let json = vocab.json();
-        self.walk_tree(json.tails(), ANY, &|tail| json.tail_bytes(tail));
-        let mut fits = self.walk.entries().to_vec();
-        fits.sort_unstable();
-        fits
-    }
-
     /// Sets the tokens that stay in a text that may be a reference, from the tables, and those that end it:
     /// by the bytes after its end if it is certainly a text.
     pub(super) fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
-        vocab.texts.fill(place(inside), bits);
+        vocab.texts.fill(inside, bits);
         let json = vocab.json();
         if inside == Inside::Plain && !dollar {
             self.fill_kept_holes(vocab, bits);
@@ -184,7 +130,7 @@ impl<'c> Machine<'_, 'c> {
         }
         if inside != Inside::Plain {
             self.clear_escaped_marks(vocab, inside, bits);
-            return self.each(vocab, json.closers(inside), 0, bits);
+            return self.each(vocab, vocab.texts.closers(inside).iter().map(|it| it.token), 0, bits);
         }
         self.fill_ends(vocab, &json.within, bits);
         if dollar {
@@ -238,7 +184,7 @@ impl<'c> Machine<'_, 'c> {
         let is_sure = is_text(self.written_text());
         let in_at = self.opens_in_at();
         let fits = self.kept_ends(vocab, self.place.quote.start, |this| {
-            this.attempt(|this| {
+            this.tried(|this| {
                 // One blank makes it a text.
                 let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
                 if ends { this.tails(vocab) } else { Vec::new() }
@@ -253,7 +199,7 @@ impl<'c> Machine<'_, 'c> {
                 give(closers, &fits);
                 continue;
             }
-            let fits = self.attempt(|this| {
+            let fits = self.tried(|this| {
                 let ends = before.iter().chain(b"\"").all(|&byte| this.byte(byte));
                 if ends { this.tails(vocab) } else { Vec::new() }
             });
@@ -315,37 +261,6 @@ impl<'c> Machine<'_, 'c> {
         self.core.arena.value(frame.first).part.shape().filter(|_| is_name)
     }
 
-    /// What is kept of masks in the text, name or number that begins here.
-    fn kept(&mut self, vocab: &Vocab, start: usize) -> &mut Kept {
-        let (vocab, references) = (vocab.id, self.place.quote.references);
-        let is_same = |kept: &Kept| (kept.vocab, kept.start, kept.references) == (vocab, start, references);
-        let new = Kept { vocab, start, references, at: self.text.len(), ends: None, holes: None };
-        let kept = self.kept.take().filter(is_same).unwrap_or(new);
-        self.kept.insert(kept)
-    }
-
-    /// Removes what is kept if the body becomes shorter than it was.
-    pub(super) fn forget_kept(&mut self, length: usize) {
-        if self.kept.as_ref().is_some_and(|kept| length < kept.at) {
-            self.kept = None;
-        }
-    }
-
-    /// The tokens after which a text, name or number has ended, found once.
-    pub(super) fn kept_ends(
-        &mut self,
-        vocab: &Vocab,
-        start: usize,
-        find: impl FnOnce(&mut Self) -> Vec<u32>,
-    ) -> Arc<[u32]> {
-        if let Some(ends) = &self.kept(vocab, start).ends {
-            return Arc::clone(ends);
-        }
-        let ends: Arc<[u32]> = find(self).into();
-        self.kept(vocab, start).ends = Some(Arc::clone(&ends));
-        ends
-    }
-
     /// Sets the tokens that stay in a name, from the tables, and those that end it.
     pub(super) fn fill_name(&mut self, vocab: &Vocab, start: usize, of: Binds, bits: &mut [u32]) {
         let json = vocab.json();
@@ -370,7 +285,7 @@ impl<'c> Machine<'_, 'c> {
         self.fill_parts(vocab, &written, of, bits);
         // All new names have the same effect, except on references to them.
         let fits = self.kept_ends(vocab, start, |this| {
-            this.attempt(|this| {
+            this.tried(|this| {
                 if of != Binds::Part && this.end_new_name(of) { this.tails(vocab) } else { Vec::new() }
             })
         });
@@ -383,11 +298,11 @@ impl<'c> Machine<'_, 'c> {
                 || name.len() > FREE
                 || self.place.names.iter().any(|named| *named.name == *name)
             {
-                self.each(vocab, closers, 0, bits);
+                self.each(vocab, closers.iter().map(|it| it.token), 0, bits);
                 continue;
             }
             for closer in with_tails(closers, &fits) {
-                let quotes = json.tail_bytes(closer.tail).split(|&byte| byte == b'"').skip(1).count();
+                let quotes = vocab.tails.bytes(closer.tail).split(|&byte| byte == b'"').skip(1).count();
                 if quotes <= MOST_QUOTES || self.takes(vocab.token(closer.token)) {
                     set(bits, closer.token);
                 }

@@ -1,18 +1,20 @@
 //! The notation as a surface: what ends of programs have in common. In texts and names one token is nearly as
 //! good as another, and so are the digits of a number.
 
+use super::choice::Act;
 use super::close::Becomes;
-use super::machine::{Lex, Machine, Next, Point};
+use super::machine::{Leads, Lex, Machine, Next, Point};
 use super::names::NAME as LONGEST;
-use super::views::Begins;
+use super::views::{Begins, Sorted, View, with};
 use crate::automaton::close::{EndKey, Out};
 use crate::automaton::keys::Numbers;
-use crate::automaton::offers::NUMBER;
+use crate::automaton::offers::{NUMBER, alike};
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, Led, run};
+use crate::surface::walk::{Common, Found, Look, Tree, Walk};
 use crate::surface::{Class, Groups, Growth, Surface};
 use crate::vocab::bits::set;
-use crate::vocab::{Lacks, Vocab};
+use crate::vocab::{Lacks, Prefixes, Vocab};
 use core::ptr::from_ref;
 use ilo_asm::notation::Notation;
 
@@ -34,6 +36,7 @@ pub struct Here {
     /// The numbers of values and of open constructs that are known.
     values: usize,
     arounds: usize,
+    around: u32,
     /// Whether a number may be next or more of one, and whether any.
     number: bool,
     any_number: bool,
@@ -80,9 +83,10 @@ impl Machine<'_, '_> {
 
 impl Surface for Machine<'_, '_> {
     type Point = Point;
+    type Lex = Lex;
     type Becomes = Becomes;
     type Here = Here;
-    /// The place of a choice.
+    /// The place of a choice, or that of all operators that are alike.
     type Node = usize;
     /// With the innermost open construct, and the number of names.
     type Key = (EndKey, u32, usize);
@@ -104,19 +108,93 @@ impl Surface for Machine<'_, '_> {
     }
 
     fn point(&self) -> Point {
-        Machine::point(self)
-    }
-
-    fn mark(&self) -> Point {
-        Machine::mark(self)
+        Point {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            arounds: self.arounds.len(),
+            lists: self.lists.lengths(),
+            place: self.place.clone(),
+        }
     }
 
     fn back(&mut self, point: &Point) {
-        Machine::back(self, point);
+        self.core.state = point.state;
+        self.core.cut(point.lengths);
+        self.text.truncate(point.text);
+        self.arounds.truncate(point.arounds);
+        self.lists.cut(point.lists);
+        self.walk.forget(point.text);
+        self.memo.cut(point.text);
+        self.place.clone_from(&point.place);
+    }
+
+    fn mark(&self) -> Point {
+        let mut point = self.point();
+        point.place.choices = None;
+        point.place.quote.holes = None;
+        point
     }
 
     fn byte(&mut self, byte: u8) -> bool {
         Machine::byte(self, byte)
+    }
+
+    fn lex(&self) -> Lex {
+        self.place.lex
+    }
+
+    fn relex(&mut self, lex: Lex, length: usize) {
+        self.place.lex = lex;
+        self.text.truncate(length);
+    }
+
+    fn look(&mut self, byte: u8) -> Look {
+        match self.leads(byte) {
+            Leads::Nowhere => Look::Refused,
+            Leads::On(lex) => {
+                self.text.push(byte);
+                self.place.lex = lex;
+                Look::On
+            }
+            Leads::Act(_) | Leads::Unknown => Look::Unknown,
+        }
+    }
+
+    fn next_byte(&self, byte: u8) -> Option<u8> {
+        Machine::next_byte(self, byte)
+    }
+
+    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+        &mut self.walk
+    }
+
+    fn within(
+        &mut self,
+        tree: &Tree<'_, '_>,
+        children: (u32, u32),
+        start: usize,
+        found: &mut Found,
+    ) -> Option<usize> {
+        let Lex::Choice { low, high, depth } = self.place.lex else { return None };
+        // The choices began `depth` bytes before this position.
+        let before = (self.text.len() - start).wrapping_sub(depth);
+        let view = self.choices();
+        let high = high.min(view.len());
+        let first = Common { node: Prefixes::ROOT, low, high, depth };
+        with!(view, choices => tree.within(choices, children, first, before, found));
+        Some(depth)
+    }
+
+    fn take_choice(&mut self, choice: usize, taken: usize) -> bool {
+        Machine::take_choice(self, choice, taken)
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        match self.place.lex {
+            Lex::Text { inside, .. } | Lex::Bare { inside, .. } => Some(inside),
+            _ => None,
+        }
     }
 
     fn grew(&mut self) {
@@ -183,7 +261,7 @@ impl Surface for Machine<'_, '_> {
             _ if in_number => all(self),
             _ => {
                 begins.number
-                    && self.attempt(|this| {
+                    && self.tried(|this| {
                         this.literal(NUMBER);
                         all(this)
                     })
@@ -193,6 +271,7 @@ impl Surface for Machine<'_, '_> {
             from: self.place.from,
             values: self.core.arena.values.len(),
             arounds: self.arounds(),
+            around: self.place.around,
             number: in_number || begins.number || begins.key,
             any_number,
             opens: begins.text && self.opens_in_at().is_none(),
@@ -216,14 +295,19 @@ impl Surface for Machine<'_, '_> {
                     mask: vocab.texts.plain(),
                     like: b"",
                     slack,
-                    others: Some(vec![json.closers(inside)]),
+                    others: Some(vec![vocab.texts.closers(inside)]),
                 }
             }
             // A text that is nearly a reference needs one more byte. A `${` needs more.
             Lex::Bare { inside, dollar } => {
                 let more = if self.opens_in_at().is_some() { most } else { NAME };
                 let slack = plain(inside, more).filter(|_| !dollar);
-                Groups { mask: &json.stays, like: b"", slack, others: Some(vec![json.closers(inside)]) }
+                Groups {
+                    mask: &json.stays,
+                    like: b"",
+                    slack,
+                    others: Some(vec![vocab.texts.closers(inside)]),
+                }
             }
             // A result that must be matched may have the name, twice, and four letters more.
             Lex::Name { .. } => {
@@ -251,14 +335,17 @@ impl Surface for Machine<'_, '_> {
     }
 
     fn node(&self, here: &Here, becomes: Becomes, _: bool) -> Option<usize> {
-        match becomes {
-            Becomes::Choice(place, _) if self.place.from == here.from => Some(place),
-            Becomes::Choice(..) | Becomes::Whole | Becomes::Number(_) | Becomes::Bytes => None,
-        }
+        let Becomes::Choice(place, _) = becomes else { return None };
+        let choices = self.place.choices.filter(|_| self.place.from == here.from)?;
+        Some(match self.view(choices).at(place)?.1 {
+            Act::Operator(word) => usize::MAX - alike(word) as usize,
+            _ => place,
+        })
     }
 
-    fn is_behind(&self, _: &Here, _: Option<usize>) -> bool {
-        self.place.next == Next::Behind
+    fn is_behind(&self, here: &Here, _: Option<usize>) -> bool {
+        let place = &self.place;
+        place.next == Next::Behind || (place.next == Next::After && place.around == here.around)
     }
 
     fn key(&self, here: &Here, _: Option<usize>) -> Option<Self::Key> {

@@ -5,6 +5,7 @@ use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::offers::{NIL, TEXT, one};
 use crate::automaton::state::{Block, Gives, NONE, Phase};
 use crate::automaton::steps::Constant;
+use crate::surface::Surface;
 use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
@@ -36,8 +37,8 @@ impl Machine<'_, '_> {
     /// Whether the branch of the enclosing `if` may be a way out beside it.
     fn may_leave_by(&mut self, word: Word) -> bool {
         let blocks = self.blocks();
-        self.attempt(|this| {
-            let fits = this.attempt(|this| {
+        self.tried(|this| {
+            let fits = this.tried(|this| {
                 this.core.take_integer(0);
                 this.core.state.phase = Phase::Line;
                 let level = this.core.level();
@@ -66,7 +67,7 @@ impl Machine<'_, '_> {
     /// The handlers that the enclosing call may have.
     pub(super) fn handlers(&mut self) -> Vec<Choice> {
         let Some(Around::Call(slot)) = self.around() else { return Vec::new() };
-        self.attempt(|this| {
+        self.tried(|this| {
             if this.core.state.phase == Phase::PairCount {
                 this.core.take_integer(0);
             }
@@ -110,7 +111,7 @@ impl Machine<'_, '_> {
 
     /// Whether the failure that the enclosing handler returns may be a text.
     fn may_be_message(&mut self) -> bool {
-        self.attempt(|this| {
+        self.tried(|this| {
             this.begin_way(Word::RetErr);
             let want = this.core.state.want;
             this.core.is_kind(TEXT, want)
@@ -133,8 +134,8 @@ impl Machine<'_, '_> {
     fn may_handle_by(&mut self, word: Word) -> bool {
         let Some(Around::Handler { slot, .. }) = self.around() else { return false };
         let blocks = self.blocks();
-        self.attempt(|this| {
-            let fits = this.attempt(|this| {
+        self.tried(|this| {
+            let fits = this.tried(|this| {
                 this.core.take_integer(1);
                 let level = this.core.level();
                 let bindable = word != Word::Let || this.core.bindable(slot);
@@ -173,7 +174,7 @@ impl Machine<'_, '_> {
         let around = blocks.split_last().map_or(&[][..], |it| it.1);
         self.core.bindable(slot)
             && self.core.line_words(level) & one(Word::Let) != 0
-            && self.attempt(|this| {
+            && self.tried(|this| {
                 this.begin_giving();
                 this.core.take_word(Word::Lit);
                 this.core.take_integer(NIL.into());
@@ -188,16 +189,14 @@ impl Machine<'_, '_> {
         self.core.set_block(Block { hard: false, ..block });
         self.core.begin_line(block.level, Word::Let);
         self.core.take_integer(slot.into());
-        self.push(Around::Giving);
-        self.goes_on(Next::Value);
+        self.opens(Around::Giving, Next::Value);
     }
 
     /// Begins the branch of an `if` whose only statement is this one.
     pub(super) fn begin_leaving(&mut self, word: Word) {
         self.core.take_integer(0);
         self.core.state.phase = Phase::Line;
-        let level = self.core.level();
-        self.core.begin_line(level, word);
+        self.statement(word);
     }
 
     /// Begins the MATCH of the enclosing call.
@@ -207,8 +206,7 @@ impl Machine<'_, '_> {
         }
         let Some(Around::Call(slot)) = self.pop() else { return };
         self.push(Around::Handler { slot, names: 0, end: "}}" });
-        let level = self.core.level();
-        self.core.begin_line(level, Word::Match);
+        self.statement(Word::Match);
         self.core.take_integer(slot.into());
         self.core.take_integer(1);
     }
@@ -228,8 +226,7 @@ impl Machine<'_, '_> {
 
     /// Begins the arm of a failure, which has this slot.
     pub(super) fn begin_failure(&mut self, slot: u8) {
-        let level = self.core.level();
-        self.core.begin_line(level, Word::Err);
+        self.statement(Word::Err);
         self.core.take_integer(slot.into());
     }
 
@@ -237,8 +234,7 @@ impl Machine<'_, '_> {
     pub(super) fn begin_way(&mut self, word: Word) {
         self.core.take_integer(1);
         self.core.state.phase = Phase::Line;
-        let level = self.core.level();
-        self.core.begin_line(level, word);
+        self.statement(word);
         if let (Word::Let, Some(Around::Handler { slot, .. })) = (word, self.around()) {
             self.core.take_integer(slot.into());
         }

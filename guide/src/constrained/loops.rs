@@ -5,6 +5,7 @@ use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, one};
 use crate::automaton::state::{Block, Goes, NONE, Phase};
 use crate::automaton::steps::Constant;
+use crate::surface::Surface;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 
@@ -35,34 +36,28 @@ impl Machine<'_, '_> {
     pub(super) fn begin_while(&mut self) {
         let names = self.place.names.len();
         self.begin_loop(false);
-        let level = self.core.level();
-        self.core.begin_line(level, Word::If);
-        self.push(Around::While(names));
-        self.goes_on(Next::Value);
+        self.statement(Word::If);
+        self.opens(Around::While(names), Next::Value);
     }
 
     /// Begins the steps of `while`, after its condition.
     pub(super) fn open_while(&mut self) -> bool {
         let Some(Around::While(names)) = self.pop() else { return false };
-        self.push(Around::Block { kind: Kind::While, names });
-        self.goes_on(Next::First);
+        self.opens(Around::Block { kind: Kind::While, names }, Next::First);
         self.break_if()
     }
 
     pub(super) fn begin_until(&mut self) {
         let names = self.place.names.len();
         self.begin_loop(true);
-        self.push(Around::Block { kind: Kind::Until, names });
-        self.goes_on(Next::First);
+        self.opens(Around::Block { kind: Kind::Until, names }, Next::First);
     }
 
     /// Begins the condition of `until`, which may read names of the pass.
     pub(super) fn begin_condition(&mut self) {
         self.pop();
-        let level = self.core.level();
-        self.core.begin_line(level, Word::If);
-        self.push(Around::Until);
-        self.goes_on(Next::Value);
+        self.statement(Word::If);
+        self.opens(Around::Until, Next::Value);
     }
 
     /// Ends `until`. The names of its last pass may be read behind it.
@@ -119,7 +114,7 @@ impl Machine<'_, '_> {
     /// Whether something may be appended to the name that `let` binds again.
     pub(super) fn may_push(&mut self) -> bool {
         let slot = self.core.state.slot.into();
-        self.attempt(|this| {
+        self.tried(|this| {
             this.core.take_word(Word::Append);
             this.core.words() & one(Word::Ref) != 0 && {
                 this.core.take_word(Word::Ref);
@@ -133,8 +128,7 @@ impl Machine<'_, '_> {
         self.core.take_word(Word::Append);
         self.core.take_word(Word::Ref);
         self.core.take_integer(slot);
-        self.push(Around::Ends("}"));
-        self.goes_on(Next::Value);
+        self.opens(Around::Ends("}"), Next::Value);
     }
 
     /// Begins the steps of `then` beside a call. They are steps of the block that has the call, but none of

@@ -2,15 +2,15 @@
 
 use super::choice::Act;
 use super::choices::{self, Choices, Lists};
-use super::ends::Kept;
 use super::memo::Memo;
 use super::paths::Path;
 use super::views::{Sorted, View};
-use super::walk::Walk;
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, Goes, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
+use crate::surface::Surface;
+use crate::surface::walk::Walk;
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
 use ilo_spec::number;
@@ -24,7 +24,7 @@ const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
 
 /// The position in a choice at which the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lex {
+pub enum Lex {
     /// Between choices, or in one: the choices from `low` to `high` begin with the bytes so far, which are
     /// `depth`.
     Choice { low: usize, high: usize, depth: usize },
@@ -40,7 +40,7 @@ pub(super) enum Lex {
 
 /// How a name is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binds {
+pub enum Binds {
     Let,
     /// The item of a loop, and its position.
     Item,
@@ -194,8 +194,6 @@ pub(super) struct Quote {
     pub(super) words: Words,
     /// The references that may be in `${…}`, if they were computed.
     pub(super) holes: Option<Choices>,
-    /// The number of references in `${…}` so far.
-    pub(super) references: u32,
 }
 
 /// All changing data except that of the automaton.
@@ -208,7 +206,7 @@ pub(super) struct Place {
     /// Whether a text or name before this position was ended without the bytes for it.
     pub(super) is_guess: bool,
     /// The innermost open construct, in the list of the machine.
-    around: u32,
+    pub(super) around: u32,
     pub(super) names: Arc<Vec<Named>>,
     /// Whether the next value is a step of the innermost block.
     pub(super) opens_step: bool,
@@ -224,23 +222,22 @@ pub struct Machine<'s, 'c> {
     pub(crate) core: Core<'s, 'c>,
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
-    arounds: Vec<(Around, u32)>,
+    pub(super) arounds: Vec<(Around, u32)>,
     pub(super) lists: Lists,
     pub(super) memo: Memo,
-    pub(super) walk: Walk,
-    pub(super) kept: Option<Kept>,
+    pub(super) walk: Walk<Lex, Point>,
     pub(super) place: Place,
 }
 
 /// A position to return to.
 #[derive(Clone)]
 pub struct Point {
-    state: State,
-    lengths: Lengths,
+    pub(super) state: State,
+    pub(super) lengths: Lengths,
     pub(super) text: usize,
-    arounds: usize,
-    lists: choices::Lengths,
-    place: Place,
+    pub(super) arounds: usize,
+    pub(super) lists: choices::Lengths,
+    pub(super) place: Place,
 }
 
 impl<'s, 'c> Machine<'s, 'c> {
@@ -270,7 +267,6 @@ impl<'s, 'c> Machine<'s, 'c> {
             lists: Lists::default(),
             memo: Memo::new(0),
             walk: Walk::default(),
-            kept: None,
             place,
         }
     }
@@ -281,41 +277,11 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.core.memory() + self.text.capacity() + arounds + self.lists.memory() + self.memo.memory()
     }
 
-    pub(super) fn point(&self) -> Point {
-        Point {
-            state: self.core.state,
-            lengths: self.core.lengths(),
-            text: self.text.len(),
-            arounds: self.arounds.len(),
-            lists: self.lists.lengths(),
-            place: self.place.clone(),
-        }
-    }
-
-    pub(super) fn back(&mut self, point: &Point) {
-        self.core.state = point.state;
-        self.core.cut(point.lengths);
-        self.text.truncate(point.text);
-        self.arounds.truncate(point.arounds);
-        self.lists.cut(point.lists);
-        self.forget_kept(point.text);
-        self.memo.cut(point.text);
-        self.place.clone_from(&point.place);
-    }
-
     /// Goes back, but keeps the choices that were listed since.
     pub(super) fn back_but_lists(&mut self, point: &Point) {
         let lists = core::mem::take(&mut self.lists);
         self.back(point);
         self.lists = lists;
-    }
-
-    /// A position to return to after any changes: its choices are computed again then.
-    pub(super) fn mark(&self) -> Point {
-        let mut point = self.point();
-        point.place.choices = None;
-        point.place.quote.holes = None;
-        point
     }
 
     /// Removes the choices of earlier positions if there are many. Only marks return to those.
@@ -332,14 +298,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         (self.place.choices, self.place.quote.holes) = (choices, holes);
         self.lists = lists;
         self.memo = Memo::new(self.text.len());
-    }
-
-    /// Tries a step and undoes it.
-    pub(super) fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let point = self.point();
-        let result = run(self);
-        self.back(&point);
-        result
     }
 
     /// The innermost open construct.
@@ -434,7 +392,7 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     fn choose(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> bool {
         match self.narrow(low, high, depth, byte) {
-            Leads::Nowhere => false,
+            Leads::Nowhere | Leads::Unknown => false,
             Leads::Act(act) => self.take(act),
             Leads::On(lex) => {
                 self.place.lex = lex;
@@ -454,32 +412,28 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// The effect of a byte, if it is known without trying.
-    pub(super) fn look(&mut self, byte: u8) -> Look {
+    pub(super) fn leads(&mut self, byte: u8) -> Leads {
         match self.place.lex {
-            Lex::Choice { low, high, depth } => match self.narrow(low, high, depth, byte) {
-                Leads::Nowhere => Look::Refused,
-                Leads::Act(_) => Look::Unknown,
-                Leads::On(lex) => Look::On(lex),
-            },
+            Lex::Choice { low, high, depth } => self.narrow(low, high, depth, byte),
             Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
                 self.text.push(byte);
                 let fits = self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
                 self.text.pop();
-                if fits { Look::On(self.place.lex) } else { Look::Refused }
+                if fits { Leads::On(self.place.lex) } else { Leads::Nowhere }
             }
-            Lex::Bare { inside, dollar } => self.look_in_bare(inside, dollar, byte),
+            Lex::Bare { inside, dollar } => self.leads_in_bare(inside, dollar, byte),
             Lex::Text { start, inside, key } => match texts::step(inside, byte) {
-                Step::Refused => Look::Refused,
+                Step::Refused => Leads::Nowhere,
                 Step::On(next)
                     if inside == Inside::Plain
                         && self.text.len() + 1 - start < TEXT
                         && (key || self.core.format().is_none()) =>
                 {
-                    Look::On(Lex::Text { start, inside: next, key })
+                    Leads::On(Lex::Text { start, inside: next, key })
                 }
-                _ => Look::Unknown,
+                _ => Leads::Unknown,
             },
-            _ => Look::Unknown,
+            Lex::Name { .. } | Lex::Number { .. } => Leads::Unknown,
         }
     }
 
@@ -602,18 +556,13 @@ pub(super) fn decoded(written: &[u8]) -> Option<String> {
 }
 
 /// The effect of a byte.
-pub(super) enum Look {
-    Refused,
-    /// It changes only the position in a choice or a number.
-    On(Lex),
-    Unknown,
-}
-
-/// The effect of a byte of a choice.
-enum Leads {
+pub(super) enum Leads {
     Nowhere,
+    /// It changes only the position in a choice, a number or a text.
     On(Lex),
+    /// It ends a choice.
     Act(Act),
+    Unknown,
 }
 
 /// No byte of a choice was taken.

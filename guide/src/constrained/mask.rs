@@ -6,15 +6,16 @@ use super::views::Begins;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
-use crate::vocab::bits::{self, has, set};
+use crate::surface::Surface;
+use crate::surface::walk::{ANY, Walks};
+use crate::vocab::bits::{self, set};
 use crate::vocab::{Prefixes, Vocab};
 use core::ops::RangeInclusive;
 
 /// A text with more bytes than this is checked token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
 
-/// All first bytes of tokens, and those of tokens that are digits.
-pub(super) const ANY: RangeInclusive<u8> = 0..=u8::MAX;
+/// The first bytes of tokens that are digits.
 const DIGITS: RangeInclusive<u8> = b'0'..=b'9';
 /// The bytes in numbers that are no digits, and those directly after numbers.
 const IN_NUMBERS: [u8; 5] = *b"+-.Ee";
@@ -38,7 +39,7 @@ impl Machine<'_, '_> {
             Lex::Choice { depth: 0, .. } => self.fill_first(vocab, bits),
             Lex::Text { .. } | Lex::Bare { .. } => {
                 bits.fill(0);
-                self.walk(vocab, vocab.all(), bits);
+                self.walk_from(vocab, vocab.all(), ANY, 0, bits);
             }
             Lex::Choice { .. } => {
                 bits.fill(0);
@@ -52,7 +53,7 @@ impl Machine<'_, '_> {
     fn fill_first(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let Begins { text: has_text, key: has_key, number: has_number } = self.choices().begins();
         let is_any_number = has_number
-            && self.attempt(|this| {
+            && self.tried(|this| {
                 this.literal(NUMBER);
                 matches!(this.core.numbers(), Numbers::All)
             });
@@ -63,7 +64,7 @@ impl Machine<'_, '_> {
             bits.fill(0);
         }
         if has_text {
-            self.attempt(|this| {
+            self.tried(|this| {
                 if this.byte(b'"') {
                     this.fill_opening(vocab, !is_any_number, bits);
                 }
@@ -72,14 +73,14 @@ impl Machine<'_, '_> {
         }
         if has_number || has_key {
             if !(has_text && is_any_number) {
-                self.attempt(|this| {
+                self.tried(|this| {
                     if has_number {
                         this.literal(NUMBER);
                     }
                     this.core.number_digits(vocab, b"", bits);
                 });
             }
-            self.walk(vocab, &vocab.json().mixed, bits);
+            self.walk_from(vocab, &vocab.json().mixed, ANY, 0, bits);
             known.push(DIGITS);
         }
         self.walk_but(vocab, &known, bits);
@@ -90,7 +91,7 @@ impl Machine<'_, '_> {
         bits.fill(0);
         let written = self.text.get(start..).unwrap_or_default();
         self.core.number_digits(vocab, written, bits);
-        self.walk(vocab, &vocab.json().mixed, bits);
+        self.walk_from(vocab, &vocab.json().mixed, ANY, 0, bits);
         if self.core.state.phase == Phase::CaseKey {
             return self.walk_but(vocab, &[DIGITS], bits);
         }
@@ -98,11 +99,11 @@ impl Machine<'_, '_> {
             self.walk_all(vocab, byte..=byte, bits);
         }
         // What follows a number that is no key does not depend on it.
-        if !self.attempt(|this| this.end_number(start)) {
+        if !self.tried(|this| this.end_number(start)) {
             return;
         }
         let ends = self.kept_ends(vocab, start, |this| {
-            this.attempt(|this| {
+            this.tried(|this| {
                 let mut ends = Vec::new();
                 if this.end_number(start) {
                     for byte in BEHIND_NUMBERS {
@@ -143,31 +144,8 @@ impl Machine<'_, '_> {
     fn walk_each(&mut self, vocab: &Vocab, first: u8, mut fits: impl FnMut(u32)) {
         let tree = self.tokens(vocab);
         self.walk_tree(tree, first..=first, &|token| vocab.token(token));
-        let found = self.walk.entries();
+        let found = self.walk().entries();
         let equal = tree.equal().iter().filter(|it| found.contains(&it.0)).map(|it| &it.1);
         found.iter().chain(equal).copied().for_each(&mut fits);
-    }
-
-    /// Sets those of the tokens of a tree that may come next.
-    pub(super) fn walk(&mut self, vocab: &Vocab, tree: &Prefixes, bits: &mut [u32]) {
-        self.walk_from(vocab, tree, ANY, 0, bits);
-    }
-
-    /// Sets those of the tokens of a tree that may come next, after the first bytes of each.
-    pub(super) fn walk_from(
-        &mut self,
-        vocab: &Vocab,
-        tree: &Prefixes,
-        first: RangeInclusive<u8>,
-        skipped: usize,
-        bits: &mut [u32],
-    ) {
-        self.walk_tree(tree, first, &|token| vocab.token(token).get(skipped..).unwrap_or_default());
-        self.walk.entries().iter().for_each(|&token| set(bits, token));
-        for &(token, equal) in tree.equal() {
-            if has(bits, token) {
-                set(bits, equal);
-            }
-        }
     }
 }

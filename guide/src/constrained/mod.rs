@@ -3,10 +3,10 @@
 //!
 //! A `choice` is bytes with an effect. `offers` has those at each position, `values` those of values,
 //! `paths` those within paths, `choices` their lists, `views` their order, `memo` those that were found
-//! before, `acts` the effect of each, `handlers` both for failures of calls, `loops` for
-//! loops with a condition, `parts` for `let` with a path, `names` the bound names, `texts`
-//! the texts that may be references, `machine` the bytes, `close` the known end, `mask`, `ends`, `walk` and
-//! `within` the tokens, `fits` what ends have in common.
+//! before, `acts` the effect of each, `handlers` both for failures of calls, `loops` for loops with a
+//! condition, `parts` for `let` with a path, `names` the bound names, `texts` the texts that may be
+//! references, `machine` the bytes, `close` the known end, `mask`, `ends` and `within` the tokens, `fits`
+//! the surface.
 
 mod acts;
 mod choice;
@@ -26,7 +26,6 @@ mod paths;
 mod texts;
 mod values;
 mod views;
-mod walk;
 mod within;
 
 use crate::automaton::session::Session;

@@ -125,8 +125,7 @@ impl Machine<'_, '_> {
             }
             Binds::Item => {
                 self.core.take_integer(slot.into());
-                self.push(Around::For(names));
-                self.goes_on(Next::In);
+                self.opens(Around::For(names), Next::In);
             }
             Binds::Index => {
                 self.core.take_integer(slot.into());

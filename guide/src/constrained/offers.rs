@@ -6,6 +6,7 @@ use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{self, Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
+use crate::surface::Surface;
 use ilo_spec::node::Word;
 
 /// The bytes that may begin a number.
@@ -117,7 +118,7 @@ impl Machine<'_, '_> {
             found.push(choice("{\"expr\":", Act::Expr));
         }
         if words & one(Word::Match) != 0 {
-            let names = self.attempt(|this| {
+            let names = self.tried(|this| {
                 this.core.begin_line(level, Word::Match);
                 this.named()
             });
@@ -152,7 +153,7 @@ impl Machine<'_, '_> {
     pub(super) fn may_end(&mut self, blocks: &[Kind]) -> bool {
         let Some((&kind, around)) = blocks.split_last() else { return self.core.trial(Core::end) };
         let level = self.core.level();
-        self.attempt(|this| match kind {
+        self.tried(|this| match kind {
             Kind::Failure => {
                 let above = level.saturating_sub(1);
                 this.core.up_to(above) && this.core.line_words(above) & one(Word::Ok) != 0
@@ -183,7 +184,7 @@ impl Machine<'_, '_> {
 
     /// Whether the step with the blocks may end here, so that a step or an end can follow.
     pub(super) fn step_may_end(&mut self, blocks: &[Kind]) -> bool {
-        self.attempt(|this| {
+        self.tried(|this| {
             this.core.settle() && {
                 this.core.state.phase = Phase::Line;
                 this.step_words() != 0 || this.may_end(blocks)
@@ -201,7 +202,7 @@ impl Machine<'_, '_> {
             Kind::Failure => {
                 let mut found = vec![choice("},\"then\":[", Act::Success)];
                 let blocks = self.blocks();
-                if self.attempt(|this| this.leave_out_success() && this.step_may_end(&blocks)) {
+                if self.tried(|this| this.leave_out_success() && this.step_may_end(&blocks)) {
                     found.push(choice("}}", Act::NoSuccess));
                 }
                 return found;
@@ -240,13 +241,13 @@ impl Machine<'_, '_> {
             found.push(choice(",\"match\":", Act::MatchMap));
         }
         if words & one(Word::If) != 0 {
-            found.push(choice(",\"if\":", Act::BoundIf));
+            found.push(choice(",\"if\":", Act::If));
         }
         if words & one(Word::For) != 0 && self.new_slot(Binds::Let).is_some() {
-            found.push(choice(",\"for\":\"", Act::BoundFor));
+            found.push(choice(",\"for\":\"", Act::For));
         }
         if words & one(Word::Try) != 0 && self.new_slot(Binds::Failure).is_some() {
-            found.push(choice(",\"try\":[", Act::BoundTry));
+            found.push(choice(",\"try\":[", Act::Try));
         }
         found
     }
@@ -278,7 +279,7 @@ impl Machine<'_, '_> {
             Some(Around::For(_)) => {
                 let mut found = vec![choice(",\"yield\":[", Act::Open(Kind::Pass))];
                 found.push(choice(",\"where\":", Act::Where));
-                let has_slot = self.attempt(|this| {
+                let has_slot = self.tried(|this| {
                     this.begin_passes();
                     this.new_slot(Binds::Index).is_some()
                 });
@@ -413,7 +414,7 @@ impl Machine<'_, '_> {
 
     /// Tries a step in an expression that begins with a word, and undoes it.
     pub(super) fn opened<T>(&mut self, word: Word, run: impl FnOnce(&mut Self) -> T) -> T {
-        self.attempt(|this| {
+        self.tried(|this| {
             this.open(word);
             run(this)
         })

@@ -6,6 +6,7 @@ use super::names::BOUND;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::state::SLOTS;
 use crate::automaton::steps::Constant;
+use crate::surface::Surface;
 use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
 
@@ -36,7 +37,7 @@ impl Machine<'_, '_> {
         let has_room = usize::from(self.core.state.next) + KEYS < usize::from(BOUND);
         has_room
             && self.core.bindable(slot)
-            && self.attempt(|this| {
+            && self.tried(|this| {
                 this.core.take_integer(slot.into());
                 this.core.words() & one(Word::Put) != 0 && {
                     this.core.take_word(Word::Put);
@@ -103,7 +104,6 @@ impl Machine<'_, '_> {
         self.take_key(last);
         self.core.take_word(Word::List);
         self.core.take_integer(0);
-        self.push(Around::Ends("}"));
-        self.goes_on(Next::Value);
+        self.opens(Around::Ends("}"), Next::Value);
     }
 }

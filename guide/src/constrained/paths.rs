@@ -7,6 +7,7 @@ use crate::automaton::json_names::Fields;
 use crate::automaton::offers::one;
 use crate::automaton::session::Session;
 use crate::automaton::want::field;
+use crate::surface::Surface;
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::text::is_name;
@@ -157,7 +158,7 @@ impl<'c> Machine<'_, 'c> {
     /// Tries a step at the last field of a path of this length, after these fields; the default if there is
     /// none.
     fn path<T: Default>(&mut self, path: Path, count: usize, run: impl FnOnce(&mut Self) -> T) -> T {
-        self.attempt(|this| {
+        self.tried(|this| {
             this.open(Word::Field);
             for _ in 1..count {
                 if this.core.words() & one(Word::Field) == 0 {

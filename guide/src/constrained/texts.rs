@@ -5,11 +5,12 @@
 
 use super::choice::{Choice, choice};
 use super::choices::Choices;
-use super::machine::{Lex, Look, Machine, Next, TEXT as LONGEST, decoded};
+use super::machine::{Leads, Lex, Machine, Next, TEXT as LONGEST, decoded};
 use super::paths::Path;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, Step, is_text, step};
+use crate::surface::Surface;
 use bumpalo::Bump;
 use ilo_asm::expr::reference::{self, FAILURES, INPUT, Reference, Root};
 use ilo_asm::expr::template::{Bare, Part, read_bare};
@@ -52,16 +53,16 @@ impl Machine<'_, '_> {
     }
 
     /// The effect of a byte in a text, if it is known without trying.
-    pub(super) fn look_in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> Look {
+    pub(super) fn leads_in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> Leads {
         let next = match step(inside, byte) {
             Step::On(next) if inside == Inside::Plain && !(byte == b'{' && dollar) => next,
-            Step::Refused => return Look::Refused,
-            _ => return Look::Unknown,
+            Step::Refused => return Leads::Nowhere,
+            _ => return Leads::Unknown,
         };
         if self.text.len() - self.place.quote.start >= LONGEST {
-            return Look::Unknown;
+            return Leads::Unknown;
         }
-        Look::On(Lex::Bare { inside: next, dollar: byte == b'$' && !dollar })
+        Leads::On(Lex::Bare { inside: next, dollar: byte == b'$' && !dollar })
     }
 
     /// Whether there is room for a byte that was written. A byte that turns a possible reference into a text
@@ -88,11 +89,6 @@ impl Machine<'_, '_> {
     fn end_bare(&mut self) -> Option<()> {
         let text = decoded(self.text.get(self.place.quote.start..)?)?;
         match self.meaning(&text)? {
-            Meaning::Reference(Read { slot, fields }) if fields.is_empty() => {
-                self.open(Word::Ref);
-                self.core.take_integer(slot.into());
-                self.after();
-            }
             Meaning::Reference(Read { slot, fields }) => self.take_path(slot, &fields),
             Meaning::Text(text) => {
                 self.literal(TEXT);
@@ -202,7 +198,7 @@ impl Machine<'_, '_> {
         if self.place.quote.words & one(Word::Concat) == 0 {
             return Vec::new();
         }
-        self.attempt(|this| {
+        self.tried(|this| {
             this.begin_template();
             let words = this.core.words();
             this.references(words, "}")
@@ -237,7 +233,7 @@ impl Machine<'_, '_> {
                 let path = |read: Read| {
                     read.fields.iter().fold(Path::of(read.slot), |path, &field| path.with(field))
                 };
-                self.attempt(|this| {
+                self.tried(|this| {
                     let Some(fields) = read.map(|read| this.fields(path(read), false)) else {
                         return Vec::new();
                     };
@@ -249,7 +245,7 @@ impl Machine<'_, '_> {
         let rests = found.iter().filter_map(|it| it.bytes.strip_prefix(written.as_str()));
         let mut rests: Vec<String> = rests.filter(|rest| !rest.is_empty()).map(str::to_owned).collect();
         let hole = if dollar { "{" } else { "${" };
-        if self.attempt(|this| hole.bytes().all(|byte| this.byte(byte))) {
+        if self.tried(|this| hole.bytes().all(|byte| this.byte(byte))) {
             rests.push(hole.to_owned());
         }
         rests

@@ -48,10 +48,10 @@ const OTHERS: [(&str, Act); 14] = [
     ("true", Act::Bool(true)),
     ("false", Act::Bool(false)),
     ("[", Act::List),
-    ("[]", Act::EmptyList),
+    ("[]", Act::Empty(Word::List)),
     ("]", Act::EndList),
     ("{\"obj\":{", Act::Record),
-    ("{\"obj\":{}}", Act::EmptyRecord),
+    ("{\"obj\":{}}", Act::Empty(Word::Obj)),
     ("{\"merge\":", Act::Merge),
     ("{\"match\":", Act::MatchMap),
     ("{\"call\":", Act::Nested),
@@ -180,11 +180,11 @@ impl Machine<'_, '_> {
                 set |= this.literals(want, &mut more);
             }
             if has(Word::List) {
-                set |= of(if this.core.items_end(want, depth) { Act::List } else { Act::EmptyList });
+                set |= of(if this.core.items_end(want, depth) { Act::List } else { Act::Empty(Word::List) });
             }
             if has(Word::Obj) {
                 let most = this.core.record_counts(want, depth).map_or(0, |counts| counts.1);
-                set |= of(if most == 0 { Act::EmptyRecord } else { Act::Record });
+                set |= of(if most == 0 { Act::Empty(Word::Obj) } else { Act::Record });
             }
         });
         // The bytes of a text show whether it is a reference; the operand of `match` has no texts.

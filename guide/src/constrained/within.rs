@@ -2,50 +2,10 @@
 //! choices are in the order of their bytes, so that only common bytes are looked at.
 
 use super::views::Sorted;
-use crate::vocab::Prefixes;
+use crate::surface::walk::{Common, Found, Tokens, Tree, Whole};
 
 /// Of a node with at most so many children, each is looked for among the choices; otherwise the other way.
 const FEW: u32 = 6;
-
-/// The end of a choice within tokens.
-pub(super) struct Whole {
-    /// The place of the choice.
-    pub(super) choice: usize,
-    pub(super) tokens: Tokens,
-}
-
-/// The tokens that go on behind a choice.
-pub(super) enum Tokens {
-    /// Those below a node.
-    Node(u32),
-    /// One, from this byte on.
-    One(u32, usize),
-}
-
-/// Some choices that begin alike, and a node of the tree with the same bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Common {
-    pub(super) node: u32,
-    pub(super) low: usize,
-    pub(super) high: usize,
-    /// The bytes of the choices so far.
-    pub(super) depth: usize,
-}
-
-/// What was found.
-#[derive(Default)]
-pub(super) struct Found {
-    /// Entries within choices.
-    pub(super) entries: Vec<u32>,
-    pub(super) wholes: Vec<Whole>,
-    open: Vec<Common>,
-}
-
-/// A tree of entries, with the bytes of each.
-pub(super) struct Tree<'a, 't> {
-    pub(super) prefixes: &'a Prefixes,
-    pub(super) text: &'a dyn Fn(u32) -> &'t [u8],
-}
 
 impl Tree<'_, '_> {
     /// Finds the entries within some choices, and the choices that end within entries, among these children

@@ -1,9 +1,9 @@
 //! Masks of tokens that consist of digits: by tables if any number may be written, by search if only some
 //! integers may.
 
+use super::lex::{Lex, Machine};
 use crate::automaton::integers::Integers;
 use crate::automaton::keys::{KEY, Numbers};
-use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room};
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::{Core, Phase};

@@ -4,10 +4,8 @@
 use super::texts::mask;
 use super::{Closer, Prefixes, Vocab, bits};
 use crate::automaton::numbers::MOST_WHOLE;
-use crate::automaton::texts::is_text;
-use crate::automaton::texts::{Inside, Led, PLACES, run};
-use ilo_asm::sorting::{sort_by, sort_by_key, sort_numbers};
-use std::collections::HashMap;
+use crate::automaton::texts::{Inside, Led, is_text, run};
+use ilo_asm::sorting::{sort_by_key, sort_numbers};
 
 /// Tokens in a text that may be a reference.
 #[derive(Debug, Default)]
@@ -34,10 +32,6 @@ impl TextTokens {
         [&mut self.sure].into_iter().chain(self.unsure.iter_mut().map(|it| &mut it.1))
     }
 
-    fn closers(&mut self) -> impl Iterator<Item = &mut Closer> {
-        self.lists().flatten()
-    }
-
     fn memory(&self) -> usize {
         let unsure: usize = self.unsure.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
         8 * self.sure.len() + unsure + 4 * self.holes.len() + self.hole_tree.memory()
@@ -45,14 +39,8 @@ impl TextTokens {
 }
 
 /// The tables, made when they are needed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct JsonTokens {
-    /// By position, in the order of their tails.
-    closers: Vec<Vec<Closer>>,
-    /// In the order of their bytes.
-    tails: Vec<Box<[u8]>>,
-    /// The tree of them.
-    tail_tree: Prefixes,
     /// Tokens at a plain position of a text.
     pub(crate) within: TextTokens,
     /// Tokens that begin with the quote of a text, and those of them that stay in it.
@@ -81,8 +69,6 @@ pub(crate) struct JsonTokens {
     pub(crate) begins: Box<[u32]>,
     /// The most values and steps that a token can begin.
     pub(crate) openings: usize,
-    /// The numbers of the tails, while the tables are made.
-    numbers: HashMap<Box<[u8]>, u32>,
 }
 
 /// The number of values and steps that a token can begin, at positions that JSON allows.
@@ -131,27 +117,14 @@ fn is_name(bytes: &[u8]) -> bool {
 impl JsonTokens {
     pub(super) fn new(vocab: &Vocab) -> JsonTokens {
         let mut found = JsonTokens {
-            closers: vec![Vec::new(); PLACES.len()],
-            tails: Vec::new(),
-            tail_tree: Prefixes::default(),
-            within: TextTokens::default(),
             opening: TextTokens { skipped: 1, ..TextTokens::default() },
-            opens: Vec::new(),
-            plain: Prefixes::default(),
-            mixed: Prefixes::default(),
             names: mask([], vocab),
-            unfirst: Vec::new(),
-            hyphens: Vec::new(),
-            long: Vec::new(),
-            dotted: Vec::new(),
-            name_ends: Vec::new(),
-            values: Box::default(),
             stays: vocab.texts.plain().into(),
-            begins: Box::default(),
-            openings: 0,
-            numbers: HashMap::new(),
+            ..JsonTokens::default()
         };
         let (mut plain, mut mixed) = (Vec::new(), Vec::new());
+        let closer =
+            |token, tail: Option<&[u8]>| Closer { tail: vocab.tails.of(tail.unwrap_or_default()), token };
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             found.openings = found.openings.max(openings(bytes));
@@ -174,18 +147,11 @@ impl JsonTokens {
                 continue;
             };
             if let Some(before) = bytes.get(..quote).filter(|before| is_name(before)) {
-                let tail = found.tail(bytes.get(quote + 1..).unwrap_or_default());
-                add(&mut found.name_ends, before, Closer { tail, token });
+                add(&mut found.name_ends, before, closer(token, bytes.get(quote + 1..)));
             }
-            for (place, &inside) in PLACES.iter().enumerate() {
-                let Led::Closed(at) = run(inside, bytes) else { continue };
-                let closer = Closer { tail: found.tail(bytes.get(at..).unwrap_or_default()), token };
-                if let Some(closers) = found.closers.get_mut(place) {
-                    closers.push(closer);
-                }
-                if inside == Inside::Plain && !is_hole {
-                    found.within.closer(closer, bytes.get(..at.saturating_sub(1)).unwrap_or_default());
-                }
+            if let (Led::Closed(at), false) = (run(Inside::Plain, bytes), is_hole) {
+                let before = bytes.get(..at.saturating_sub(1)).unwrap_or_default();
+                found.within.closer(closer(token, bytes.get(at..)), before);
             }
             let Some(text) = bytes.strip_prefix(b"\"") else { continue };
             if begins_hole(text) {
@@ -196,14 +162,15 @@ impl JsonTokens {
                 Led::Refused => {}
                 Led::On(_) => found.opens.push(token),
                 Led::Closed(at) => {
-                    let closer = Closer { tail: found.tail(text.get(at..).unwrap_or_default()), token };
-                    found.opening.closer(closer, text.get(..at.saturating_sub(1)).unwrap_or_default());
+                    let before = text.get(..at.saturating_sub(1)).unwrap_or_default();
+                    found.opening.closer(closer(token, text.get(at..)), before);
                 }
             }
         }
-        found.sort_tails();
-        let tails: Vec<u32> = (0..).take(found.tails.len()).collect();
-        found.tail_tree = Prefixes::new(&tails, |tail| found.tails.get(tail as usize).map_or(&[], |it| it));
+        let names = found.name_ends.iter_mut().map(|it| &mut it.1);
+        for closers in names.chain(found.within.lists()).chain(found.opening.lists()) {
+            sort_by_key(closers, |closer| closer.tail);
+        }
         let tree = |tokens: &[u32]| Prefixes::new(tokens, |token| vocab.token(token));
         (found.plain, found.mixed) = (tree(&plain), tree(&mixed));
         let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
@@ -216,40 +183,6 @@ impl JsonTokens {
         found.opening.hole_tree = Prefixes::new(&found.opening.holes, behind_quote);
         sort_numbers(&mut found.long, &|a, b| vocab.token(b).len().cmp(&vocab.token(a).len()));
         found
-    }
-
-    /// The number of the bytes after the end of a text.
-    fn tail(&mut self, tail: &[u8]) -> u32 {
-        let next = u32::try_from(self.tails.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry(tail.into()).or_insert(next);
-        if number == next {
-            self.tails.push(tail.into());
-        }
-        number
-    }
-
-    /// Sorts the tails by their bytes.
-    fn sort_tails(&mut self) {
-        let mut order: Vec<u32> = (0..).take(self.tails.len()).collect();
-        sort_numbers(&mut order, &|a, b| self.tails.get(a as usize).cmp(&self.tails.get(b as usize)));
-        let mut places = vec![0; order.len()];
-        for (place, &number) in (0..).zip(&order) {
-            if let Some(to) = places.get_mut(number as usize) {
-                *to = place;
-            }
-        }
-        sort_by(&mut self.tails, Ord::cmp);
-        self.numbers = HashMap::new();
-        let texts = self.within.closers().chain(self.opening.closers());
-        let names = self.name_ends.iter_mut().flat_map(|it| &mut it.1);
-        for closer in self.closers.iter_mut().flatten().chain(texts).chain(names) {
-            closer.tail = places.get(closer.tail as usize).copied().unwrap_or_default();
-        }
-        let names = self.name_ends.iter_mut().map(|it| &mut it.1);
-        let lists = self.closers.iter_mut().chain(names);
-        for closers in lists.chain(self.within.lists()).chain(self.opening.lists()) {
-            sort_by_key(closers, |closer| closer.tail);
-        }
     }
 
     fn name(&mut self, token: u32, bytes: &[u8]) {
@@ -268,28 +201,12 @@ impl JsonTokens {
         }
     }
 
-    pub(crate) fn closers(&self, inside: Inside) -> &[Closer] {
-        self.closers.get(crate::automaton::texts::place(inside)).map_or(&[], Vec::as_slice)
-    }
-
-    /// The bytes after the end of a text, by number.
-    pub(crate) fn tail_bytes(&self, number: u32) -> &[u8] {
-        self.tails.get(number as usize).map_or(&[], |tail| tail)
-    }
-
-    pub(crate) fn tails(&self) -> &Prefixes {
-        &self.tail_tree
-    }
-
     pub(super) fn memory(&self) -> usize {
-        let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
         let texts = self.within.memory() + self.opening.memory();
         let lists =
             self.opens.len() + self.unfirst.len() + self.hyphens.len() + self.long.len() + self.dotted.len();
-        let trees = [&self.tail_tree, &self.plain, &self.mixed];
-        let trees: usize = trees.into_iter().map(Prefixes::memory).sum();
-        let tails: usize = self.tails.iter().map(|it| it.len() + 16).sum();
+        let trees = self.plain.memory() + self.mixed.memory();
         let ends: usize = self.name_ends.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
-        closers + ends + texts + 4 * (lists + 3 * self.names.len() + self.values.len()) + trees + tails
+        ends + texts + 4 * (lists + 3 * self.names.len() + self.values.len()) + trees
     }
 }

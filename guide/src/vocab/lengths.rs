@@ -2,7 +2,7 @@
 
 use super::Vocab;
 use crate::automaton::close::Out;
-use crate::automaton::lex::LEVELS;
+use crate::automaton::state::LINES;
 use hashbrown::HashMap;
 use ilo_spec::node::{TABLE, Word};
 
@@ -48,7 +48,7 @@ impl Lengths {
         let rests = rests.map(str::to_owned).chain(integers);
         Lengths {
             rests: rests.map(|rest| (rest.as_bytes().into(), length(&rest))).collect(),
-            lines: (0..LEVELS).flat_map(|level| words(&format!("\n{}", "  ".repeat(level.into())))).collect(),
+            lines: (0..LINES).flat_map(|level| words(&format!("\n{}", "  ".repeat(level.into())))).collect(),
             words: words(" ").to_vec(),
             integers: (0..INTEGERS).map(|number| length(&format!(" {number}"))).collect(),
             constants: CONSTANTS.map(|text| length(&format!(" {text}"))).to_vec(),

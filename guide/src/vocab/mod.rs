@@ -1,14 +1,16 @@
-//! The tokens of a model, and tables that make masks fast: a trie of the tokens that are written outside
+//! The tokens of a model, and tables that make masks fast: trees of the tokens that are written outside
 //! texts, one of digits, and for each position in a text the tokens that stay in it or end it.
 
 pub(crate) mod bits;
 mod bytes;
+mod digits;
 mod json;
 mod lacks;
 mod lengths;
+mod outside;
 mod prefixes;
+mod tails;
 mod texts;
-mod trie;
 
 use ilo_asm::sorting::sort_by;
 use std::fmt;
@@ -16,12 +18,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+pub(crate) use digits::{Digits, NO_NODE};
 pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
 pub(crate) use lengths::{Length, Lengths};
+pub(crate) use outside::{Opening, Outside};
 pub(crate) use prefixes::Prefixes;
-pub(crate) use texts::{Closer, Texts};
-pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
+pub(crate) use tails::{Closer, Tails};
+pub(crate) use texts::Texts;
 
 /// The most tokens.
 const MOST: usize = 1 << 24;
@@ -49,9 +53,10 @@ pub struct Vocab {
     pub(crate) sorted: Vec<u32>,
     /// No token that may be allowed has more bytes.
     pub(crate) longest: usize,
-    pub(crate) trie: Trie,
+    pub(crate) outside: Outside,
     pub(crate) digits: Digits,
     pub(crate) texts: Texts,
+    pub(crate) tails: Tails,
     /// Computed when a budget is near its end.
     lengths: OnceLock<Lengths>,
     /// Computed when a body in `constrained` needs a mask.
@@ -62,8 +67,6 @@ pub struct Vocab {
     first: Vec<u32>,
     /// Identifies the vocabulary.
     pub(crate) id: u64,
-    /// The most words and numbers that a token ends.
-    pub(crate) crossings: usize,
     /// Whether some token ends within a character.
     splits: bool,
 }
@@ -127,24 +130,24 @@ impl Vocab {
             eos,
             sorted: Vec::new(),
             longest: 0,
-            trie: Trie::default(),
+            outside: Outside::default(),
             digits: Digits::default(),
             texts: Texts::default(),
+            tails: Tails::default(),
             lengths: OnceLock::new(),
             json: OnceLock::new(),
             all: OnceLock::new(),
             first: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-            crossings: 0,
             splits: false,
         };
         vocab.sort();
         vocab.splits = vocab.sorted.iter().any(|&token| lacks::splits(vocab.token(token)));
-        let mut texts = Texts::new(&vocab);
-        vocab.trie = Trie::new(&vocab, &mut texts);
-        vocab.texts = texts;
+        let (mut texts, mut outside) = (Texts::new(&vocab), Outside::new(&vocab));
+        let opening = outside.openings.iter_mut().map(|it| &mut it.closers);
+        vocab.tails = Tails::number(&vocab, texts.closers.iter_mut().chain(opening).collect());
+        (vocab.texts, vocab.outside) = (texts, outside);
         vocab.digits = Digits::new(&vocab);
-        vocab.crossings = vocab.trie.crossings();
         Ok(vocab)
     }
 
@@ -269,9 +272,10 @@ impl Vocab {
     pub fn memory(&self) -> usize {
         self.bytes.memory()
             + 4 * self.sorted.len()
-            + self.trie.memory()
+            + self.outside.memory()
             + self.digits.memory()
             + self.texts.memory()
+            + self.tails.memory()
             + self.lengths.get().map_or(0, Lengths::memory)
             + self.json.get().map_or(0, JsonTokens::memory)
             + self.all.get().map_or(0, Prefixes::memory)

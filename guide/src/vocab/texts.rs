@@ -1,16 +1,8 @@
 //! Tokens within texts: for each position in a text those that stay in it, and those that end it, by the
 //! bytes after the end.
 
-use super::{Vocab, bits, trie};
-use crate::automaton::texts::{Inside, Led, PLACES, Step, run, step};
-use std::collections::HashMap;
-
-/// A token that ends the text: the number of its tail, and itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Closer {
-    pub(crate) tail: u32,
-    pub(crate) token: u32,
-}
+use super::{Closer, Vocab, bits};
+use crate::automaton::texts::{Inside, Led, PLACES, Step, place, run, step};
 
 /// Tokens, in the smaller of two forms.
 #[derive(Debug)]
@@ -47,13 +39,12 @@ pub(crate) struct Texts {
     stays: Vec<Tokens>,
     /// The tokens at a plain position that lead to one again.
     plain: Box<[u32]>,
-    closers: Vec<Vec<Closer>>,
-    /// The bytes of tokens after the end of a text.
-    tails: Vec<Box<[u8]>>,
-    numbers: HashMap<Box<[u8]>, u32>,
+    /// By position, in the order of their tails.
+    pub(super) closers: Vec<Vec<Closer>>,
 }
 
 impl Texts {
+    /// The closers have the places of their tails in place of numbers.
     pub(super) fn new(vocab: &Vocab) -> Texts {
         let (mut texts, mut plain) = (Texts::default(), Vec::new());
         for &inside in &PLACES {
@@ -71,8 +62,7 @@ impl Texts {
                         stays.push(token);
                     }
                     Led::Closed(at) => {
-                        let tail = bytes.get(at..).unwrap_or_default();
-                        closers.extend(texts.tail(tail).map(|tail| Closer { tail, token }));
+                        closers.push(Closer { tail: u32::try_from(at).unwrap_or_default(), token });
                     }
                 }
             }
@@ -83,25 +73,9 @@ impl Texts {
         texts
     }
 
-    /// The number of a tail; `None` if nothing like it can follow a text.
-    pub(super) fn tail(&mut self, tail: &[u8]) -> Option<u32> {
-        let plausible =
-            tail.is_empty() || (matches!(tail.first(), Some(b' ' | b'\n')) && trie::is_plausible(tail));
-        if !plausible {
-            return None;
-        }
-        if let Some(&number) = self.numbers.get(tail) {
-            return Some(number);
-        }
-        let number = u32::try_from(self.tails.len()).ok()?;
-        self.tails.push(tail.into());
-        self.numbers.insert(tail.into(), number);
-        Some(number)
-    }
-
     /// Sets a mask to the tokens that stay in a text at a position.
-    pub(crate) fn fill(&self, place: usize, bits: &mut [u32]) {
-        match self.stays.get(place) {
+    pub(crate) fn fill(&self, inside: Inside, bits: &mut [u32]) {
+        match self.stays.get(place(inside)) {
             Some(Tokens::Mask(mask)) => bits::copy(mask, bits),
             Some(Tokens::Listed(tokens)) => {
                 bits.fill(0);
@@ -116,20 +90,14 @@ impl Texts {
         &self.plain
     }
 
-    pub(crate) fn closers(&self, place: usize) -> &[Closer] {
-        self.closers.get(place).map_or(&[], Vec::as_slice)
-    }
-
-    pub(crate) fn tails(&self) -> &[Box<[u8]>] {
-        &self.tails
+    /// The tokens that end a text at a position, in the order of their tails.
+    pub(crate) fn closers(&self, inside: Inside) -> &[Closer] {
+        self.closers.get(place(inside)).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn memory(&self) -> usize {
         let masks: usize = self.stays.iter().map(Tokens::memory).sum();
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
-        masks
-            + 4 * self.plain.len()
-            + closers
-            + self.tails.iter().map(|tail| 2 * (tail.len() + 24)).sum::<usize>()
+        masks + 4 * self.plain.len() + closers
     }
 }

@@ -1,23 +1,23 @@
-//! Bytes: which byte may come next within and between tokens, and the tokens that bytes form.
+//! The bytes of a body in ID text: which may come next within and between tokens, and the tokens that they
+//! form.
 
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, Phase};
+use crate::automaton::state::{Core, LINES, Lengths, Phase, State};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
+use crate::surface::walk::Walk;
 use ilo_spec::node::{TABLE, Word};
 use std::sync::OnceLock;
 
 /// The most bytes of a line in which a text continues.
-pub(crate) const LINE: usize = 32 << 10;
-/// The most levels of a line.
-pub(crate) const LEVELS: u8 = 14;
+pub(super) const LINE: usize = 32 << 10;
 /// The most bytes of a word.
 const LONGEST_WORD: usize = 16;
 
 /// The position in a token at which the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lex {
+pub enum Lex {
     /// At the start of a line, after this number of blanks.
     Line(u8),
     /// At the start of a token.
@@ -35,26 +35,38 @@ pub(crate) enum Lex {
     Behind,
 }
 
-/// The automaton with the bytes so far.
+/// A body in ID text.
 #[derive(Clone)]
-pub(crate) struct Machine<'s, 'c> {
+pub struct Machine<'s, 'c> {
     pub(crate) core: Core<'s, 'c>,
-    pub(crate) text: Vec<u8>,
-    pub(crate) lex: Lex,
+    pub(super) text: Vec<u8>,
+    pub(super) lex: Lex,
     /// The words of the next token; at the start of a line, by level.
-    pub(crate) words: Offered,
+    pub(super) words: Offered,
     /// Where the line begins.
-    pub(crate) line: usize,
+    pub(super) line: usize,
+    pub(super) walk: Walk<Lex, Point>,
+}
+
+/// A position to return to.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    pub(super) state: State,
+    pub(super) lengths: Lengths,
+    pub(super) text: usize,
+    pub(super) lex: Lex,
+    pub(super) words: Offered,
+    pub(super) line: usize,
 }
 
 /// The possible next tokens, computed when needed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Offered {
+pub(super) enum Offered {
     Unasked,
     /// Words, and integers.
     Token(Words, Integers),
     /// The words of a line by level, and the levels that were computed.
-    Line([Words; LEVELS as usize], u16),
+    Line([Words; LINES as usize], u16),
 }
 
 /// The words that have this byte at a position.
@@ -79,15 +91,15 @@ fn narrow(words: Words, place: usize, byte: u8) -> Words {
 }
 
 impl<'s, 'c> Machine<'s, 'c> {
-    pub(crate) fn new(core: Core<'s, 'c>) -> Self {
-        let mut machine =
-            Machine { core, text: Vec::new(), lex: Lex::Line(0), words: Offered::Unasked, line: 0 };
+    pub(super) fn new(core: Core<'s, 'c>) -> Self {
+        let (lex, words) = (Lex::Line(0), Offered::Unasked);
+        let mut machine = Machine { core, text: Vec::new(), lex, words, line: 0, walk: Walk::default() };
         machine.offer_line();
         machine
     }
 
     fn offer_line(&mut self) {
-        self.words = Offered::Line([0; LEVELS as usize], 0);
+        self.words = Offered::Line([0; LINES as usize], 0);
         self.lex = Lex::Line(0);
         self.line = self.text.len();
     }
@@ -107,7 +119,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// Computes the words that may come next, before several bytes are tried.
-    pub(crate) fn prepare(&mut self) {
+    pub(super) fn prepare(&mut self) {
         match self.lex {
             Lex::Start => self.ask(),
             Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
@@ -118,13 +130,13 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// The integers that may come next.
-    pub(crate) fn integers(&mut self) -> Integers {
+    pub(super) fn integers(&mut self) -> Integers {
         self.ask();
         if let Offered::Token(_, integers) = self.words { integers } else { Integers::Nothing }
     }
 
     /// The words of the next token, or those of a line at a level.
-    pub(crate) fn words_at(&mut self, level: Option<u8>) -> Words {
+    pub(super) fn words_at(&mut self, level: Option<u8>) -> Words {
         let Some(level) = level else {
             self.ask();
             return if let Offered::Token(words, _) = self.words { words } else { 0 };
@@ -141,12 +153,12 @@ impl<'s, 'c> Machine<'s, 'c> {
         *place
     }
 
-    pub(crate) fn tail(&self, length: usize) -> &[u8] {
+    pub(super) fn tail(&self, length: usize) -> &[u8] {
         self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
     }
 
     /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
-    pub(crate) fn byte(&mut self, byte: u8) -> bool {
+    pub(super) fn byte(&mut self, byte: u8) -> bool {
         let fits = match self.lex {
             Lex::Line(blanks) => self.at_line(blanks, byte),
             Lex::Start => self.at_start(byte),
@@ -166,17 +178,21 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// Whether a byte may come next, as far as is known without trying it.
-    pub(crate) fn may_take(&self, byte: u8) -> bool {
+    #[inline]
+    pub(super) fn may_take(&self, byte: u8) -> bool {
         let ends = matches!(byte, b' ' | b'\n');
-        match (self.lex, self.words) {
-            (Lex::Behind, _) => ends,
-            (Lex::Line(_), _) => byte == b' ' || byte.is_ascii_uppercase(),
-            (Lex::Word(length, _, left), _) if left != 0 => ends || narrow(left, length.into(), byte) != 0,
-            (Lex::Integer(_), _) => ends || byte.is_ascii_digit(),
-            (Lex::Start, Offered::Token(words, _)) if byte.is_ascii_uppercase() => {
-                narrow(words, 0, byte) != 0
+        match &self.lex {
+            Lex::Behind => ends,
+            Lex::Line(_) => byte == b' ' || byte.is_ascii_uppercase(),
+            Lex::Word(length, _, left) => {
+                *left == 0 || ends || narrow(*left, usize::from(*length), byte) != 0
             }
-            _ => true,
+            Lex::Integer(_) => ends || byte.is_ascii_digit(),
+            Lex::Start => match &self.words {
+                Offered::Token(words, _) if byte.is_ascii_uppercase() => narrow(*words, 0, byte) != 0,
+                _ => true,
+            },
+            Lex::Number(_) | Lex::Text(..) => true,
         }
     }
 
@@ -261,7 +277,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.names().any(|name| name.starts_with(prefix))
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static [u8]> + use<> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static [u8]> + use<> {
         let constants = self.core.constants();
         let nil = constants >> NIL & 1 == 1;
         let truth = |truth| constants >> BOOL & 1 == 1 && self.core.takes_bool(truth);
@@ -342,12 +358,12 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// The number of bytes of a text for which the line has room.
-    pub(crate) fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         LINE.saturating_sub(self.text.len() - self.line)
     }
 
     /// Whether any text may be written here, without effect on what follows.
-    pub(crate) fn text_is_free(&self) -> bool {
+    pub(super) fn text_is_free(&self) -> bool {
         let core = &self.core;
         let Some(frame) = core.frame() else { return false };
         let parent = core.frames.get(frame.parent as usize);
@@ -379,7 +395,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// Completes the last token and the line; `false` if that is not possible.
-    pub(crate) fn end_line(&mut self) -> bool {
+    pub(super) fn end_line(&mut self) -> bool {
         matches!(self.lex, Lex::Line(0)) || self.byte(b'\n')
     }
 }

@@ -1,13 +1,14 @@
 //! ID text as a surface: how programs end, and what ends have in common.
 
-use crate::automaton::close::{Becomes, EndKey, Out};
+use super::close::Becomes;
+use super::lex::{Lex, Machine, Offered, Point};
+use crate::automaton::close::{EndKey, Out};
 use crate::automaton::constants::Lengths;
 use crate::automaton::keys::KEY;
-use crate::automaton::lex::{Lex, Machine};
-use crate::automaton::offers::{NUMBER, TEXT};
+use crate::automaton::offers::{NUMBER, TEXT, alike};
 use crate::automaton::state::{ITEMS, Phase};
-use crate::automaton::texts::{self, Inside, Led, run};
-use crate::guide::{IdText, Point};
+use crate::automaton::texts::{Inside, Led, run};
+use crate::surface::walk::{Look, Walk};
 use crate::surface::{Class, Groups, Growth, Surface};
 use crate::vocab::{Lacks, Vocab};
 use core::ptr::from_ref;
@@ -96,101 +97,164 @@ impl Here {
     }
 }
 
-impl Surface for IdText<'_, '_> {
+impl Surface for Machine<'_, '_> {
     type Point = Point;
+    type Lex = Lex;
     type Becomes = Becomes;
     type Here = Here;
     type Node = (bool, Becomes);
     type Key = (bool, EndKey);
 
     fn text(&self) -> &[u8] {
-        &self.machine.text
+        &self.text
     }
 
     fn memory(&self) -> usize {
-        self.machine.core.memory() + self.machine.text.capacity()
+        self.core.memory() + self.text.capacity()
     }
 
     fn session(&self) -> usize {
-        from_ref(self.machine.core.session).addr()
+        from_ref(self.core.session).addr()
     }
 
     fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
-        vocab.can_write(self.machine.core.session, Notation::Id)
+        vocab.can_write(self.core.session, Notation::Id)
     }
 
     fn point(&self) -> Point {
-        self.machine.point()
+        Point {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            lex: self.lex,
+            words: self.words,
+            line: self.line,
+        }
     }
 
     fn mark(&self) -> Point {
-        self.machine.point().asked_again()
+        // The integers that may come next are computed again from there.
+        let words = if matches!(self.words, Offered::Token(..)) { Offered::Unasked } else { self.words };
+        Point { words, ..self.point() }
     }
 
     fn back(&mut self, point: &Point) {
-        if self.tails.as_ref().is_some_and(|tails| tails.start >= point.text) {
-            self.tails = None;
-        }
-        self.machine.back(point);
+        self.core.state = point.state;
+        self.core.cut(point.lengths);
+        self.text.truncate(point.text);
+        self.walk.forget(point.text);
+        (self.lex, self.words, self.line) = (point.lex, point.words, point.line);
     }
 
     fn byte(&mut self, byte: u8) -> bool {
-        self.machine.byte(byte)
+        Machine::byte(self, byte)
+    }
+
+    #[inline]
+    fn lex(&self) -> Lex {
+        self.lex
+    }
+
+    #[inline]
+    fn relex(&mut self, lex: Lex, length: usize) {
+        self.lex = lex;
+        self.text.truncate(length);
+    }
+
+    #[inline]
+    fn look(&mut self, byte: u8) -> Look {
+        if !self.may_take(byte) {
+            return Look::Refused;
+        }
+        let (lex, length) = (self.lex, self.text.len());
+        let ends = match lex {
+            Lex::Text(..) => byte == b'"',
+            Lex::Line(_) | Lex::Start => false,
+            _ => matches!(byte, b' ' | b'\n'),
+        };
+        if ends {
+            return Look::Unknown;
+        }
+        if Machine::byte(self, byte) {
+            return Look::On;
+        }
+        self.relex(lex, length);
+        Look::Refused
+    }
+
+    #[inline]
+    fn next_byte(&self, byte: u8) -> Option<u8> {
+        match self.lex {
+            Lex::Behind if byte >= b' ' => None,
+            Lex::Integer(_) if byte >= b'9' => None,
+            // Upper-case letters are above most others.
+            Lex::Word(..) | Lex::Line(_) if (b' '..b'@').contains(&byte) => Some(b'A'),
+            _ => byte.checked_add(1),
+        }
+    }
+
+    #[inline]
+    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+        &mut self.walk
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        if let Lex::Text(_, inside) = self.lex { Some(inside) } else { None }
     }
 
     fn grew(&mut self) {}
 
     fn prepare(&mut self) {
-        self.machine.prepare();
+        Machine::prepare(self);
     }
 
     fn may_end(&mut self) -> bool {
-        self.machine.may_end()
+        Machine::may_end(self)
     }
 
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        IdText::fill(self, vocab, bits);
+        Machine::fill(self, vocab, bits);
     }
 
     fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
-        self.machine.completion()
+        Machine::completion(self)
     }
 
     fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
-        self.machine.take(becomes, rest)
+        self.take(becomes, rest)
     }
 
     fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
-        self.machine.core.close_step(out)
+        self.core.close_step(out)
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
         let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
-        let Lengths { constant, call } = self.machine.core.session.lengths();
+        let Lengths { constant, call } = self.core.session.lengths();
         Some(Growth {
             statement: length(STATEMENT)? + length(&call)?,
             level: length(BRANCH)?,
             part: length(&constant)? + 4,
-            nodes: vocab.crossings + 1,
+            nodes: vocab.outside.crossings + 1,
         })
     }
 
     fn size(&self) -> (usize, usize, usize) {
-        let state = &self.machine.core.state;
-        (self.machine.core.level().into(), state.taken as usize, state.counted as usize)
+        let state = &self.core.state;
+        (self.core.level().into(), state.taken as usize, state.counted as usize)
     }
 
     fn may_count(&self) -> bool {
-        self.machine.core.is_count()
+        self.core.is_count()
     }
 
     fn here(&mut self) -> Here {
-        let is_behind = !matches!(self.machine.lex, Lex::Line(_) | Lex::Start | Lex::Text(..));
-        let here = Place::of(&self.machine);
+        let is_behind = !matches!(self.lex, Lex::Line(_) | Lex::Start | Lex::Text(..));
+        let here = Place::of(self);
         let behind =
-            |byte: u8| self.machine.attempt(|it| (is_behind && it.byte(byte)).then(|| Place::of(it)));
+            |byte: u8| self.tried(|it| (is_behind && Machine::byte(it, byte)).then(|| Place::of(it)));
         let behind = [b' ', b'\n'].into_iter().find_map(behind).unwrap_or_default();
-        Here { taken: self.machine.core.state.taken, is_behind, places: [here, behind] }
+        Here { taken: self.core.state.taken, is_behind, places: [here, behind] }
     }
 
     fn crosses(here: &Here, token: &[u8]) -> bool {
@@ -198,14 +262,14 @@ impl Surface for IdText<'_, '_> {
     }
 
     fn groups<'v>(&self, _: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
-        let Lex::Text(_, inside) = self.machine.lex else { return None };
-        if self.machine.core.texts().is_some() || self.machine.core.format().is_some() {
+        let Lex::Text(_, inside) = self.lex else { return None };
+        if self.core.texts().is_some() || self.core.format().is_some() {
             return None;
         }
         // After another plain token the end has the same length, except for a text that must differ from
         // those of other cases, or decides what is read.
-        let slack = match self.machine.core.state.phase {
-            _ if self.machine.text_is_free() => 0,
+        let slack = match self.core.state.phase {
+            _ if self.text_is_free() => 0,
             Phase::CaseKey => ITEMS as usize,
             _ => most,
         };
@@ -213,18 +277,15 @@ impl Surface for IdText<'_, '_> {
             mask: vocab.texts.plain(),
             like: b"",
             slack: (inside == Inside::Plain).then_some(slack),
-            others: Some(vec![vocab.texts.closers(texts::place(inside))]),
+            others: Some(vec![vocab.texts.closers(inside)]),
         })
     }
 
     fn class<'t>(&self, here: &Here, token: &'t [u8]) -> Option<(Class<'t>, usize)> {
-        if let Lex::Text(_, inside) = self.machine.lex {
+        if let Lex::Text(_, inside) = self.lex {
             // What follows a free text is the same for all tokens with the same bytes after its end.
             let Led::Closed(at) = run(inside, token) else { return None };
-            return token
-                .get(at..)
-                .filter(|_| self.machine.text_is_free())
-                .map(|tail| (Class::Ends(tail), 0));
+            return token.get(at..).filter(|_| self.text_is_free()).map(|tail| (Class::Ends(tail), 0));
         }
         let crosses = Self::crosses(here, token);
         let bytes = if crosses { token.strip_prefix(b" ")? } else { token };
@@ -241,24 +302,27 @@ impl Surface for IdText<'_, '_> {
     fn node(&self, here: &Here, becomes: Becomes, crosses: bool) -> Option<(bool, Becomes)> {
         let is_kept = match becomes {
             Becomes::Whole => false,
-            Becomes::Constant => {
-                matches!(self.machine.lex, Lex::Text(_, Inside::Plain)) && self.machine.text_is_free()
-            }
+            Becomes::Constant => matches!(self.lex, Lex::Text(_, Inside::Plain)) && self.text_is_free(),
             _ => true,
         };
-        let is_next = self.machine.core.state.taken == here.taken + u32::from(crosses);
+        let becomes = match becomes {
+            Becomes::Word(word) => Becomes::Word(alike(word)),
+            Becomes::Line(level, word) => Becomes::Line(level, alike(word)),
+            _ => becomes,
+        };
+        let is_next = self.core.state.taken == here.taken + u32::from(crosses);
         (is_next && is_kept).then_some((crosses, becomes))
     }
 
     fn is_behind(&self, here: &Here, node: Option<(bool, Becomes)>) -> bool {
-        node.and_then(|node| here.around(node)).is_some_and(|around| match self.machine.core.depth() {
-            0 => matches!(self.machine.core.state.phase, Phase::End | Phase::BlockCount),
+        node.and_then(|node| here.around(node)).is_some_and(|around| match self.core.depth() {
+            0 => matches!(self.core.state.phase, Phase::End | Phase::BlockCount),
             open => open <= around,
         })
     }
 
     fn key(&self, here: &Here, node: Option<(bool, Becomes)>) -> Option<(bool, EndKey)> {
         let (crosses, _) = node?;
-        Some((crosses, self.machine.core.end_key(here.place(crosses).values)?))
+        Some((crosses, self.core.end_key(here.place(crosses).values)?))
     }
 }

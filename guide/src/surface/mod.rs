@@ -1,11 +1,15 @@
 //! A notation: what may come next in an unfinished program, byte by byte, and how the program ends soonest.
 //!
-//! ID text and `constrained` are surfaces. What is built on them is in `looks`, `budget` and `body`.
+//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `looks`, `budget` and `body`.
+
+pub(crate) mod walk;
 
 use crate::automaton::close::{Out, Written};
+use crate::automaton::texts::Inside;
 use crate::vocab::{Closer, Lacks, Vocab};
 use core::fmt::Debug;
 use core::hash::Hash;
+use walk::{Found, Look, Tree, Walk};
 
 /// The most steps to an end.
 pub(crate) const STEPS: usize = 20_000;
@@ -14,6 +18,8 @@ pub(crate) const STEPS: usize = 20_000;
 pub trait Surface {
     /// A position to return to.
     type Point;
+    /// A position in an unfinished part, for bytes that change nothing else.
+    type Lex: Copy;
     /// The node that an unfinished part will become.
     type Becomes: Copy;
     /// What is known of the position that a mask is for.
@@ -37,6 +43,34 @@ pub trait Surface {
     fn back(&mut self, point: &Self::Point);
     /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
     fn byte(&mut self, byte: u8) -> bool;
+    fn lex(&self) -> Self::Lex;
+    /// Goes back over bytes that changed only the position in an unfinished part.
+    fn relex(&mut self, lex: Self::Lex, length: usize);
+    /// Takes a byte that changes only that.
+    fn look(&mut self, byte: u8) -> Look;
+    /// The least byte above one that may come next, if it is known without trying.
+    fn next_byte(&self, byte: u8) -> Option<u8> {
+        byte.checked_add(1)
+    }
+    fn walk(&mut self) -> &mut Walk<Self::Lex, Self::Point>;
+    /// Between choices and in them, finds those that end within entries among these children of a node, of a
+    /// tree that a walk began at this length of the text, and the entries within choices. Returns the number
+    /// of bytes of the choices before.
+    fn within(
+        &mut self,
+        _tree: &Tree<'_, '_>,
+        _children: (u32, u32),
+        _start: usize,
+        _found: &mut Found,
+    ) -> Option<usize> {
+        None
+    }
+    /// Takes the rest of a choice, of which this number of bytes was taken.
+    fn take_choice(&mut self, _choice: usize, _taken: usize) -> bool {
+        false
+    }
+    /// The position in an unfinished text.
+    fn inside(&self) -> Option<Inside>;
     /// Some bytes were taken that will stay.
     fn grew(&mut self);
     /// Computes what several bytes are tried against.
@@ -73,6 +107,31 @@ pub trait Surface {
     fn is_behind(&self, here: &Self::Here, node: Option<Self::Node>) -> bool;
     /// What the end depends on there; `None` if it depends on more.
     fn key(&self, here: &Self::Here, node: Option<Self::Node>) -> Option<Self::Key>;
+
+    /// The bytes that end an unfinished text, with these at its plain positions: each is tried before the
+    /// others after it.
+    fn rest_of_text(&mut self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.tried(|this| {
+            let from = this.text().len();
+            while let Some(inside) = this.inside() {
+                let low = if let Inside::Character(_, low, _) = inside { [low] } else { [0] };
+                let bytes: &[u8] = match inside {
+                    Inside::Escape => b"nu\"\\/bfrt",
+                    Inside::Unicode(..) => b"0123456789abcdef",
+                    Inside::Character(..) => &low,
+                    Inside::Plain => plain,
+                };
+                let mut fits = |bytes: &[u8]| this.tried(|it| bytes.iter().all(|&byte| it.byte(byte)));
+                // There are more letters than keys of cases, so that one of them makes a key that is new.
+                let mut ends = |byte: u8| if byte == b'"' { fits(b"\"") } else { fits(&[byte, b'"']) };
+                let all = || bytes.iter().copied();
+                let ending = all().find(|&byte| inside == Inside::Plain && ends(byte));
+                let byte = ending.or_else(|| all().find(|&byte| fits(&[byte])))?;
+                this.byte(byte);
+            }
+            this.text().get(from..).map(<[u8]>::to_vec)
+        })
+    }
 
     /// Tries a step and undoes it.
     fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
