@@ -6,13 +6,12 @@
 use super::arguments::{self, Wanted};
 use super::inputs::{Inputs, RecordInputs};
 use super::messages::names as messages;
-use super::messages::naming::{SHOWN, some_of};
 use super::report::Report;
 use super::similar;
 use crate::ast::{Call, File, Function, Name};
 use crate::catalog::{Catalog, Lookup, Tool, own_function, own_function_address};
 use crate::notation::Notation;
-use crate::text::Near;
+use crate::text::{Near, SHOWN, some_of};
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::pure::Kinds;
 

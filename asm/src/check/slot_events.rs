@@ -13,6 +13,7 @@ use crate::ast::{
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matched::{begins_with_rollback, covered_call};
 use crate::span::Span;
+use ilo_spec::node::Word;
 use smallvec::SmallVec;
 
 /// An access to a slot, or a point where paths fork or join.
@@ -280,6 +281,11 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Reports a statement of a loop outside of loops.
+    fn nowhere(&mut self, word: Word, span: Span, in_err: bool) {
+        self.events.found.push(messages::loops::nowhere(self.function, word, span, in_err));
+    }
+
     /// BREAK ends the innermost enclosing loop.
     fn leave_loop(&mut self, span: Span) -> Gives {
         let dead = self.dead;
@@ -288,7 +294,7 @@ impl<'a> Walk<'_, 'a> {
                 open.broken |= !dead;
                 self.events.list.push(Event::Break(open.id, span));
             }
-            None => self.events.found.push(messages::loops::break_nowhere(self.function, span)),
+            None => self.nowhere(Word::Break, span, false),
         }
         Gives::NEVER
     }
@@ -302,7 +308,7 @@ impl<'a> Walk<'_, 'a> {
             }
             None => {
                 let in_err = self.err_arms > 0;
-                self.events.found.push(messages::loops::skip_nowhere(self.function, span, in_err));
+                self.nowhere(Word::Skip, span, in_err);
                 if in_err {
                     // What follows the handler is not reported as well.
                     self.exit(Ending::Failure, span);
@@ -318,7 +324,7 @@ impl<'a> Walk<'_, 'a> {
         let dead = self.dead;
         match self.loops.last_mut() {
             Some(open) => open.yielded |= !dead,
-            None => self.events.found.push(messages::loops::yield_nowhere(self.function, span)),
+            None => self.nowhere(Word::Yield, span, false),
         }
         Gives::nothing(NoValue::Statement(span))
     }

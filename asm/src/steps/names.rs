@@ -8,6 +8,7 @@ use crate::dialect::reader_habits::{Asked, Names, Rewritten, Seen, Surroundings,
 use crate::document::{Kind, Node};
 use crate::expr::reference::Reference;
 use crate::span::Span;
+use crate::text::some_of;
 use crate::text::{Near, near};
 
 /// The most names that are examined for a message.
@@ -120,11 +121,6 @@ impl<'a> Names<'a> for StepReader<'_, 'a> {
 
 /// The first few names; `none` if there are none.
 pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
-    const SHOWN: usize = 8;
-    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
-    if shown.len() > SHOWN {
-        shown.truncate(SHOWN);
-        shown.push("…".to_owned());
-    }
-    if shown.is_empty() { none.to_owned() } else { shown.join(", ") }
+    let shown = some_of(names);
+    if shown.is_empty() { none.to_owned() } else { shown }
 }

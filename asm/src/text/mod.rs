@@ -25,6 +25,19 @@ pub fn shortened(text: &str, most: usize) -> std::string::String {
     shown
 }
 
+/// How many names a message lists.
+pub(crate) const SHOWN: usize = 8;
+
+/// The first few of some names.
+pub(crate) fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> std::string::String {
+    let mut shown: Vec<std::string::String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
+    if shown.len() > SHOWN {
+        shown.truncate(SHOWN);
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
 /// A text in which every character that is obeyed, invisible or turns the direction of others is written as
 /// an escape. Line breaks stay: in JSON they are between values only.
 pub fn visible(text: &str) -> std::string::String {

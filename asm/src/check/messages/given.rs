@@ -1,13 +1,12 @@
 //! Messages about parts of arguments that the schema of a tool does not allow: fields, items, constants.
 
-use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, Expr, Function, Literal, Name};
 use crate::catalog::{Bound, Field, Format, Misfit, Shape};
 use crate::check::fixes;
 use crate::diagnostic::Diagnostic;
 use crate::rules::Clash;
 use crate::span::Span;
-use crate::text::Near;
+use crate::text::{Near, SHOWN, some_of};
 use core::fmt;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;

@@ -9,37 +9,27 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Pure;
 
-/// A BREAK outside a loop.
-pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Diagnostic {
+/// A BREAK, SKIP or YIELD outside a loop; `in_err` says that it is in an ERR arm.
+pub(in crate::check) fn nowhere(
+    function: &Function<'_>,
+    statement: Word,
+    span: Span,
+    in_err: bool,
+) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let (word, of, ret) = (terms.word(Word::Break), terms.word(Word::For), terms.word(Word::Ret));
-    Diagnostic::new(Code::BreakNowhere, span, format!("{word} ends a {of}, but there is none around it"))
-        .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
-        .help(format!("to end the function, write {ret} with its value"))
-}
-
-/// A SKIP outside a loop.
-pub(in crate::check) fn skip_nowhere(function: &Function<'_>, span: Span, in_err: bool) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    let (word, of, ret) = (terms.word(Word::Skip), terms.word(Word::For), terms.word(Word::Ret));
-    let message = format!("{word} ends a pass of a {of}, but there is none around it");
-    Diagnostic::new(Code::SkipNowhere, span, message)
+    let (word, of, ret) = (terms.word(statement), terms.word(Word::For), terms.word(Word::Ret));
+    let (code, does) = match statement {
+        Word::Break => (Code::BreakNowhere, "ends"),
+        Word::Skip => (Code::SkipNowhere, "ends a pass of"),
+        _ => (Code::YieldNowhere, "adds to the list of"),
+    };
+    Diagnostic::new(code, span, format!("{word} {does} a {of}, but there is none around it"))
         .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
         .help(if in_err && !terms.is_id() {
             "`ignore` binds nil and continues".to_owned()
         } else {
             format!("to end the function, write {ret} with its value")
         })
-}
-
-/// A YIELD outside a loop.
-pub(in crate::check) fn yield_nowhere(function: &Function<'_>, span: Span) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    let (word, of, ret) = (terms.word(Word::Yield), terms.word(Word::For), terms.word(Word::Ret));
-    let message = format!("{word} adds to the list of a {of}, but there is none around it");
-    Diagnostic::new(Code::YieldNowhere, span, message)
-        .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
-        .help(format!("to end the function with a value, write {ret}"))
 }
 
 /// Reports the values at the end of the passes of a loop with a YIELD, to which they do not belong.

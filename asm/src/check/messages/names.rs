@@ -1,23 +1,26 @@
 //! Messages about names: tools, functions, arguments and fields that do not exist or are not allowed, and the
 //! entry function.
 
-use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, File, Function, Name};
 use crate::check::fixes;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::span::Span;
-use crate::text::Near;
+use crate::text::{Near, SHOWN, some_of};
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
+/// Something wrong with a name.
+fn wrong(code: Code, name: Name<'_>, message: String, expected: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(code, name.span, message).expected(expected, format!("`{}`", name.text))
+}
+
 /// Two functions with the same name.
 pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagnostic {
     let message = format!("two functions are named `{}`", name.text);
-    Diagnostic::new(Code::DuplicateFunction, name.span, message)
-        .expected("a name that is free", name.text)
+    wrong(Code::DuplicateFunction, name, message, "a name that is free")
         .related(first, "first here")
         .help("rename one of them")
 }
@@ -54,16 +57,14 @@ pub(in crate::check) fn unknown_function(
 /// A tool that exists but that programs may not call; `own` is its name.
 pub(in crate::check) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
     let message = format!("programs may not call the tool `{own}`");
-    Diagnostic::new(Code::UnknownTool, name.span, message)
-        .expected("a tool that the tools file allows", format!("`{}`", name.text))
+    wrong(Code::UnknownTool, name, message, "a tool that the tools file allows")
         .help("its server has it; the `policy` of the server in the tools file leaves it out")
 }
 
 /// A tool that cannot be used.
 pub(in crate::check) fn unusable_tool(name: Name<'_>, why: &str) -> Diagnostic {
     let message = format!("the tool `{}` cannot be called: {why}", name.text);
-    Diagnostic::new(Code::UnknownTool, name.span, message)
-        .expected("a tool that can be called", format!("`{}`", name.text))
+    wrong(Code::UnknownTool, name, message, "a tool that can be called")
 }
 
 /// A name that several servers have.
@@ -72,9 +73,7 @@ pub(in crate::check) fn ambiguous_tool<'n>(
     tools: impl Iterator<Item = &'n str>,
 ) -> Diagnostic {
     let message = format!("several servers have a tool `{}`", name.text);
-    Diagnostic::new(Code::UnknownTool, name.span, message)
-        .expected(some_of(tools), format!("`{}`", name.text))
-        .help("write the name with its server")
+    wrong(Code::UnknownTool, name, message, some_of(tools)).help("write the name with its server")
 }
 
 /// A call of a tool or function that is not in the list of the function.
@@ -84,8 +83,7 @@ pub(in crate::check) fn not_allowed(
     near: Option<&str>,
 ) -> Diagnostic {
     let message = format!("`{}` is not in the list of what `{}` may call", tool.text, function.name.text);
-    Diagnostic::new(Code::ToolNotAllowed, tool.span, message)
-        .expected("a name of that list", format!("`{}`", tool.text))
+    wrong(Code::ToolNotAllowed, tool, message, "a name of that list")
         .nearest(near)
         .help("add it to the list, or leave the call out")
 }
@@ -118,8 +116,7 @@ pub(in crate::check) fn unknown_argument<'n>(
     let takes = some_of(names);
     let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
     let message = format!("`{}` does not take an argument `{}`", call.tool.text, argument.text);
-    let diagnostic = Diagnostic::new(Code::UnknownArgument, argument.span, message)
-        .expected(expected, format!("`{}`", argument.text));
+    let diagnostic = wrong(Code::UnknownArgument, argument, message, expected);
     fixes::name(diagnostic, argument, near, notation)
 }
 
@@ -142,46 +139,32 @@ pub(in crate::check) fn unknown_field<'n>(
     near: Option<Near<'_>>,
     notation: Notation,
 ) -> Diagnostic {
-    let whose = match part {
-        Part::Input => return unlisted_field(tool, name, listed, near, notation),
-        Part::Answer => "the".to_owned(),
-        Part::Field(field) => format!("`{field}` in the"),
-        Part::Inner => "this part of the".to_owned(),
+    let message = match part {
+        Part::Input => format!("the type of the input `{tool}` lists no field `{}` here", name.text),
+        Part::Answer => format!("the answer of `{tool}` has no field `{}` by its schema", name.text),
+        Part::Field(field) => {
+            format!("`{field}` in the answer of `{tool}` has no field `{}` by its schema", name.text)
+        }
+        Part::Inner => {
+            format!("this part of the answer of `{tool}` has no field `{}` by its schema", name.text)
+        }
     };
-    let message = format!("{whose} answer of `{tool}` has no field `{}` by its schema", name.text);
-    let diagnostic = Diagnostic::new(Code::UnknownField, name.span, message)
-        .expected(some_of(listed), format!("`{}`", name.text));
-    let sure = near.is_some_and(|near| near.sure);
-    let diagnostic = fixes::name(diagnostic, name, near, notation);
-    if sure {
-        return diagnostic;
-    }
-    if matches!(part, Part::Answer)
-        && matches!(name.text, "result" | "output" | "response" | "data" | "value")
-    {
-        return diagnostic.help(format!("what a call gives is the answer itself: leave `{}` out", name.text));
-    }
-    let has = Terms::of(notation).word(Word::Has);
-    diagnostic.help(format!("if it may be there nevertheless, test with {has} first"))
-}
-
-/// A field that the type of an input does not list.
-fn unlisted_field<'n>(
-    input: &str,
-    name: Name<'_>,
-    listed: impl Iterator<Item = &'n str>,
-    near: Option<Near<'_>>,
-    notation: Notation,
-) -> Diagnostic {
-    let message = format!("the type of the input `{input}` lists no field `{}` here", name.text);
-    let diagnostic = Diagnostic::new(Code::UnknownField, name.span, message)
-        .expected(some_of(listed), format!("`{}`", name.text));
-    let diagnostic = fixes::name(diagnostic, name, near, notation);
+    let wrong = wrong(Code::UnknownField, name, message, some_of(listed));
+    let wrong = fixes::name(wrong, name, near, notation);
     if near.is_some_and(|near| near.sure) {
-        diagnostic
-    } else {
-        diagnostic.help("add the field to the type of the input")
+        return wrong;
     }
+    let is_whole = matches!(name.text, "result" | "output" | "response" | "data" | "value");
+    wrong.help(match part {
+        Part::Input => "add the field to the type of the input".to_owned(),
+        Part::Answer if is_whole => {
+            format!("what a call gives is the answer itself: leave `{}` out", name.text)
+        }
+        _ => {
+            let has = Terms::of(notation).word(Word::Has);
+            format!("if it may be there nevertheless, test with {has} first")
+        }
+    })
 }
 
 /// Functions that call each other: `way` has their names from the first to the one whose call closes the

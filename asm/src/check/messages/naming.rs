@@ -38,16 +38,3 @@ pub(in crate::check) fn output_name(output: &OutputName<'_>) -> String {
 fn type_name(name: &TypeName<'_>) -> String {
     format!("{}{}", "list ".repeat(usize::from(name.ty.lists)), name.name)
 }
-
-/// How many names a message lists.
-pub(in crate::check) const SHOWN: usize = 8;
-
-/// The first few of some names.
-pub(in crate::check) fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
-    if shown.len() > SHOWN {
-        shown.truncate(SHOWN);
-        shown.push("…".to_owned());
-    }
-    shown.join(", ")
-}
