@@ -12,7 +12,6 @@
 //! - `parser` by precedence, with `operand` for the operands of operators and `postfix` for `.f`, `[E]` and
 //!   calls. Other spellings of an operator (`&&`, `===`, `c ? a : b`) give the same tree;
 //! - `template`: texts with expressions in them, which texts in expressions are too;
-//! - `print`: the canonical form of a tree;
 //! - `names`: the words that a text may refer to, for a survey before anything is read.
 //!
 //! From loose to tight: `a if c else b`; `a ?? b`; `or`; `and`; `not`; comparisons and `in`; `+ -`;
@@ -28,7 +27,6 @@ pub(crate) mod names;
 mod operand;
 pub(crate) mod parser;
 mod postfix;
-pub mod print;
 pub mod reference;
 pub mod template;
 #[cfg(test)]

@@ -24,7 +24,7 @@ const PRODUCT: u8 = 7;
 pub(super) const SIGN: u8 = 8;
 
 /// The operators between two values that have an instruction or a function, in all their spellings.
-const BETWEEN: [(&str, u8, Sign); 23] = [
+pub(super) const BETWEEN: [(&str, u8, Sign); 23] = [
     ("or", OR, Sign::Plain(Binary::Or)),
     ("||", OR, Sign::Plain(Binary::Or)),
     ("and", AND, Sign::Plain(Binary::And)),
@@ -49,12 +49,6 @@ const BETWEEN: [(&str, u8, Sign); 23] = [
     ("+=", CHOICE, Sign::Changing(Binary::Add)),
     ("-=", CHOICE, Sign::Changing(Binary::Sub)),
 ];
-
-/// The word of an operator, and its precedence.
-pub(super) fn word_of(sign: Sign) -> (&'static str, u8) {
-    let row = BETWEEN.iter().find(|(_, _, own)| *own == sign);
-    row.map_or(("", SIGN), |&(word, closeness, _)| (word, closeness))
-}
 
 /// Whether a word is an operator or begins a part of one, so that it is no name.
 pub(super) fn is_operator(word: &str) -> bool {

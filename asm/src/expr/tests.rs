@@ -1,24 +1,17 @@
 //! Tests of the parser, the printer and templates. Expectations are written by hand from the rules of
 //! references and expressions.
 
-use super::print::{Forms, write};
-use super::reference::{Reference, bare};
+mod print;
+
+use super::reference::bare;
 use super::template::{Part, Template};
 use super::{Kind, Sigil, Tree, names, path, template, whole};
 use crate::diagnostic::{Diagnostics, fix};
 use crate::document::{Kind as NodeKind, Node, Style, Text};
 use crate::span::Span;
 use bumpalo::Bump;
+use print::write;
 use proptest::prelude::*;
-
-/// References as they are.
-struct Plain;
-
-impl Forms for Plain {
-    fn reference(&self, reference: &Reference<'_>) -> String {
-        reference.to_string()
-    }
-}
 
 /// A text that begins at the start of its source.
 fn node(text: &str) -> Node<'_> {
@@ -31,14 +24,14 @@ fn node(text: &str) -> Node<'_> {
 fn read(text: &str) -> (Option<String>, Diagnostics) {
     let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
     let tree = whole(&node(text), Sigil::Dollar, 64, &arena, &mut diagnostics);
-    (tree.map(|tree| write(&tree, &Plain)), diagnostics)
+    (tree.map(|tree| write(&tree)), diagnostics)
 }
 
 fn shown(template: &Template<'_>) -> String {
     let part = |part: &Part<'_>| match part {
         Part::Text(text, _) => format!("'{text}'"),
         Part::Reference(reference) => format!("<{reference}>"),
-        Part::Value(tree) => format!("<{}>", write(tree, &Plain)),
+        Part::Value(tree) => format!("<{}>", write(tree)),
         Part::Bad(_) => "<?>".to_owned(),
     };
     template.parts.iter().map(part).collect::<Vec<_>>().join(" ")
@@ -424,7 +417,7 @@ proptest! {
         }
         let Some(tree) = found else { return Ok(()) };
         prop_assert!(spans_are_in(&tree, &text));
-        let written = write(&tree, &Plain);
+        let written = write(&tree);
         let again = read(&written);
         prop_assert_eq!(again.0.as_deref(), Some(written.as_str()), "{:?}", again.1.as_slice());
     }

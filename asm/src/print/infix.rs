@@ -6,7 +6,7 @@ use super::value::written;
 use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, MatchMap, Unary};
 use crate::dialect::operator::row;
 use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
-use crate::expr::print::quoted as quote;
+use crate::text::quote;
 use ilo_spec::pure::Pure;
 use std::fmt::Write;
 
@@ -54,14 +54,14 @@ fn write_inside(
             function(printer, row(Makes::Apply(apply.function)), &operands, out)
         }
         ExprKind::Template(_) => {
-            quote(&printer.template(expr)?, out);
+            quoted(&printer.template(expr)?, out);
             Some(())
         }
         ExprKind::Binary(operator, a, b) => {
             if operator == Binary::Concat
                 && let Some(text) = printer.template(expr)
             {
-                quote(&text, out);
+                quoted(&text, out);
                 return Some(());
             }
             let row = row(Makes::Binary(operator));
@@ -74,7 +74,7 @@ fn write_inside(
             let _ = write!(out, "{}(", row(Makes::Binary(operator)).spelling);
             write(printer, record, 0, out)?;
             out.push_str(", ");
-            quote(&printer.text(name.text), out);
+            quoted(&printer.text(name.text), out);
             out.push(')');
             Some(())
         }
@@ -125,7 +125,7 @@ fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut Stri
         Literal::Number(number) => {
             let _ = write!(out, "{number}");
         }
-        Literal::Text(text) => quote(&printer.text(text), out),
+        Literal::Text(text) => quoted(&printer.text(text), out),
     }
 }
 
@@ -153,4 +153,18 @@ fn parenthesised(
     inside(out)?;
     out.push_str(if needed { ")" } else { "" });
     Some(())
+}
+
+/// A text in single quotes, in which a quote is doubled; as in JSON if it has a backslash that would be read
+/// as an escape.
+pub(crate) fn quoted(text: &str, out: &mut String) {
+    let escapes = text.ends_with('\\')
+        || text.match_indices('\\').any(|(at, _)| {
+            text.as_bytes().get(at + 1).is_some_and(|byte| matches!(byte, b'n' | b't' | b'\\' | b'\''))
+        });
+    if escapes {
+        quote(text, out);
+    } else {
+        let _ = write!(out, "'{}'", text.replace('\'', "''"));
+    }
 }

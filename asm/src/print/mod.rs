@@ -17,7 +17,7 @@
 mod function;
 mod handlers;
 mod id;
-mod infix;
+pub(crate) mod infix;
 mod names;
 mod reference_style;
 mod shared_names;

@@ -9,7 +9,6 @@ use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Entry, Kind as NodeKind, Node, Text};
 use crate::document::{inner, rename};
-use crate::expr::print::{Forms, write};
 use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
 use crate::expr::{self, Kind, Sign, Tree};
@@ -129,18 +128,13 @@ impl<'a> Lints<'_, '_, 'a> {
                 wrong.expected("the name of a step that computes it", format!("`{shown}`")).help(help)
             }
             None => {
-                let text = self.joined_text(tree).unwrap_or_else(|| self.in_braces(tree));
+                let text = self.joined_text(tree).unwrap_or_else(|| in_braces(node.text().unwrap_or("")));
                 wrong
                     .expected(format!("`{text}` for the result"), format!("`{shown}`"))
                     .replace(node.span, quoted(&text))
             }
         };
         self.suspect(node.span, warning);
-    }
-
-    /// An expression in braces, in the form of the notation.
-    fn in_braces(&self, tree: &Tree<'a>) -> String {
-        format!("${{{}}}", write(tree, &InBraces(self)))
     }
 
     /// Whether a name is that of a function, here or in another language.
@@ -256,7 +250,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let mut unseen = Diagnostics::default();
         let sigil = self.at.dialect.sigil();
         let tree = expr::whole(&node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
-        (self.at.resolves(&tree) && Self::no_function(&tree).is_none()).then(|| self.in_braces(&tree))
+        (self.at.resolves(&tree) && Self::no_function(&tree).is_none()).then(|| in_braces(&text))
     }
 
     /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
@@ -389,26 +383,10 @@ fn is_text(tree: &Tree<'_>) -> bool {
     }
 }
 
-/// References in braces, in the form of the notation.
-struct InBraces<'l, 'c, 's, 'a>(&'l Lints<'c, 's, 'a>);
-
-impl Forms for InBraces<'_, '_, '_, '_> {
-    fn function<'n>(&self, name: &'n str) -> &'n str {
-        let own = if operator::find(name).is_some() { None } else { other_operator::meant(name) };
-        own.map_or(name, |own| own.spelling)
-    }
-
-    fn reference(&self, reference: &Reference<'_>) -> String {
-        let at = self.0.at;
-        let path = at.arena.alloc_str(&reference.to_string());
-        let meant = bare_text(path.trim_start_matches('.'), reference.span, at.arena)
-            .and_then(|found| at.names.resolve(&found));
-        let written = match meant {
-            Some(meant) if !matches!(reference.root, Root::Input) => at.dialect.written(&meant, '{'),
-            _ => at.dialect.written(reference, '{'),
-        };
-        written.trim_start_matches("${").trim_end_matches('}').to_owned()
-    }
+/// A text as an expression in braces, in which a reference needs no `$`.
+fn in_braces(text: &str) -> String {
+    let plain = if text.contains(['{', '"', '\'', '`']) { text.to_owned() } else { text.replace('$', "") };
+    format!("${{{plain}}}")
 }
 
 /// Whether a text has a single sign of equality, as pairs such as `name=value` have.

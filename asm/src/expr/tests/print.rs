@@ -1,50 +1,31 @@
-//! Writes expressions in their canonical form: operators as words, with the fewest parentheses.
+//! Writes the trees of expressions in one form: operators as words, with the fewest parentheses.
 
-use super::parser::{self, CHOICE, COMPARISON, NOT, SIGN};
-use super::reference::Reference;
-use super::template::{Part, Template};
-use super::tree::{Kind, Operand, Sign, Tree};
 use crate::ast::Literal;
+use crate::expr::parser::{BETWEEN, CHOICE, COMPARISON, NOT, SIGN};
+use crate::expr::template::{Part, Template};
+use crate::expr::tree::{Kind, Operand, Sign, Tree};
+use crate::print::infix::quoted;
 use crate::text::{is_name, quote};
 use std::fmt::Write as _;
 
-/// What depends on the notation.
-pub trait Forms {
-    /// A reference in an expression.
-    fn reference(&self, reference: &Reference<'_>) -> String;
-
-    /// The name of a function, or the one that is meant by it.
-    fn function<'n>(&self, name: &'n str) -> &'n str {
-        name
-    }
-
-    /// A reference or an expression in a text; `inside` is what [`write()`] gives for it.
-    fn in_text(&self, inside: &str) -> String {
-        format!("${{{inside}}}")
-    }
-}
-
 /// The canonical form of a tree.
-pub fn write(tree: &Tree<'_>, forms: &dyn Forms) -> String {
-    let mut writer = Writer { forms, out: String::new() };
+pub(super) fn write(tree: &Tree<'_>) -> String {
+    let mut writer = Writer { out: String::new() };
     writer.tree(tree, CHOICE);
     writer.out
 }
 
-struct Writer<'w> {
-    forms: &'w dyn Forms,
+struct Writer {
     out: String,
 }
 
 /// The word of an operator, and its precedence.
 fn word_of(sign: Sign) -> (&'static str, u8) {
-    match sign {
-        Sign::NotIn => ("not in", COMPARISON),
-        _ => parser::word_of(sign),
-    }
+    let row = BETWEEN.iter().find(|(_, _, own)| *own == sign);
+    row.map_or(("not in", COMPARISON), |&(word, closeness, _)| (word, closeness))
 }
 
-impl Writer<'_> {
+impl Writer {
     fn tree(&mut self, tree: &Tree<'_>, closeness: u8) {
         let own = closeness_of(tree);
         if own < closeness {
@@ -58,7 +39,7 @@ impl Writer<'_> {
 
     fn kind(&mut self, tree: &Tree<'_>) {
         match tree.kind {
-            Kind::Path(reference) => self.out.push_str(&self.forms.reference(&reference)),
+            Kind::Path(reference) => self.out.push_str(&reference.to_string()),
             Kind::Literal(literal) => self.literal(literal),
             Kind::Text(template) => self.text(&template),
             Kind::Not(of) => {
@@ -118,10 +99,6 @@ impl Writer<'_> {
             }
             Kind::Call(name, operands) => self.call(name.text, operands),
             Kind::Method(of, name, operands) => {
-                let module = of.name().map(|module| format!("{}.{}", module.text, name.text));
-                if let Some(whole) = module.filter(|whole| self.forms.function(whole) != whole) {
-                    return self.call(&whole, operands);
-                }
                 self.tree(of, SIGN + 1);
                 self.out.push('.');
                 self.call(name.text, operands);
@@ -174,7 +151,7 @@ impl Writer<'_> {
     }
 
     fn call(&mut self, name: &str, operands: &[Operand<'_>]) {
-        let _ = write!(self.out, "{}(", self.forms.function(name));
+        let _ = write!(self.out, "{name}(");
         for (number, operand) in operands.iter().enumerate() {
             self.out.push_str(if number > 0 { ", " } else { "" });
             if let Some(name) = operand.name {
@@ -211,7 +188,7 @@ impl Writer<'_> {
                 Part::Bad(_) => {}
                 Part::Reference(_) | Part::Value(_) => {
                     if let Some(tree) = part.tree() {
-                        text.push_str(&self.forms.in_text(&write(&tree, self.forms)));
+                        text.push_str(&format!("${{{}}}", write(&tree)));
                     }
                 }
             }
@@ -230,19 +207,5 @@ fn closeness_of(tree: &Tree<'_>) -> u8 {
         Kind::Between(..) => COMPARISON,
         Kind::Binary(sign, ..) => word_of(sign).1,
         _ => SIGN + 1,
-    }
-}
-
-/// A text in single quotes, in which a quote is doubled; as in JSON if it has a backslash that would be read
-/// as an escape.
-pub(crate) fn quoted(text: &str, out: &mut String) {
-    let escapes = text.ends_with('\\')
-        || text.match_indices('\\').any(|(at, _)| {
-            text.as_bytes().get(at + 1).is_some_and(|byte| matches!(byte, b'n' | b't' | b'\\' | b'\''))
-        });
-    if escapes {
-        quote(text, out);
-    } else {
-        let _ = write!(out, "'{}'", text.replace('\'', "''"));
     }
 }
