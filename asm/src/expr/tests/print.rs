@@ -188,7 +188,7 @@ impl Writer {
                 Part::Bad(_) => {}
                 Part::Reference(_) | Part::Value(_) => {
                     if let Some(tree) = part.tree() {
-                        text.push_str(&format!("${{{}}}", write(&tree)));
+                        let _ = write!(text, "${{{}}}", write(&tree));
                     }
                 }
             }
