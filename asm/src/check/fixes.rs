@@ -92,42 +92,26 @@ pub(super) fn range(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation
     diagnostic.replace(value.span, format!("{before}{constant}{after}"))
 }
 
-/// The most items of a range that are written one by one.
-const ITEMS: i64 = 20;
-
-/// A loop over the text of a range, such as `1..3` or `range(3)`: the list that is meant, with a fix if its
-/// end is certain.
+/// A loop over the text of a range, such as `1..3`: the list that is meant, with a fix if its end is certain.
 pub(super) fn range_text(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation) -> Diagnostic {
     let ExprKind::Literal(Literal::Text(written)) = value.kind else { return diagnostic };
     let Some((from, to, last)) = bounds(written) else { return diagnostic };
-    let list = |to| list_of(from, to, notation);
-    let (without, with) = (list(to), to.checked_add(1).and_then(list));
-    let help = match (&without, &with) {
-        (Some(without), Some(with)) => match last {
-            None => format!("a list is written in full: `{with}`, or `{without}` without {to}"),
-            Some(true) => format!("write `{with}`"),
-            Some(false) => format!("write `{without}`"),
-        },
-        _ => {
-            let range = list_of(0, to.saturating_sub(from), notation).unwrap_or_default();
-            format!("`{range}` has as many numbers, from 0 on: add {from} to each item")
-        }
-    };
-    let sure = match last {
+    if notation == Notation::Id {
+        return diagnostic.help("`RANGE LIT 1 3` is the list of the whole numbers from 0 to below 3");
+    }
+    let list = |to: i64| format!("${{range({from}, {to})}}");
+    let (without, with) = (list(to), list(to.saturating_add(1)));
+    let meant = match last {
+        None => return diagnostic.help(format!("write `{with}`, or `{without}` without {to}")),
         Some(true) => with,
         Some(false) => without,
-        None => None,
     };
     // Only this exact form is replaced: any other has another length.
-    let length = value.span.end.saturating_sub(value.span.start) as usize;
-    let exact = match (notation, length.checked_sub(written.len())) {
-        (Notation::Id, added) => added == Some(8),
-        (Notation::Workflow, added) => matches!(added, Some(0 | 2)),
-        (_, added) => added == Some(2),
-    };
-    match sure.filter(|_| exact) {
-        Some(list) => diagnostic.replace(value.span, list),
-        None => diagnostic.help(help),
+    let quotes = (value.span.end.saturating_sub(value.span.start) as usize).checked_sub(written.len());
+    match quotes {
+        Some(2) => diagnostic.replace(value.span, crate::text::quoted(&meant)),
+        Some(0) if notation == Notation::Workflow => diagnostic.replace(value.span, meant),
+        _ => diagnostic.help(format!("write `{meant}`")),
     }
 }
 
@@ -149,23 +133,6 @@ fn bounds(text: &str) -> Option<(i64, i64, Option<bool>)> {
     };
     let (from, to) = (from.trim().parse().ok()?, rest.trim().parse().ok()?);
     (0 <= from && from <= to).then_some((from, to, last))
-}
-
-/// The list of the whole numbers from one to below another: a range from 0, or a few items.
-fn list_of(from: i64, to: i64, notation: Notation) -> Option<String> {
-    let of =
-        |number: i64| if notation == Notation::Id { format!("LIT 1 {number}") } else { number.to_string() };
-    if from == 0 {
-        let (before, after) = range_form(notation);
-        return Some(format!("{before}{}{after}", of(to)));
-    }
-    let count = to.checked_sub(from).filter(|count| *count <= ITEMS)?;
-    let items: Vec<String> = (from..to).map(of).collect();
-    Some(match notation {
-        Notation::Id => format!("LIST {count} {}", items.join(" ")).trim_end().to_owned(),
-        Notation::Constrained => format!("[{}]", items.join(",")),
-        _ => format!("[{}]", items.join(", ")),
-    })
 }
 
 /// What is before and after the operand of a range.
