@@ -4,12 +4,12 @@ use crate::tree::{below, complain, read};
 
 /// The parts, with the most lines that each may have. A number is only ever lowered.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 46_111),
+    (&["asm/src"], 46_078),
     (&["asm/src/dialect", "asm/src/expr"], 4_661),
     (&["asm/src/foreign.rs", "asm/src/habits"], 3_451),
     (&["asm/src/steps"], 6_272),
     (&["asm/src/document"], 3_422),
-    (&["asm/src/check", "asm/src/rules"], 7_321),
+    (&["asm/src/check", "asm/src/rules"], 7_288),
     (&["asm/src/id", "asm/src/syntax"], 5_127),
     (&["guide/src"], 16_422),
     (&["host/src"], 20_216),
