@@ -379,11 +379,7 @@ impl Options {
     /// The limits of each call of one run.
     fn call_limits(&self) -> CallLimits {
         let Options { limits, call_timeout, interrupt, ask, .. } = self;
-        let bounds = Bounds {
-            bytes: limits.result_bytes,
-            depth: limits.value_depth.min(limits::VALUE_DEPTH),
-            values: limits.result_nodes,
-        };
+        let bounds = Bounds::from(limits);
         let (timeout, interrupt, ask) = (*call_timeout, interrupt.clone(), ask.clone());
         CallLimits { timeout, bounds, interrupt, ask, ..CallLimits::default() }
     }

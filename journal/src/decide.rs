@@ -1,6 +1,6 @@
 //! What is decided about a run that was read: pure functions of its rows, of who lives, and of the time.
 
-use crate::answer::{Answer, data};
+use crate::answer::Answer;
 use crate::backend::{Alive, Change, Outcome, Rows};
 use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
@@ -9,6 +9,7 @@ use crate::model::{Claimed, Decision, Lease};
 use crate::policy::Effect;
 use crate::row::{Decided, EXPECTS, Live, OWNER_ENDED, Run};
 use crate::state::{Action, State, To};
+use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::validate::expected::unexpected;
 use std::sync::Arc;
 
@@ -149,10 +150,11 @@ pub(crate) fn resolve(
     {
         return Err(owner_may_live(&run, live.call, &alive.shown(was)));
     }
-    if let Decision::Answer(json) = decision {
-        hold(cipher, (&run, &live), &decided?, json)?;
+    let answer = decision.answer(who)?;
+    if let Some(answer) = &answer {
+        hold(cipher, (&run, &live), &decided?, answer)?;
     }
-    let answer = decision.answer(who)?.map(|answer| answer.to_bytes());
+    let answer = answer.map(|answer| answer.to_bytes());
     let detail = match decision {
         Decision::Approve => approval(&live),
         Decision::More(limits) => limits.to_bytes(),
@@ -232,15 +234,23 @@ fn owner_may_live(run: &Run, call: u64, shown: &str) -> Error {
     Error::new(ErrorCode::OwnerMayLive, message)
 }
 
-/// Refuses an answer that does not fit what was stored with its call.
-fn hold(cipher: &Cipher, (run, live): (&Run, &Live), decided: &[Decided], json: &str) -> Result<()> {
-    let Some(expects) = decided.iter().rfind(|decided| decided.what == EXPECTS) else { return Ok(()) };
+/// Refuses an answer that is past the limits of its run, which it would end, or does not fit what was stored
+/// with its call.
+pub(crate) fn hold(
+    cipher: &Cipher,
+    (run, live): (&Run, &Live),
+    decided: &[Decided],
+    answer: &Answer,
+) -> Result<()> {
+    let (Answer::Ok(json) | Answer::Failed(json)) = answer else { return Ok(()) };
+    let bounds = Bounds::from(&RunLimits::from_bytes(&run.limits)?.machine);
+    let value =
+        read(json.as_bytes(), &bounds).map_err(|error| misfit(&live.tool, &error.kind.to_string()))?;
+    let of_call = |decided: &&Decided| decided.call == live.call && decided.what == EXPECTS;
+    let (Some(expects), Answer::Ok(_)) = (decided.iter().rfind(of_call), answer) else { return Ok(()) };
     let schema = cipher.open(&run.key, live.call, Column::Detail, expects.detail.clone())?;
-    let schema = String::from_utf8(schema).map_err(|_| Error::damaged("the schema of an answer"))?;
-    match unexpected(&schema, &data(json)?) {
-        Some(why) => Err(misfit(&live.tool, &why)),
-        None => Ok(()),
-    }
+    let why = unexpected(&String::from_utf8_lossy(&schema), &value);
+    why.map_or(Ok(()), |why| Err(misfit(&live.tool, &why)))
 }
 
 /// Records that a run cannot continue, and why. A later owner finds its state unchanged.
@@ -334,7 +344,7 @@ fn owned(alive: &dyn Alive, owner: i64, run: &Run) -> Error {
 }
 
 /// The error for an answer that does not fit.
-pub(crate) fn misfit(tool: &str, why: &str) -> Error {
+fn misfit(tool: &str, why: &str) -> Error {
     Error::new(ErrorCode::Value, format!("the answer does not fit tool `{tool}`: {why}"))
         .remedy("give an answer that fits; the run waits as before")
 }

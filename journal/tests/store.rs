@@ -103,6 +103,34 @@ fn a_call_in_doubt_is_answered_failed_or_retried() {
 }
 
 #[test]
+fn an_answer_that_would_end_its_run_is_refused_and_the_run_waits_as_before() {
+    let place = Place::new();
+    let store = place.open();
+    let mut limits = RunLimits::default();
+    (limits.machine.result_bytes, limits.machine.result_nodes, limits.machine.value_depth) = (40, 8, 4);
+    let new = new_run(None, &limits);
+    let started = store.start(&new, &FirstRecord::Call(record(To::Deferred, 1))).unwrap().wait().unwrap();
+    let resolve = |decision: &Decision| store.resolve(started.run, Some(1), decision, "ann");
+    let long = "x".repeat(40);
+    for (json, why) in [
+        (format!("\"{long}\""), "more than 40 bytes"),
+        ("[1,2,3,4,5,6,7,8]".to_owned(), "more than 8 values"),
+        ("[[[[[1]]]]]".to_owned(), "nested deeper than 4"),
+        (r#"{"a":1,"a":2}"#.to_owned(), "a record with the key `a` twice"),
+        ("99999999999999999999".to_owned(), "64 bits"),
+    ] {
+        let refused = resolve(&Decision::Answer(json.clone())).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Value, "{json}");
+        assert!(refused.to_string().contains(why), "{json}: {refused}");
+    }
+    assert_eq!(resolve(&Decision::Fail(long)).unwrap_err().code, ErrorCode::Value);
+    let deferred =
+        |summary: Summary| matches!(summary.at, ilo_journal::At::Live(live) if live.state == State::Deferred);
+    assert!(deferred(store.show(started.run).unwrap()));
+    assert_eq!(resolve(&Decision::Answer("[1,2]".into())).unwrap(), State::Answered);
+}
+
+#[test]
 fn a_cancel_reaches_the_owner_at_its_next_record_and_frees_who_waits() {
     let place = Place::new();
     let store = place.open();

@@ -51,11 +51,7 @@ pub fn set(limits: &mut Limits, name: &str, value: u64, words: &Words) -> Result
 
 /// The bounds of an answer under these limits.
 pub fn bounds(limits: &Limits) -> Bounds {
-    Bounds {
-        bytes: limits.result_bytes,
-        depth: limits.value_depth.min(ilo_spec::limits::VALUE_DEPTH),
-        values: limits.result_nodes,
-    }
+    limits.into()
 }
 
 /// Bounds of values that a caller supplies, such as inputs: the run's own limits apply.

@@ -6,6 +6,7 @@
 use super::{Data, Fields, Items};
 use ilo_spec::limits;
 use ilo_spec::number::{self, NumberError};
+use ilo_vm::Limits;
 use jiter::{Jiter, JiterError, Peek};
 use std::fmt;
 
@@ -64,6 +65,14 @@ pub enum ReadErrorKind {
     Depth(usize),
     /// More values than allowed.
     Values(usize),
+}
+
+impl From<&Limits> for Bounds {
+    /// The bounds of an answer to a call of a run with these limits.
+    fn from(run: &Limits) -> Bounds {
+        let depth = run.value_depth.min(limits::VALUE_DEPTH);
+        Bounds { bytes: run.result_bytes, depth, values: run.result_nodes }
+    }
 }
 
 impl fmt::Display for ReadErrorKind {

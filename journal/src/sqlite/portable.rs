@@ -2,14 +2,13 @@
 
 use super::apply::{STATEMENTS, Tables};
 use super::{reads, schema};
-use crate::answer::{Answer, data};
+use crate::answer::Answer;
 use crate::backend::{Exported, Filter};
 use crate::cipher::{Cipher, Column};
 use crate::clock;
-use crate::decide::misfit;
+use crate::decide::hold;
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::{Decided, EXPECTS, Live, METADATA, Run};
-use ilo_drive::validate::expected::unexpected;
+use crate::row::METADATA;
 use rusqlite::{Connection, params};
 
 /// The largest file that is imported.
@@ -66,24 +65,11 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Exported> {
     let mut decisions = reads::decisions(&source, run.id, None)?;
     decisions.retain(|row| row.what != METADATA);
     if let Some(live) = &live {
-        compared(cipher, &run, live, &decisions)?;
+        if let Some(answer) = live.answer.clone() {
+            let answer = cipher.open(&run.key, live.call, Column::Answer, answer)?;
+            hold(cipher, (&run, live), &decisions, &Answer::from_bytes(&answer)?)?;
+        }
         cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot.clone())?;
     }
     Ok(Exported { run, live, decisions, program, metadata, settings: Vec::new() })
-}
-
-/// Refuses an answer from outside that does not fit what is stored with its call.
-fn compared(cipher: &Cipher, run: &Run, live: &Live, decisions: &[Decided]) -> Result<()> {
-    let of_call = |decided: &&Decided| decided.call == live.call && decided.what == EXPECTS;
-    let (Some(expects), Some(answer)) = (decisions.iter().rfind(of_call), live.answer.clone()) else {
-        return Ok(());
-    };
-    let answer = cipher.open(&run.key, live.call, Column::Answer, answer)?;
-    let schema = cipher.open(&run.key, live.call, Column::Detail, expects.detail.clone())?;
-    if let Answer::Ok(json) = Answer::from_bytes(&answer)?
-        && let Some(why) = unexpected(&String::from_utf8_lossy(&schema), &data(&json)?)
-    {
-        return Err(misfit(&live.tool, &why));
-    }
-    Ok(())
 }

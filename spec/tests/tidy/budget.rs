@@ -12,8 +12,8 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/check", "asm/src/rules"], 7_288),
     (&["asm/src/id", "asm/src/syntax"], 5_127),
     (&["guide/src"], 16_422),
-    (&["host/src"], 20_216),
-    (&["journal/src"], 10_317),
+    (&["host/src"], 20_212),
+    (&["journal/src"], 10_313),
     (&["cli/src"], 9_813),
 ];
 
