@@ -63,7 +63,7 @@ pub(crate) enum Place {
     /// An operator or function that is one of ilo's, and one that differs from it in some cases.
     Operation,
     Nearly,
-    /// A function that an expression of ilo's is, or a tool: the first word of `dialect::other_operator`.
+    /// A function that an expression of ilo's is, or a tool.
     Function,
     /// A method that is a function of ilo's, or differs between languages.
     Method,
@@ -140,7 +140,7 @@ const ROWS: &[Row] = &[
     row(At::Key, &["fallback", "default"], Keys(&["value"]), "first-try/tool-calling/handler-default"),
     row(At::Key, &["with"], Keys(&["set"]), "first-try/mcp/merge-with"),
     row(At::Key, &["result"], Keys(&["value", "output", "let"]), "first-try/tool-calling/handler-default"),
-    row(At::Key, &["type"], Keys(&["output"]), "first-try/constrained/type-schema"),
+    row(At::Key, &["type", "outputs", "returns"], Keys(&["output"]), "first-try/constrained/type-schema"),
     row(At::Key, &["tools"], Keys(&["deps"]), "first-try/mcp/tools-described"),
     row(At::Key, &["workflow", "title"], Keys(&["function"]), "first-try/workflow/enclosed"),
     row(At::Key, &["retry", "retries", "max-retries"],
@@ -175,7 +175,7 @@ const ROWS: &[Row] = &[
     row(At::Answer, &["id", "as", "result", "output", "store", "assign", "name"], Nothing, "first-try/tool-calling/call-tool-use"),
     row(At::Command, &["run", "shell", "script", "command"], Nothing, "first-try/tool-calling/shell"),
     row(At::Action, &["uses"], Nothing, "first-try/workflow/uses"),
-    row(At::Loop, &["for", "foreach", "for_each", "map", "each", "loop"], Nothing, "first-try/tool-calling/loop-as"),
+    row(At::Loop, &["for", "foreach", "forEach", "for_each", "map", "each", "loop"], Nothing, "first-try/tool-calling/loop-as"),
     row(At::Element, &["var", "item", "as", "each", "name", "let"], Nothing, "first-try/tool-calling/loop-as"),
     row(At::Subject, &["on", "value", "subject", "expr", "match", "input"], Nothing, "first-try/workflow/switch-match"),
     row(At::CaseKey, &["case", "when", "key", "if"], Nothing, "first-try/mcp/cases-list"),
@@ -241,17 +241,18 @@ const ROWS: &[Row] = &[
     row(At::Nearly, &["parsefloat", "parseint", "float", "int", "tonumber", "tofloat", "toint"], Word("number"), "12-functions/id-words-elsewhere"),
     row(At::Nearly, &["date.parse", "parsedate", "parsetime", "totimestamp"], Word("time"), "12-functions/date-parse-elsewhere"),
     row(At::Nearly, &["date.toisostring", "toisostring", "isoformat", "toiso"], Word("iso"), "first-try/workflow/functions-nearly"),
-    row(At::Function, &["avg", "average"], Word("avg"), "cards/task-weather"),
-    row(At::Function, &["first"], Word("first"), "first-try/mcp/index-in-text"),
-    row(At::Function, &["last"], Word("last"), "first-try/workflow/infix-other-forms"),
-    row(At::Function, &["indexof", "findindex"], Word("indexof"), "12-functions/index-of-elsewhere"),
-    row(At::Function, &["neg", "negate", "negative"], Word("neg"), "12-functions/id-neg-elsewhere"),
-    row(At::Function, &["trunc", "truncate"], Word("trunc"), "first-try/workflow/functions-nearly"),
-    row(At::Function, &["string", "str", "tostring"], Word("string"), "first-try/constrained/type-schema"),
-    row(At::Function, &["any", "some", "all", "every"], Word("any"), "first-try/constrained/args-beside"),
-    row(At::Function, &["zip", "enumerate"], Word("zip"), "5-shared/index-of-two-names"),
-    row(At::Function, &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"], Word("default"), "first-try/constrained/case-steps"),
-    row(At::Function, &["format", "now", "today", "uuid", "random", "flatten", "sqrt", "pow"], Word("tool"), "cards/task-assign-old"),
+    row(At::Function, &["avg", "average"], Advice("the average of a list is `sum(list) / len(list)`"), "cards/task-weather"),
+    row(At::Function, &["first"], Advice("the first item of a list is `at(list, 0)`"), "first-try/mcp/index-in-text"),
+    row(At::Function, &["last"], Advice("the last item of a list is `at(list, -1)`"), "first-try/workflow/infix-other-forms"),
+    row(At::Function, &["indexof", "findindex"], Advice("where a text begins in another, or an item in a list, else nil, is `index(text, part)`"), "12-functions/index-of-elsewhere"),
+    row(At::Function, &["neg", "negate", "negative"], Advice("a number with the other sign is `0 - x`"), "12-functions/id-neg-elsewhere"),
+    row(At::Function, &["trunc", "truncate"], Advice("a number from 0 on without its fraction is `floor(x)`"), "first-try/workflow/functions-nearly"),
+    row(At::Function, &["string", "str", "tostring"], Advice("a value as text is `concat(x, '')`"), "first-try/constrained/type-schema"),
+    row(At::Function, &["any", "some", "all", "every"], Advice("how many items pass a test is `len(v)`, if a loop `v` over the list collects them with `where`"), "first-try/constrained/args-beside"),
+    row(At::Function, &["zip", "enumerate"], Advice("an item of each list is `at(list, i)`, in a loop over one of them with `index: i`"), "5-shared/index-of-two-names"),
+    row(At::Function, &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"], Advice("a field, or another value where it is absent or nil, is `get(record, 'field', value)`, and of any value `x ?? value`"), "first-try/constrained/case-steps"),
+    row(At::Function, &["format", "now", "today", "uuid", "random", "flatten", "sqrt", "pow"], Advice("a tool computes it, in a step with `call`"), "cards/task-assign-old"),
+    row(At::Function, &["always", "success", "failure", "cancelled"], Advice("a step runs if all before it succeeded; after a failure the handler of a step with `try` runs, then what is behind it"), "first-try/workflow/if-always"),
     row(At::Method, &["size", "length"], Word("len"), "first-try/tool-calling/record-length"),
     row(At::Method, &["strip"], Word("trim"), "first-try/workflow/methods-elsewhere"),
     row(At::Method, &["toUpperCase"], Word("upper"), "first-try/constrained/other-forms"),
@@ -332,10 +333,11 @@ pub(crate) fn keys(word: &str) -> &'static [&'static str] {
     if let Some(Keys(keys)) = means { keys } else { &[] }
 }
 
-/// What to write instead of a key, in any case, with `_` or blanks for its hyphens.
+/// What to write instead of a key, in any case, with `_`, blanks or nothing for its hyphens.
 pub(crate) fn advice(word: &str) -> Option<&'static str> {
-    let plain = word.to_ascii_lowercase().replace(['_', ' '], "-");
-    rows(At::Key).filter(|row| row.words.contains(&&*plain)).find_map(|row| match row.means {
+    let plain = word.to_ascii_lowercase().replace(['_', ' ', '-'], "");
+    let is = |own: &&str| own.bytes().filter(|&byte| byte != b'-').eq(plain.bytes());
+    rows(At::Key).filter(|row| row.words.iter().any(is)).find_map(|row| match row.means {
         Advice(help) => Some(help),
         _ => None,
     })

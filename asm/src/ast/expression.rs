@@ -176,6 +176,13 @@ pub struct Field<'a> {
     pub value: Expr<'a>,
 }
 
+impl Field<'_> {
+    /// Whether it is an argument without a name, which the reader has reported.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        self.name.text.is_empty() && self.value.span.start < self.name.span.end
+    }
+}
+
 /// `MATCH_MAP`.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchMap<'a> {

@@ -167,10 +167,10 @@ fn unknown<'n>(
     report: &mut Report<'_>,
 ) -> Vec<&'n str> {
     let mut meant = Vec::new();
-    for (argument, _) in call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none()) {
-        let name = argument.name.text;
+    let unlisted = call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none());
+    for (argument, _) in unlisted.filter(|(argument, _)| !argument.is_unnamed()) {
         let free = names.clone().filter(|name| given.find(name).is_none());
-        let near = report.near(name, free);
+        let near = report.near(argument.name.text, free);
         meant.extend(near.map(|near| near.name));
         let refused = refused || near.is_some();
         let found = messages::unknown_argument(call, argument.name, names.clone(), near, notation);

@@ -3,7 +3,7 @@
 use super::messages::naming::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::other_operator;
 use crate::notation::Notation;
 use crate::rules::Demand;
 use crate::span::Span;
@@ -70,7 +70,7 @@ pub(super) fn operation(diagnostic: Diagnostic, value: &Expr<'_>, notation: Nota
             let written = name.span.end.saturating_sub(name.span.start) as usize == name.text.len();
             if written { diagnostic.replace(name.span, spelling) } else { diagnostic }
         }
-        None => match other_operator::instead_of(name.text, Written::Record) {
+        None => match other_operator::instead_of(name.text) {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         },

@@ -9,6 +9,7 @@ mod streaming;
 mod stringified;
 #[cfg(test)]
 mod tests;
+mod unnamed;
 
 /// The names of earlier versions.
 pub use self::{compile as build, compile_bytes as build_bytes};
@@ -167,6 +168,7 @@ fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &m
     let checked = check(file, options.catalog, diagnostics);
     let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
     left_out::fixes(source, notation, diagnostics);
+    unnamed::fixes(source, file, options.catalog, diagnostics);
     if let Some(expected) = options.signature {
         expected.compare(source, file, &checked, diagnostics);
     }

@@ -1,15 +1,12 @@
-//! A program that was written as a JSON text, alone or under the only key of a record, as `source`. It is
+//! A program that was written as a JSON text, alone or under the only key of a record. It is
 //! refused with a fix that writes the program itself, in which everything has its own position.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::document::{Kind, Node, first_of, json, shown};
+use crate::document::{Kind, first_of, json};
 use crate::notation::Notation;
 use crate::source::{Limits, envelope, trimmed};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
-
-/// The keys under which the calls of tools have the text of a program.
-const KEYS: [&str; 4] = ["source", "program", "code", "ilo"];
 
 /// The error of a source that is nothing but the text of a program; `None` for any other source.
 pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
@@ -23,32 +20,21 @@ pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
     if diagnostics.has_errors() {
         return None;
     }
-    let (node, key) = text_of(document)?;
-    let text = node.text()?;
-    let found = match key {
-        Some(key) => format!("its text under `{}`", shown(key)),
-        None => "its text in quotes".to_owned(),
-    };
+    let text = match &document.kind {
+        Kind::Record([only]) => only.value.text(),
+        _ => document.text(),
+    }?;
     Notation::detect(text).filter(|_| !text.trim().is_empty())?;
     let fix =
         Fix { title: "write the program itself".to_owned(), edits: vec![Edit::new(document.span, text)] };
     Some(
         Diagnostic::new(Code::BadShape, first_of(document), "this is a text that holds a program")
-            .expected("the program itself", found)
+            .expected("the program itself", "its text in quotes")
             .fix(fix),
     )
 }
 
-/// The text of a document that is one, or that has one under its only key, with this key.
-fn text_of<'n, 'a>(document: &'n Node<'a>) -> Option<(&'n Node<'a>, Option<&'n Node<'a>>)> {
-    match &document.kind {
-        Kind::Text(_) => Some((document, None)),
-        Kind::Record([only]) if only.is(|name| KEYS.contains(&name)) => Some((&only.value, Some(&only.key))),
-        _ => None,
-    }
-}
-
-/// Whether a source begins as such a text. It reads no more than its beginning.
+/// Whether a source begins as such a text. It reads no more than the first text.
 fn may_be(source: &str) -> bool {
     let start = match envelope(source) {
         Some(found) => source.get(found.before.end as usize..).unwrap_or(""),
@@ -56,10 +42,11 @@ fn may_be(source: &str) -> bool {
     };
     let start = trimmed(start);
     let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
-    let key = rest.trim_start().strip_prefix('"').unwrap_or("");
-    let after = KEYS.iter().find_map(|word| key.strip_prefix(word)?.strip_prefix('"'));
-    let value = after.and_then(|after| after.trim_start().strip_prefix(':'));
-    value.is_some_and(|value| value.trim_start().starts_with('"'))
+    let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));
+    let value = after.and_then(|(_, after)| after.trim_start().strip_prefix(':')).unwrap_or("");
+    let text = value.trim_start().strip_prefix('"').unwrap_or("");
+    let end = text.match_indices('"').find(|(at, _)| !text.get(..*at).unwrap_or("").ends_with('\\'));
+    end.and_then(|(end, _)| text.get(end + 1..)).is_some_and(|rest| rest.trim_start().starts_with('}'))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! one pass and reports no errors: that is left to the reader of the notation.
 
 use super::{Dialect, begins_step};
+use crate::foreign;
 use crate::notation::Notation;
 use crate::source::{begins_id_text, envelope, trimmed};
 
@@ -68,7 +69,19 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
     if start.starts_with(';') || begins_id_text(start) {
         return Some(Notation::Id);
     }
-    (keys.next().is_some() || encloses_workflow(start)).then_some(Notation::Workflow)
+    (keys.next().is_some() || encloses_workflow(start) || lists_steps(start)).then_some(Notation::Workflow)
+}
+
+/// Whether a key of another language makes a record a call.
+pub(crate) fn calls(key: &str) -> bool {
+    foreign::keys(key) == ["call"] && weights(key) == Scores::default()
+}
+
+/// Whether a document in YAML is a list whose first item is a step, perhaps under its name.
+fn lists_steps(start: &str) -> bool {
+    let first = start.strip_prefix("- ").map(|rest| rest.split("\n- ").next().unwrap_or(rest));
+    let mut words = first.unwrap_or("").split([' ', '\n', '{', ',', '"', '\'']).take(KEYS);
+    words.any(|word| word.strip_suffix(':').is_some_and(|key| begins_step(key) || calls(key)))
 }
 
 /// Whether the only key of a document in YAML encloses a workflow.
@@ -156,11 +169,11 @@ impl<'s> Record<'s> {
 
     /// The scores of its keys as those of a step; `None` if it is no step.
     fn step(&self) -> Option<Scores> {
-        let keys = || Keys::of_first_record(self.start).take(KEYS);
+        let keys = || Keys { of_all: true, ..Keys::of_first_record(self.start) }.take(KEYS);
         let own = |notation: Notation| keys().filter(|key| Dialect::of(notation).is_own(key)).count();
         // In a workflow steps are never in a list.
         let score = |notation| if notation == Notation::Workflow { 0 } else { own(notation) };
-        keys().any(begins_step).then(|| NOTATIONS.map(score))
+        keys().any(|key| begins_step(key) || calls(key)).then(|| NOTATIONS.map(score))
     }
 
     fn notation(&self) -> Option<Notation> {
@@ -168,7 +181,7 @@ impl<'s> Record<'s> {
             let best = scores.into_iter().max().filter(|&best| best > 0)?;
             NOTATIONS.get(scores.iter().position(|&score| score == best)?).copied()
         };
-        let other = (!self.any || self.named).then_some(Notation::ToolCalling);
+        let other = (!self.any || self.named || self.step().is_some()).then_some(Notation::ToolCalling);
         best(self.program).or_else(|| self.step().and_then(best)).or(other)
     }
 }
@@ -179,11 +192,13 @@ struct Keys<'s> {
     depth: usize,
     /// The depth inside the first record; 0 before it.
     of: usize,
+    /// Whether the records beside it count too.
+    of_all: bool,
 }
 
 impl<'s> Keys<'s> {
     fn of_first_record(start: &'s str) -> Keys<'s> {
-        Keys { rest: start, depth: 0, of: 0 }
+        Keys { rest: start, depth: 0, of: 0, of_all: false }
     }
 
     /// Whether a colon follows the word that was taken last.
@@ -242,7 +257,7 @@ impl<'s> Iterator for Keys<'s> {
                     }
                 }
                 b'}' | b']' => {
-                    if self.depth == self.of && self.of > 0 {
+                    if self.depth == self.of && self.of > 0 && !self.of_all {
                         return None;
                     }
                     self.depth = self.depth.saturating_sub(1);
@@ -293,6 +308,10 @@ mod tests {
             (r#"{"programs": [{"meta": {}}]}"#, Notation::Mcp),
             (r#"[{"let": "a", "call": "t", "with": {}}]"#, Notation::Mcp),
             (r#"[{"ret": 1}]"#, Notation::Constrained),
+            (r#"[{"call": "t", "args": {"with": 1}}, {"ret": 1}]"#, Notation::Constrained),
+            (r#"[{"tool": "t", "arguments": {}}]"#, Notation::ToolCalling),
+            ("- let: r\n  call: t\n", Notation::Workflow),
+            ("- r: {call: t}\n- return: ${r}\n", Notation::Workflow),
             (r#""{\"fn\":\"f\"}""#, Notation::ToolCalling),
             ("workflow:\n  name: f\n", Notation::Workflow),
             ("# Program\n~~~\nname: f\n~~~\n", Notation::Workflow),
@@ -307,6 +326,7 @@ mod tests {
             "hello",
             "\u{e9}: x",
             "For each item, mail it.",
+            "- milk: two\n- return: the bottles\n",
             "try:\n  name",
         ];
         for source in none {

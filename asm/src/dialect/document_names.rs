@@ -3,8 +3,7 @@
 //! This is one pass before the document is read. It distinguishes a name that is bound too late from one that
 //! is never bound, and finds steps whose result nothing reads.
 
-use crate::document::entries;
-use crate::document::{Kind, Node};
+use crate::document::{Kind, Node, entries};
 use crate::expr::names::{self, Used};
 use crate::expr::reference::INPUT;
 use crate::span::Span;
@@ -44,20 +43,24 @@ const EXPRESSIONS: [&str; 14] = [
     "condition",
 ];
 
+/// A value and all that is in it, in no order.
+pub(crate) fn within<'a>(node: &Node<'a>) -> impl Iterator<Item = Node<'a>> + use<'a> {
+    let mut rest = vec![*node];
+    core::iter::from_fn(move || {
+        let node = rest.pop()?;
+        rest.extend_from_slice(if let Kind::List(items) = node.kind { items } else { &[] });
+        rest.extend(entries(&node).iter().map(|entry| entry.value));
+        Some(node)
+    })
+}
+
 /// The names that steps bind with `let`, or with a key of another language.
 pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a str)) {
-    let mut rest = vec![*document];
-    while let Some(node) = rest.pop() {
-        if let Kind::List(items) = node.kind {
-            rest.extend_from_slice(items);
-        }
-        for entry in entries(&node) {
-            match (entry.name(), entry.value.text()) {
-                (Some("let"), Some(name)) => each(name),
-                (Some("ResultPath"), Some(path)) => each(path.trim_start_matches("$.")),
-                _ => {}
-            }
-            rest.push(entry.value);
+    for entry in within(document).flat_map(|node| entries(&node)) {
+        match (entry.name(), entry.value.text()) {
+            (Some("let"), Some(name)) => each(name),
+            (Some("ResultPath"), Some(path)) => each(path.trim_start_matches("$.")),
+            _ => {}
         }
     }
 }

@@ -55,8 +55,8 @@ pub(crate) enum Seen<'s, 'a> {
     Failure(&'s Reference<'a>),
     /// The message of a handler that fails the function, and whether it is in a loop.
     Message(&'s Node<'a>, bool),
-    /// A case with a text as its key: the key, the value, and whether there is a default before it.
-    Case(&'s Node<'a>, &'s Node<'a>, bool),
+    /// A case with a text as its key: the key, and whether there is a default before it.
+    Case(&'s Node<'a>, bool),
 }
 
 /// The place of what a reader does not understand.
@@ -134,6 +134,7 @@ pub(crate) trait Habits: Sync {
         &self,
         _programs: &[Node<'a>],
         _dialect: Dialect,
+        _arena: &'a Bump,
         _found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
         None

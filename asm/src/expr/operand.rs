@@ -234,10 +234,14 @@ impl<'a> Parser<'_, '_, 'a> {
         let mut all: Vec<Operand<'a>> = Vec::new();
         while !self.is(")") {
             let name = self.operand_name();
+            let start = self.from;
             let value = match name {
                 None => self.lambda(level)?,
                 Some(_) => self.expression(CHOICE, level + 1)?,
             };
+            if all.is_empty() && name.is_none() && self.is_word("for") {
+                return self.generator(start, value, level);
+            }
             all.push(Operand { name, value });
             if self.is(",") {
                 self.bump();
@@ -248,6 +252,13 @@ impl<'a> Parser<'_, '_, 'a> {
         }
         self.bump();
         Some(self.words.arena.alloc_slice_copy(&all))
+    }
+
+    /// `for x in xs if c)` behind the first operand of a call, and the operand.
+    #[inline(never)]
+    fn generator(&mut self, start: usize, value: Tree<'a>, level: usize) -> Option<&'a [Operand<'a>]> {
+        let value = self.comprehension(start, value, ")", level)?;
+        Some(self.words.arena.alloc_slice_copy(&[Operand { name: None, value }]))
     }
 
     /// `name=` before an operand.
@@ -290,7 +301,7 @@ impl<'a> Parser<'_, '_, 'a> {
         if !self.is("]") {
             let item = self.expression(CHOICE, level + 1)?;
             if self.is_word("for") {
-                return self.comprehension(start, item, level);
+                return self.comprehension(start, item, "]", level);
             }
             items.push(item);
         }
@@ -317,8 +328,14 @@ impl<'a> Parser<'_, '_, 'a> {
         self.checked(Kind::List(items), self.words.part(start, self.before), levels)
     }
 
-    /// `for x in xs if c]`, behind the value.
-    fn comprehension(&mut self, start: usize, value: Tree<'a>, level: usize) -> Option<Tree<'a>> {
+    /// `for x in xs if c`, behind the value, and what closes it.
+    fn comprehension(
+        &mut self,
+        start: usize,
+        value: Tree<'a>,
+        close: &str,
+        level: usize,
+    ) -> Option<Tree<'a>> {
         self.bump();
         let Token::Word(word) = self.token else {
             self.refuse("the name of the item is missing", "a name");
@@ -338,7 +355,7 @@ impl<'a> Parser<'_, '_, 'a> {
         } else {
             None
         };
-        self.close("]", "a list is not closed")?;
+        self.close(close, "a list is not closed")?;
         let levels = value.levels.max(list.levels).max(condition.map_or(0, |condition| condition.levels));
         let each = self.words.arena.alloc(Each { item, list, condition, value });
         self.checked(Kind::Each(each), self.words.part(start, self.before), levels)

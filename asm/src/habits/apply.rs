@@ -47,7 +47,7 @@ impl<'a> Rewriter<'_, 'a> {
             return Some(self.with_true(Key::Skip, node));
         }
         if !matches!(node.kind, Kind::Record(_)) {
-            return self.text_break(node);
+            return self.text_step(node);
         }
         let new = self.offer(node, At::Step);
         match new.unwrap_or(*node) {

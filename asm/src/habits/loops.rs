@@ -19,10 +19,11 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     }
     let inside = entries(&outer.value);
     let word = outer.name()?;
+    let element = get(list, foreign::words(Place::Element));
+    let named = at.dialect.is_bare() || element.is_some_and(|entry| entry.name() == Some("as"));
     let is_list = |text: &str| {
         get_key(list, Key::In).is_none()
-            && (text.starts_with('$')
-                || at.dialect.is_bare() && (at.names.has(text) || at.names.has_input(text)))
+            && (text.starts_with('$') || named && (at.names.has(text) || at.names.has_input(text)))
     };
     let (variable, over, used): (Replacement<'a>, Replacement<'a>, Vec<&str>) = if let Some(text) =
         outer.value.text()
@@ -35,12 +36,11 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
                 vec![word],
             )
         } else if is_list(text) {
-            let variable = get(list, foreign::words(Place::Element));
-            let used = [Some(word), variable.and_then(Entry::name)];
-            let variable = variable.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
+            let used = [Some(word), element.and_then(Entry::name)];
+            let variable = element.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
             (variable, Replacement::Kept(outer.value), used.into_iter().flatten().collect())
         } else if marked.is_some() {
-            let (variable, over) = (get(list, foreign::words(Place::Element))?, get_key(list, Key::In)?);
+            let (variable, over) = (element?, get_key(list, Key::In)?);
             let used = vec![word, variable.name()?, over.name()?];
             (Replacement::Kept(variable.value), Replacement::Kept(over.value), used)
         } else {

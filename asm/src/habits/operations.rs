@@ -6,7 +6,7 @@ use super::lints::is_step;
 use super::replacement::Replacement;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::other_operator;
 use crate::dialect::{Dialect, Key};
 use crate::document::{Entry, Kind, Node, entries, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
@@ -54,7 +54,7 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     }
     let mut wrong = unknown_operator(&op.value, meant);
     if wrong.fix.is_none() {
-        wrong.help = other_operator::in_place_of(spelling, Written::Record);
+        wrong.help = other_operator::in_place_of_record(spelling);
     }
     Some(Rewrite::reported(wrong, Replacement::Record(record)))
 }
@@ -217,7 +217,7 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     };
     let Some((list, item)) = pair else {
         return Some(Rewrite::reported(
-            unknown_operator(&entry.key, None).help(asked.help(Written::Record)),
+            unknown_operator(&entry.key, None).help(asked.help()),
             Replacement::Kept(Node { kind: Kind::Null, span: at.node.span }),
         ));
     };
@@ -289,7 +289,7 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
         return Some(Rewrite::record(record));
     }
     let wrong = unknown_operator(&entry.key, meant);
-    let instead = other_operator::in_place_of(name, Written::Record)
+    let instead = other_operator::in_place_of_record(name)
         .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
     Some(Rewrite::reported(wrong, Replacement::Record(record)))

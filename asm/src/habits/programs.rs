@@ -1,47 +1,115 @@
-//! Habits: whole documents, such as programs inside other records, steps without a program, calls of tools,
+//! Habits: whole documents, such as programs inside other records or without their frame, calls of tools,
 //! state machines and builds.
 
+use super::context::{Entries, Fields, kept};
+use super::replacement::Replacement;
+use super::words::{get_key, is_for};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, Key, has_step_word};
+use crate::dialect::document_names::within;
+use crate::dialect::{Dialect, Key, UNNAMED, detect, has_step_word, is_spelling};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::foreign::{self, Means, Place};
+use crate::notation::Notation;
+use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// The programs of a source, taken out of enclosing records and without documents of other formats; `None` if
-/// nothing changes.
+/// The programs of a source, taken out of enclosing records, with what is left out around their steps, and
+/// without documents of other formats; `None` if nothing changes.
 pub(super) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,
+    arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Node<'a>>> {
-    let is_step = |node: &Node<'a>| !is_program(node, dialect) && has_step_word(node);
-    match programs {
-        [first, ..] if programs.iter().all(is_step) => {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::BadShape,
-                    first_of(first),
-                    "these are steps without a program around them",
-                )
-                .expected(dialect.program_form(), "steps alone")
-                .help("a program has a name, inputs and an output, and its steps in a list"),
-            );
-            return Some(Vec::new());
+    let outer = match programs {
+        [first, ..] if are_steps(programs, dialect) => {
+            let steps = programs.iter().map(|step| Replacement::Kept(*step)).collect();
+            let steps = Replacement::one(dialect.word(Key::Steps), Replacement::List(steps));
+            Some(vec![steps.node(first_of(first), arena)])
         }
-        [whole] => {
-            if let Some(inner) = inside(whole, dialect) {
-                return Some(inner);
-            }
+        [whole] => inside(whole, dialect),
+        _ => None,
+    };
+    let mut changed = outer.is_some();
+    let mut programs = outer.unwrap_or_else(|| programs.to_vec());
+    let single = programs.len() == 1;
+    for program in &mut programs {
+        if let Some(whole) = completed(entries(program), single, dialect, arena) {
+            (*program, changed) = (whole.node(first_of(program), arena), true);
         }
-        _ => {}
     }
-    let found: Vec<Option<Diagnostic>> = programs.iter().map(|node| other_kind(node, dialect)).collect();
-    found.iter().any(Option::is_some).then(|| {
-        let kept = programs.iter().zip(&found).filter(|(_, other)| other.is_none());
-        let kept = kept.map(|(program, _)| *program).collect();
-        found.into_iter().flatten().for_each(|wrong| diagnostics.push(wrong));
-        kept
+    programs.retain(|node| {
+        let Some(wrong) = other_kind(node, dialect) else { return true };
+        diagnostics.push(wrong);
+        changed = true;
+        false
+    });
+    changed.then_some(programs)
+}
+
+/// Whether documents are steps and no programs: all are records, and one is a step.
+fn are_steps(documents: &[Node<'_>], dialect: Dialect) -> bool {
+    let calls = |entry: &Entry<'_>| entry.is(detect::calls) || has_step_word(&entry.value);
+    let is_step = |node: &Node<'_>| has_step_word(node) || entries(node).first().is_some_and(calls);
+    let is_other = |node: &Node<'_>| is_program(node, dialect) || !matches!(node.kind, Kind::Record(_));
+    documents.iter().any(is_step) && !documents.iter().any(is_other)
+}
+
+/// A program with what it leaves out: the name of a `single` one, and the last step where the value that it
+/// returns is beside the steps, under `return` or in the place of the type.
+fn completed<'a>(
+    list: Entries<'a>,
+    single: bool,
+    dialect: Dialect,
+    arena: &'a Bump,
+) -> Option<Replacement<'a>> {
+    let steps = get_key(list, Key::Steps)?;
+    let meta = list.iter().find(|entry| dialect.names(entry, &[Key::Meta]));
+    let head = meta.map_or(list, |meta| entries(&meta.value));
+    let value = head.iter().chain(list).find(|entry| returns(entry, dialect));
+    let of_mcp = dialect.notation == Notation::Mcp;
+    let named = of_mcp && meta.is_some() || !single || get_key(head, Key::Name).is_some();
+    if named && value.is_none() {
+        return None;
+    }
+    let moved = [value, Some(steps), meta];
+    let stays = |entry: &&Entry<'a>| !moved.iter().flatten().any(|moved| core::ptr::eq(*moved, *entry));
+    let others = |list: Entries<'a>| list.iter().filter(stays).filter_map(kept).collect();
+    let mut fields: Fields<'a> = others(head);
+    if !named {
+        fields.insert(0, (dialect.word(Key::Name), Replacement::Word(UNNAMED)));
+    }
+    if of_mcp {
+        fields = vec![(dialect.word(Key::Meta), Replacement::Record(fields))];
+        fields.extend(meta.map(|_| others(list)).unwrap_or_default());
+    }
+    let word = dialect.word(dialect.return_key());
+    let step = |value: &Entry<'a>| {
+        Replacement::one(word, Replacement::Kept(value.value)).node(value.key.span, arena)
+    };
+    let last = value.map(|value| Replacement::Kept(step(value)));
+    let all = match steps.value.kind {
+        Kind::List(items) => {
+            Replacement::List(items.iter().map(|item| Replacement::Kept(*item)).chain(last).collect())
+        }
+        Kind::Record(named) => {
+            let last = last.map(|last| (word, last));
+            Replacement::Record(named.iter().filter_map(kept).chain(last).collect())
+        }
+        _ => Replacement::Kept(steps.value),
+    };
+    fields.push((dialect.word(Key::Steps), all));
+    Some(Replacement::Record(fields))
+}
+
+/// Whether an entry of a program holds the value that it returns: the type of an output has no reference.
+fn returns(entry: &Entry<'_>, dialect: Dialect) -> bool {
+    let refers = |text: &str| text.contains("${") || !dialect.is_bare() && text.starts_with('$');
+    let is_value = |node: &Node<'_>| node.text().is_some_and(refers);
+    entry.is(|name| {
+        [Key::Return, Key::Ok].iter().any(|&key| is_spelling(name, key))
+            || is_for(name, Key::Output) && within(&entry.value).any(|node| is_value(&node))
     })
 }
 
@@ -76,23 +144,23 @@ fn other_kind(node: &Node<'_>, dialect: Dialect) -> Option<Diagnostic> {
     if is_program(node, dialect) {
         return None;
     }
-    let kind = |entry: &Entry<'_>| match foreign::meaning(Place::Document, entry.name()?) {
-        Some(Means::Advice(help)) => Some(help),
-        _ => None,
-    };
-    let list = entries(node);
-    let form = dialect.program_form();
-    if let Some(entry) = list.iter().find(|entry| begins_call(entry, list)) {
-        let call = dialect.word(Key::Call);
-        let wrong =
-            Diagnostic::new(Code::BadShape, entry.key.span, "this is a call of a tool, and no program")
-                .expected(form, format!("`{}`", shown(&entry.key)));
-        return Some(
-            wrong.help(format!("write {form}: each call is a step in it, which begins with `{call}`")),
-        );
-    }
-    let (entry, help) = list.iter().find_map(|entry| Some((entry, kind(entry)?)))?;
-    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, "this is of another format, and no program")
-        .expected(form, format!("`{}`", shown(&entry.key)));
-    Some(wrong.help(format!("write {form} instead: {help}")))
+    let (list, form) = (entries(node), dialect.program_form());
+    let (entry, message, help) =
+        list.iter().find_map(|entry| match foreign::meaning(Place::Document, entry.name()?) {
+            Some(Means::Advice(help)) => Some((
+                entry,
+                "this is of another format, and no program",
+                format!("write {form} instead: {help}"),
+            )),
+            _ if begins_call(entry, list) => {
+                let help = format!(
+                    "write {form}: each call is a step in it, which begins with `{}`",
+                    dialect.word(Key::Call)
+                );
+                Some((entry, "this is a call of a tool, and no program", help))
+            }
+            _ => None,
+        })?;
+    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, message);
+    Some(wrong.expected(form, format!("`{}`", shown(&entry.key))).help(help))
 }

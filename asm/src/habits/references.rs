@@ -15,9 +15,10 @@ impl Habits for DocumentHabits {
         &self,
         programs: &[Node<'a>],
         dialect: Dialect,
+        arena: &'a Bump,
         found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
-        super::programs::programs(programs, dialect, found)
+        super::programs::programs(programs, dialect, arena, found)
     }
 
     fn rewrite<'a>(&self, asked: Asked<'_, 'a>, node: &Node<'a>, at: &Surroundings<'_, 'a>) -> Rewritten<'a> {

@@ -2,20 +2,16 @@
 //! descriptions.
 
 use super::context::Rewriter;
-use crate::diagnostic::Diagnostic;
-use crate::dialect::Key;
-use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, shown};
+use crate::document::{Entry, Kind, Node, entries, shown};
 use crate::foreign::{self, Place};
 use crate::text::{is_name, quoted};
 use hashbrown::HashSet;
-use ilo_spec::error::Code;
 
 impl<'a> Rewriter<'_, 'a> {
     /// The inputs of a program.
     pub(super) fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         match node.kind {
-            Kind::List(items) => self.declarations(node, items).or_else(|| self.names_alone(node, items)),
+            Kind::List(items) => self.declarations(node, items),
             Kind::Record(_) => {
                 self.schema(node).or_else(|| self.entries(node, |walk, entry| walk.type_text(&entry.value)))
             }
@@ -23,9 +19,12 @@ impl<'a> Rewriter<'_, 'a> {
         }
     }
 
-    /// Inputs as a list of records with `name` and `type`.
+    /// Inputs as a list of records with `name` and `type`, or of names.
     fn declarations(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
         let input = |item: &'a Node<'a>| {
+            if item.text().is_some() {
+                return Some(Entry { key: *item, value: self.text_at("any", item) });
+            }
             let ty = member(item, "type")?;
             let key = *member(item, "name")?;
             key.text()?;
@@ -34,19 +33,6 @@ impl<'a> Rewriter<'_, 'a> {
         };
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
         (!inputs.is_empty()).then(|| self.record_at(&inputs, node))
-    }
-
-    /// Inputs as a list of their names.
-    fn names_alone(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
-        let input =
-            |item: &Node<'a>| item.text().map(|_| Entry { key: *item, value: self.text_at("any", item) });
-        let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
-        let form = form(&inputs).filter(|_| !inputs.is_empty())?;
-        let message = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
-            .expected("a record of names and types", node.kind_name());
-        self.found.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
-        Some(self.record_at(&inputs, node))
     }
 
     /// Inputs as a JSON Schema of an object.
@@ -93,14 +79,6 @@ impl<'a> Rewriter<'_, 'a> {
     pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
         Node::of_text(self.at.arena.alloc_str(text), of.span)
     }
-}
-
-/// Inputs as JSON; `None` if a type is not a text.
-fn form(inputs: &[Entry<'_>]) -> Option<String> {
-    let input =
-        |entry: &Entry<'_>| Some(format!("{}: {}", quoted(entry.key.text()?), quoted(entry.value.text()?)));
-    let inputs: Vec<String> = inputs.iter().map(input).collect::<Option<_>>()?;
-    Some(format!("{{{}}}", inputs.join(", ")))
 }
 
 /// The value of a key.

@@ -84,14 +84,14 @@ impl<'a> Rewriter<'_, 'a> {
         Some(self.with_true(action.key, node))
     }
 
-    /// A text that is meant as `break`.
-    pub(super) fn text_break(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let dialect = self.at.dialect;
-        let word = dialect.word(Key::Break);
-        if !self.at.names.in_loop() || node.text() != Some(word) {
-            return None;
-        }
-        Some(self.with_true(Key::Break, node))
+    /// A text that is meant as `break` or `skip`.
+    pub(super) fn text_step(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let key = match node.text().filter(|_| self.at.names.in_loop())? {
+            "break" => Key::Break,
+            "skip" | "continue" => Key::Skip,
+            _ => return None,
+        };
+        Some(self.with_true(key, node))
     }
 
     /// A record with one key and the value `true`.

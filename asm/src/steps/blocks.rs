@@ -9,8 +9,8 @@ use crate::dialect::{
     Key, begins_step, copies_itself, is_operation, is_plain, is_record_value, is_value_step, lists_steps,
     names_steps, operator,
 };
-use crate::document::entries;
 use crate::document::{Entry, Kind, Node};
+use crate::document::{entries, first_of};
 use crate::foreign;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -96,11 +96,18 @@ impl<'a> StepReader<'_, 'a> {
             }
             Kind::Record(_) => self.steps(&[Item { name: None, node }], tail),
             _ if tail.wanted() => self.value_branch(node),
-            _ => {
-                let what = format!("`{}`", self.dialect.word(key));
-                self.bad_shape(node, &what, "a list of steps");
-            }
+            _ => self.no_steps(node, key),
         }
+    }
+
+    #[inline(never)]
+    fn no_steps(&mut self, node: &Node<'a>, key: Key) {
+        let (word, found) = (self.dialect.word(key), node.kind_name());
+        let fail = if self.dialect.is_yaml() { "raise: 'why'" } else { "{\"raise\": \"why\"}" };
+        let message = format!("`{word}` is a list of steps, but this is {found}");
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
+        let help = format!("a step that fails is `{fail}`; a branch without steps is left out");
+        self.report(wrong.expected("a list of steps", found).help(help));
     }
 
     fn value_branch(&mut self, node: &Node<'a>) {

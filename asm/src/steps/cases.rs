@@ -84,7 +84,7 @@ impl<'a> StepReader<'_, 'a> {
                 return;
             }
             Kind::Text(text) => {
-                self.lint(&Seen::Case(key, value, cases.default.is_some()));
+                self.lint(&Seen::Case(key, cases.default.is_some()));
                 Literal::Text(text.text)
             }
             Kind::Number(number) => Literal::Number(number),

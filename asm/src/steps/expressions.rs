@@ -310,10 +310,13 @@ impl<'a> StepReader<'_, 'a> {
     /// A value for each item of a list, in a place that holds no loop.
     fn no_loop(&mut self, span: Span) -> Expr<'a> {
         let form = self.dialect.loop_form();
+        let help = format!(
+            "`column(list, 'field')` is a field of each; else write a step before, {form}, and name it here"
+        );
         self.report(
             Diagnostic::new(Code::BadExpression, span, "a value for each item is a step of its own")
                 .expected("a name", "a loop in an expression")
-                .help(format!("write a step before, {form}, and name it here")),
+                .help(help),
         );
         self.unread(span)
     }

@@ -32,7 +32,7 @@ pub(crate) fn read<'a>(
 ) -> File<'a> {
     let dialect = Dialect::of(notation);
     let listed = items_of(documents);
-    let mut programs = habits.programs(&listed, dialect, diagnostics).unwrap_or(listed);
+    let mut programs = habits.programs(&listed, dialect, arena, diagnostics).unwrap_or(listed);
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
     let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, habits };

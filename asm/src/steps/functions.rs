@@ -4,7 +4,7 @@ use super::reader::StepReader;
 use crate::ast::{Expr, Literal, Name};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::other_operator;
 use crate::document::Node;
 use crate::expr::{Kind, Operand, Tree};
 use crate::foreign::{self, Means, Place};
@@ -147,8 +147,7 @@ impl<'a> StepReader<'_, 'a> {
     fn no_function(&mut self, name: Name<'a>) {
         let word = name.text;
         let near = other_operator::near(word).map(|near| near.spelling);
-        let help =
-            unlike(word).map(str::to_owned).or_else(|| other_operator::instead_of(word, Written::Infix));
+        let help = unlike(word).map(str::to_owned).or_else(|| other_operator::instead_of(word));
         let help =
             help.unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`"));
         self.report(
@@ -170,7 +169,7 @@ impl<'a> StepReader<'_, 'a> {
             _ if bare_split => "write what the text is split at: `split(text, ' ')`".to_owned(),
             (Some(unlike), _) => unlike.to_owned(),
             (None, Some(found)) => format!("a function is written before its operands: `{}`", example(found)),
-            (None, None) => other_operator::instead_of(word, Written::Infix)
+            (None, None) => other_operator::instead_of(word)
                 .unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`")),
         };
         let message = if bare_split {

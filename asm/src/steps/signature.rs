@@ -4,6 +4,7 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Field, Literal, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::document_names::within;
 use crate::dialect::{InputForm, Key, META, is_outcome};
 use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{entries, first_of, inner, shown};
@@ -175,19 +176,11 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether a step of a program returns a success or a failure as such.
     fn returns_outcome(&self, program: &Node<'a>) -> bool {
         let only = |node: &Node<'a>, is: fn(&str) -> bool| matches!(entries(node), [one] if one.is(is));
-        let mut rest = vec![*program];
-        while let Some(node) = rest.pop() {
-            rest.extend_from_slice(if let Kind::List(items) = node.kind { items } else { &[] });
-            rest.extend(entries(&node).iter().map(|entry| entry.value));
-            let returns = |entry: &Entry<'a>| entry.is(|key| matches!(key, "return" | "ret"));
-            if entries(&node).iter().any(|entry| returns(entry) && only(&entry.value, is_outcome))
-                || (self.dialect.notation == Notation::Mcp
-                    && entries(&node).iter().any(|entry| entry.is(|key| key == "err")))
-            {
-                return true;
-            }
-        }
-        false
+        let of_mcp = self.dialect.notation == Notation::Mcp;
+        within(program).flat_map(|node| entries(&node)).any(|entry| {
+            entry.is(|key| matches!(key, "return" | "ret")) && only(&entry.value, is_outcome)
+                || of_mcp && entry.is(|key| key == "err")
+        })
     }
 
     /// The list of what may be called.

@@ -481,28 +481,21 @@ impl<'a> StepReader<'_, 'a> {
             None | Some(Node { kind: Kind::Null, .. }) => &[],
             Some(node) => {
                 let node = self.shaped(Key::Args, node, !matches!(node.kind, Kind::Record(_)));
-                if !matches!(node.kind, Kind::Record(_)) {
-                    self.no_arguments(node);
-                }
-                self.fields(node)
+                if matches!(node.kind, Kind::Record(_)) { self.fields(node) } else { self.no_names(node) }
             }
         };
         self.new_call(tool, arguments, span)
     }
 
-    fn no_arguments(&mut self, node: &Node<'a>) {
+    /// Arguments that are no record: reported, and kept as one argument without a name.
+    fn no_names(&mut self, node: &Node<'a>) -> &'a [Field<'a>] {
         let (word, found) = (self.dialect.word(Key::Args), node.kind_name());
         let message = format!("`{word}` is a record of names and values, but this is {found}");
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
             .expected("a record of names and values", found);
-        self.report(if node.text().is_some() {
-            wrong.help(
-                "write each argument with its name, even if all are fields of one record; one that the tool does not \
-                 need is left out where its value is null",
-            )
-        } else {
-            wrong
-        });
+        self.report(wrong.help("write each argument with its name, even if all are fields of one record"));
+        let value = self.value(node);
+        self.arena.alloc_slice_copy(&[Field { name: Name { text: "", span: node.span }, value }])
     }
 }
 

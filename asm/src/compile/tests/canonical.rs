@@ -64,9 +64,10 @@ impl Habits for Noting {
         &self,
         programs: &[Node<'a>],
         dialect: Dialect,
+        arena: &'a Bump,
         found: &mut Diagnostics,
     ) -> Option<Vec<Node<'a>>> {
-        let programs = habits::DocumentHabits.programs(programs, dialect, found);
+        let programs = habits::DocumentHabits.programs(programs, dialect, arena, found);
         self.0.fetch_or(programs.is_some(), Ordering::Relaxed);
         programs
     }

@@ -35,10 +35,10 @@ pub(super) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warni
         Seen::Matched(node) => lints.constant(node, "this matches"),
         Seen::Failure(reference) => lints.field_of_failure(reference),
         Seen::Message(node, in_loop) => lints.message(node, in_loop),
-        Seen::Case(key, value, has_default) => {
+        Seen::Case(key, has_default) => {
             if let Some(text) = key.text() {
                 lints.default_case(key, text, has_default);
-                lints.several_cases(key, value, text);
+                lints.several_cases(key, text);
             }
         }
     }
@@ -53,10 +53,4 @@ impl Lints<'_, '_, '_> {
     fn warn(&mut self, diagnostic: Diagnostic) {
         self.warnings.push(Warning { suspect: None, diagnostic });
     }
-}
-
-/// Whether a fix may copy a part of the source: nested fixes stay small.
-fn is_repeatable(part: Span) -> bool {
-    const LONGEST: u32 = 1 << 14;
-    part.end.saturating_sub(part.start) <= LONGEST
 }

@@ -1,11 +1,11 @@
 //! Lints for records and lists that other languages would compute, look up or run, but that are data here.
 
-use super::{Lints, is_repeatable};
+use super::Lints;
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
@@ -19,8 +19,8 @@ impl<'a> Lints<'_, '_, 'a> {
     /// Warns about a record that other languages would compute or look up.
     pub(super) fn record(&mut self, node: &Node<'a>, place: ValuePlace) {
         let list = entries(node);
-        if let Some(found) = by_keys(list) {
-            return self.operation(node, found.0, &found.1);
+        if let Some((operator, _)) = by_keys(list) {
+            return self.operation(node, operator);
         }
         if let [only] = list
             && let Some(name) = only.name()
@@ -33,9 +33,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    fn operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
-        let slices: Option<Vec<&str>> =
-            operands.iter().map(|operand| self.at.source.get(operand.span.range())).collect();
+    fn operation(&mut self, node: &Node<'a>, operator: &Operator) {
         let spelling = operator.spelling;
         let form = match operator.makes {
             Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
@@ -43,13 +41,7 @@ impl<'a> Lints<'_, '_, 'a> {
             Makes::Apply(_) => format!("{{\"{spelling}\": […]}}"),
         };
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let fixed = slices.filter(|_| !self.at.dialect.is_yaml() && is_repeatable(node.span)).map(|slices| {
-            match (&slices[..], operator.makes) {
-                ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
-                _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
-            }
-        });
-        self.suspect(node.span, written(warning, &form, node, fixed));
+        self.suspect(node.span, warning.help(format!("write `{form}`")));
     }
 
     fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
@@ -64,8 +56,8 @@ impl<'a> Lints<'_, '_, 'a> {
             let fixed = self.at.dialect.own_form(&meant, false);
             let form = if self.at.dialect.is_yaml() { fixed.clone() } else { format!("\"{fixed}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
-            let text = (!self.at.dialect.is_yaml()).then(|| form.clone());
-            return self.suspect(node.span, written(warning, &form, node, text));
+            let fix = (!self.at.dialect.is_yaml()).then(|| Fix::write(&form, node.span, form.as_str()));
+            return self.suspect(node.span, warning.fix_or_help(fix, format!("write `{form}`")));
         }
         if let Some(operator) = operator::find(name).filter(|found| !found.is_everywhere()) {
             return self.later_operator(node, entry, operator);
@@ -87,8 +79,8 @@ impl<'a> Lints<'_, '_, 'a> {
         if is_step(name) && !entry.value.is_scalar() {
             return self.step_as_data(node, foreign::is(foreign::Place::Choice, word));
         }
-        if let Some(instead) = other_operator::in_place_of(word, Written::Record)
-            .filter(|_| place == ValuePlace::Formula || word != name)
+        if let Some(instead) =
+            other_operator::in_place_of_record(word).filter(|_| place == ValuePlace::Formula || word != name)
         {
             let warning = self
                 .data("this record is data, and computes nothing", node, "a step of its own")
@@ -175,13 +167,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let warning =
             Diagnostic::new(Code::RecordOperation, first_of(node), "this list is data, and computes nothing")
                 .expected(format!("`{form}` for the result"), "a list that begins with an operator");
-        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
-        let text = operands.first().zip(operands.last()).filter(|_| flow && is_repeatable(node.span));
-        let text = text.map(|(from, to)| {
-            let inside = self.at.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
-            form.replace('…', inside)
-        });
-        self.suspect(node.span, written(warning, &form, node, text));
+        self.suspect(node.span, warning.help(format!("write `{form}`")));
     }
 
     /// Warns about a reference as the key of a record, where it is an ordinary name.
@@ -225,12 +211,6 @@ impl<'a> Lints<'_, '_, 'a> {
         let message = "this record is data: a value holds no step";
         self.suspect(node.span, self.data(message, node, "a reference").help(form));
     }
-}
-
-/// A warning about a record that should be written as `form`, with a fix if the text is clear.
-fn written(warning: Diagnostic, form: &str, node: &Node<'_>, text: Option<String>) -> Diagnostic {
-    let fix = text.map(|text| Fix::write(form, node.span, text));
-    warning.fix_or_help(fix, format!("write `{form}`"))
 }
 
 /// Whether several keys together are a step of some language, and if so, whether it selects one of two

@@ -5,7 +5,7 @@ use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Entry, Kind as NodeKind, Node, Text};
 use crate::document::{inner, rename};
@@ -106,7 +106,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let sigil = self.at.dialect.sigil();
         let tree = expr::whole(node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
         let refers = refers(&tree) && (bare || text.contains('$'));
-        let asks = matches!(tree.kind, Kind::Call(name, []) if other_operator::is_of_tool(name.text));
+        let asks = matches!(tree.kind, Kind::Call(_, [])) && Self::no_function(&tree).is_some();
         let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
         // A text in brackets or braces, such as `[$field]`, is as often a placeholder.
         let is_data = matches!(tree.kind, Kind::List(_) | Kind::Record(_));
@@ -140,17 +140,14 @@ impl<'a> Lints<'_, '_, 'a> {
     /// Whether a name is that of a function, here or in another language.
     fn is_function(name: &str) -> bool {
         let known = operator::find(name).or_else(|| other_operator::meant(name)).is_some();
-        known || other_operator::in_place_of(name, Written::Infix).is_some()
+        known || other_operator::in_place_of(name).is_some()
     }
 
     /// What to write instead of a function that does not exist here.
-    fn no_function(tree: &Tree<'a>) -> Option<String> {
+    fn no_function(tree: &Tree<'a>) -> Option<&'static str> {
         let (Kind::Call(name, _) | Kind::Method(_, name, _)) = tree.kind else { return None };
         let known = operator::find(name.text).or_else(|| other_operator::meant(name.text));
-        if known.is_some() {
-            return None;
-        }
-        other_operator::in_place_of(name.text, Written::Infix)
+        if known.is_some() { None } else { other_operator::in_place_of(name.text) }
     }
 
     /// The text with references that a sum of texts means.
