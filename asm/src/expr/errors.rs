@@ -221,7 +221,7 @@ impl<'a> Parser<'_, '_, 'a> {
             ")" | "]" | "}" => "remove it, or open it before",
             "for" => "a value for each item is a list in brackets, or a loop",
             "'" | "\"" => "write the operator between the values",
-            _ => "write an operator between the values, or quotes around a text",
+            _ => "write an operator between the values, quotes around a text, and names without blanks",
         };
         let (from, to) = (self.from, self.to);
         let is_word = matches!(self.token, Token::Word(_));

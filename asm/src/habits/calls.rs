@@ -37,7 +37,8 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let bound = get(list, &["let"]).or_else(|| {
         let named = get(list, foreign::words(Place::Answer))?;
         let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
-        (is_name(name) && at.names.is_used_after(name, named.value.span.end)).then_some(named)
+        let from = if at.names.has(name) { named.value.span.end } else { 0 };
+        (is_name(name) && at.names.is_used_after(name, from)).then_some(named)
     });
     // The path at which a state machine stores the answer: `$.user`.
     let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));

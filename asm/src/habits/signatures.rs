@@ -25,11 +25,10 @@ impl<'a> Rewriter<'_, 'a> {
             if item.text().is_some() {
                 return Some(Entry { key: *item, value: self.text_at("any", item) });
             }
-            let ty = member(item, "type")?;
             let key = *member(item, "name")?;
             key.text()?;
-            let text = plain_type(ty).or_else(|| schema_type(item))?;
-            Some(Entry { key, value: self.text_at(&text, ty) })
+            let optional = member(item, "required").is_some_and(|of| matches!(of.kind, Kind::Bool(false)));
+            Some(Entry { key, value: self.text_at(&declared(item, optional), member(item, "type")?) })
         };
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
         (!inputs.is_empty()).then(|| self.record_at(&inputs, node))
@@ -47,13 +46,7 @@ impl<'a> Rewriter<'_, 'a> {
                 return Some(*entry);
             }
             let optional = required.as_ref().is_some_and(|all| !all.contains(name));
-            let default = member(&entry.value, "default");
-            let behind = match default.filter(|default| !matches!(default.kind, Kind::Null)) {
-                Some(default) => format!(" = {}", default.text().map_or_else(|| shown(default), quoted)),
-                None if default.is_some() || optional => "?".to_owned(),
-                None => String::new(),
-            };
-            let value = self.text_at(&(schema_type(&entry.value)? + &behind), &entry.value);
+            let value = self.text_at(&declared(&entry.value, optional), &entry.value);
             Some(Entry { key: entry.key, value })
         };
         let inputs: Vec<Entry<'a>> =
@@ -86,6 +79,23 @@ fn member<'d, 'a>(node: &'d Node<'a>, name: &str) -> Option<&'d Node<'a>> {
     entries(node).iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value)
 }
 
+/// The type of an input by its schema, and what it takes besides.
+fn declared(schema: &Node<'_>, optional: bool) -> String {
+    let default = member(schema, "default");
+    let null = |ty: &Node<'_>| matches!(ty.kind, Kind::List([a, b]) if [a, b].iter().any(|ty| is_null(ty)));
+    let behind = match default.filter(|default| !matches!(default.kind, Kind::Null)) {
+        Some(default) => format!(" = {}", default.text().map_or_else(|| shown(default), quoted)),
+        None if default.is_some() || optional => "?".to_owned(),
+        None if member(schema, "type").is_some_and(null) => "|nil".to_owned(),
+        None => String::new(),
+    };
+    schema_type(schema).unwrap_or_else(|| "any".to_owned()) + &behind
+}
+
+fn is_null(ty: &Node<'_>) -> bool {
+    matches!(ty.kind, Kind::Null) || ty.text() == Some("null")
+}
+
 /// The type that `{"type": "string"}` or `["text"]` means.
 fn schema_type(node: &Node<'_>) -> Option<String> {
     if let Kind::List([item]) = node.kind {
@@ -99,9 +109,12 @@ fn schema_type(node: &Node<'_>) -> Option<String> {
     Some(format!("list {}", items.as_deref().unwrap_or("any")))
 }
 
-/// The name of a type, in JSON Schema or in ilo.
+/// The name of a type, in JSON Schema or in ilo, or of the one beside null.
 fn plain_type(node: &Node<'_>) -> Option<String> {
-    let text = node.text()?;
+    let text = match node.kind {
+        Kind::List([ty, null] | [null, ty]) if is_null(null) => ty.text()?,
+        _ => node.text()?,
+    };
     let ty = foreign::word(Place::Type, text).unwrap_or(text);
     is_name(ty).then(|| ty.to_owned())
 }

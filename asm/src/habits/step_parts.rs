@@ -56,10 +56,7 @@ impl<'a> Rewriter<'_, 'a> {
     pub(super) fn binder(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let text = node.text().filter(|text| text.starts_with('$'))?;
         let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-        if !is_name(name) {
-            return None;
-        }
-        Some(self.text_at(name, node))
+        is_name(name).then(|| self.text_at(name, node))
     }
 
     /// The element of a loop, or a list of the element and its index.

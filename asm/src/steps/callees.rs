@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::Node;
 use crate::document::{inner, shown};
+use crate::text::is_name;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -18,15 +19,19 @@ impl<'a> StepReader<'_, 'a> {
             self.bad_shape(node, "what is called", "the name of a tool or function, a text");
             return Name { text: "", span: node.span };
         };
-        if text.is_empty() || text.contains("${") {
+        let called = text.split_once('(').filter(|(name, rest)| is_name(name) && rest.ends_with(')'));
+        if text.is_empty() || text.contains("${") || called.is_some() {
             let message = "what is called is a name that is there before the program runs";
-            self.report(
-                Diagnostic::new(Code::BadShape, node.span, message)
-                    .expected("the name of a tool or function", format!("`{}`", shown(node)))
-                    .help("choose between tools with `if`, each with a `call` of its own"),
-            );
+            let wrong = Diagnostic::new(Code::BadShape, node.span, message)
+                .expected("the name of a tool or function", format!("`{}`", shown(node)));
+            self.report(wrong.help(match called {
+                Some((name, _)) => {
+                    format!("write `{name}` alone, and its arguments beside it, by their names")
+                }
+                None => "choose between tools with `if`, each with a `call` of its own".to_owned(),
+            }));
         }
-        let name = Name { text, span: inner(node) };
+        let name = Name { text: called.map_or(text, |(name, _)| name), span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
         self.report(
             Diagnostic::new(

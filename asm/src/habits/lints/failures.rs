@@ -1,6 +1,7 @@
 //! Warnings about failures and messages of handlers that mean something else in other languages.
 
 use super::Lints;
+use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
 use crate::expr::reference::{Reference, Step};
@@ -11,17 +12,9 @@ use ilo_spec::error::Code;
 impl<'a> Lints<'_, '_, 'a> {
     /// Warns about `$error.message`: the failure of a tool is a text.
     pub(super) fn field_of_failure(&mut self, reference: &Reference<'a>) {
-        let [Step::Field(field)] = reference.path else { return };
-        if !matches!(field.text, "message" | "msg") {
-            return;
-        }
-        let whole = Reference { path: &[], ..*reference };
+        let [Step::Field(field @ Name { text: "message" | "msg", .. })] = reference.path else { return };
         let written = self.at.source.get(reference.span.range()).unwrap_or("");
-        let text = match written.as_bytes() {
-            [b'$', b'{', ..] => self.at.dialect.written(&whole, '{'),
-            [b'$', ..] => self.at.dialect.written(&whole, '$'),
-            _ => whole.to_string(),
-        };
+        let text = written.replacen(&format!(".{}", field.text), "", 1);
         let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
         let warning = Diagnostic::new(Code::FailureField, reference.span, message)
             .expected(format!("`{text}`"), format!("`{}`", shorten(written)));

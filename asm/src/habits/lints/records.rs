@@ -66,15 +66,10 @@ impl<'a> Lints<'_, '_, 'a> {
         if self.at.names.has_function(name) {
             let blank = self.at.dialect.blank();
             let (call, args) = (self.at.dialect.word(Key::Call), self.at.dialect.word(Key::Args));
-            let form = if self.at.dialect.is_yaml() {
-                format!("`{call}: {name}`, `{args}: {{…}}`")
-            } else {
-                format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`")
-            };
-            let warning = self
-                .data("this record is data, and calls nothing", node, &form)
-                .help(format!("write {form} to call the function `{name}`"));
-            return self.suspect(node.span, warning);
+            let form = format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`");
+            let warning = self.data("this record is data, and calls nothing", node, &form);
+            return self
+                .suspect(node.span, warning.help(format!("write {form} to call the function `{name}`")));
         }
         if is_step(name) && !entry.value.is_scalar() {
             return self.step_as_data(node, foreign::is(foreign::Place::Choice, word));
