@@ -97,9 +97,9 @@ pub(crate) fn question(spelling: &str) -> Option<(&'static str, bool)> {
 /// What to write instead of a function or a test of other languages, as [`in_place_of`] says or with the
 /// operators here.
 pub(crate) fn instead_of(spelling: &str) -> Option<String> {
-    let asks = |(operator, measures)| match measures {
-        true => format!("write `len(x) {operator} 0`"),
-        false => format!("write `x {operator} null`"),
+    let asks = |(operator, measures)| {
+        let (test, than) = if measures { ("len(x)", "0") } else { ("x", "null") };
+        format!("write `{test} {operator} {than}`")
     };
     let help = in_place_of(spelling).map(str::to_owned).or_else(|| question(spelling).map(asks));
     help.or_else(|| membership(spelling).map(Membership::help))
