@@ -6,7 +6,7 @@
 
 use crate::Session;
 use crate::budget::Short;
-use crate::tokens::Refused;
+use crate::tokens::{Refused, letters};
 use crate::vocab::{Vocab, bits::set};
 use hashbrown::HashSet;
 use ilo_asm::catalog::bare;
@@ -368,19 +368,13 @@ impl Header {
             !whole.is_empty() && !whole.ends_with('-') && self.is_free(&whole, function)
         };
         let most = u32::try_from(NAME.checked_sub(name.len())?).map_or(LETTERS, |room| room.min(LETTERS));
-        (0..=most).flat_map(of_letters).find(fits)
+        (0..=most).flat_map(letters).find(fits)
     }
 
     /// The same for the name that begins at a place; each beginning that is taken has them.
     fn freed(&self, from: usize, function: bool) -> String {
         self.free(self.from(from), function).unwrap_or_default()
     }
-}
-
-/// All texts of this number of small letters.
-fn of_letters(count: u32) -> impl Iterator<Item = String> {
-    let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
-    (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())
 }
 
 /// The words that may continue a type.

@@ -8,8 +8,9 @@ use crate::vocab::bits::{has, set};
 use crate::vocab::{Length, Vocab};
 use hashbrown::HashMap;
 
-/// The most ends that are found for one mask. Tokens that need more are not allowed, so that time is bounded.
-const MOST: usize = 64;
+/// The most tokens of ends that are counted for one mask, apart from the last end, and of attempts besides.
+/// Tokens that need more are not allowed, so that time is bounded.
+const MOST: usize = 80;
 
 /// What is known of ends for one mask: their lengths in tokens, `None` if they exceed the limit.
 struct Looks<'v, S: Surface> {
@@ -21,7 +22,7 @@ struct Looks<'v, S: Surface> {
     /// Behind the operand or statement that a node begins.
     ends: HashMap<S::Key, Option<usize>>,
     classes: HashMap<(bool, Class<'v>), Option<usize>>,
-    searched: usize,
+    counted: usize,
 }
 
 /// Clears the tokens of a mask that leave no end with `left` tokens, which are at least two. A statement can
@@ -31,7 +32,7 @@ pub(crate) fn keep<S: Surface>(machine: &mut S, vocab: &Vocab, left: usize, most
     // Without this token, and the one that ends the text.
     let limit = left.saturating_sub(2);
     let (nodes, ends, classes) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, searched: 0 };
+    let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, counted: 0 };
     let mut kept = vec![0; bits.len()];
     if let Some(groups) = machine.groups(&here, vocab, most) {
         let fits = groups.slack.is_some_and(|slack| {
@@ -88,6 +89,10 @@ impl<S: Surface> Looks<'_, S> {
 
     /// The length of an end behind some bytes, which may come next.
     fn behind(&mut self, machine: &mut S, bytes: &[u8], crosses: bool) -> Option<usize> {
+        if self.counted >= 2 * MOST {
+            return None;
+        }
+        self.counted += 1;
         machine.tried(|machine| {
             let taken = bytes.iter().all(|&byte| machine.byte(byte));
             if taken { self.from(machine, crosses) } else { None }
@@ -105,9 +110,8 @@ impl<S: Surface> Looks<'_, S> {
         let node = machine.node(&self.here, becomes, crosses);
         let behind = match node.and_then(|node| self.nodes.get(&node)) {
             Some(&behind) => behind,
-            None if self.searched >= MOST => return None,
+            None if self.counted >= MOST => return None,
             None => {
-                self.searched += 1;
                 let taken = machine.complete(becomes, &rest);
                 let behind = if taken { self.look(machine, node) } else { None };
                 if let Some(node) = node {
@@ -126,6 +130,7 @@ impl<S: Surface> Looks<'_, S> {
         while !machine.is_behind(&self.here, node) {
             steps.next()?;
             if let Some(ends) = machine.close_step(&mut length) {
+                self.counted += self.limit - length.left;
                 return ends.then(|| self.limit - length.left);
             }
         }
@@ -137,6 +142,7 @@ impl<S: Surface> Looks<'_, S> {
             }
             None => {
                 let behind = self.rest(machine);
+                self.counted += behind.unwrap_or(self.limit);
                 if let Some(key) = key {
                     self.ends.insert(key, behind);
                 }
@@ -144,6 +150,7 @@ impl<S: Surface> Looks<'_, S> {
             }
         };
         let before = self.limit - length.left;
+        self.counted += before;
         behind.map(|behind| behind + before).filter(|&all| all <= self.limit)
     }
 

@@ -100,3 +100,9 @@ pub(crate) fn check(file: &str, notation: Notation, catalog: &Catalog) -> Result
     let error = found.as_slice().iter().find(|found| found.is_error());
     error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
 }
+
+/// All texts of this number of small letters.
+pub(crate) fn letters(count: u32) -> impl Iterator<Item = String> {
+    let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
+    (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())
+}

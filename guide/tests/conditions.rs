@@ -41,6 +41,7 @@ fn what_the_language_has_is_written() {
         r#"{"let":"seen","expr":[]},{"for":"line","in":"lines","yield":[{"let":"seen","push":"line"}]},{"ret":"seen"}]}"#,
         r#"{"let":"sums","expr":{"obj":{}}},{"let":"sums.all","expr":1},{"let":"sums.by.name","push":"first"},{"let":"sums.by.more.x","expr":{"+":[1,2]}},{"ret":"sums"}]}"#,
         r#"{"let":"page","call":"get-page","then":[{"call":"log"}]},{"ret":"page.items"}]}"#,
+        r#"{"let":"page","call":"get-page","then":[{"expr":{"len":["page.items"]}}]}]}"#,
         r#"{"let":"page","call":"get-page","args":{"cursor":null},"then":[{"let":"n","expr":{"len":["page.items"]}},{"if":{">":["n",9]},"ret":"n"}]},{"ret":"page"}]}"#,
     ];
     for body in bodies {
@@ -72,12 +73,13 @@ fn what_is_wrong_is_refused_where_it_is() {
         r#"{"let":"x","expr":{"text":"a"}},{"let":"x","|push":1}"#,
         r#"{"let":"x","expr":{"text":"a"}},{"let":"x|.a","expr":1}"#,
         r#"{"let":"y|.a","expr":1}"#,
-        // The steps of `then` are not a value.
-        r#"{"let":"x","call":"log","then":[{"|expr":1}]}"#,
     ];
-    for body in bodies {
+    // The last step of `then` is the value of the block, where the call is its last step.
+    let texts = [r#"{"let":"x","call":"log","then":[{"expr":|1}]}]}"#];
+    let bodies = bodies.map(|body| ("fn f(n: number) -> any", body));
+    for (signature, body) in bodies.into_iter().chain(texts.map(|body| ("fn f() -> text", body))) {
         let (before, after) = body.split_once('|').unwrap();
         let whole = before.to_owned() + after;
-        assert_eq!(allowed("fn f(n: number) -> any", &whole).0, before);
+        assert_eq!(allowed(signature, &whole).0, before);
     }
 }

@@ -46,15 +46,15 @@ impl<'s, 'c> Body<'s, 'c> {
         }
     }
 
-    fn takes(&mut self, text: &str) -> Result<(), Refused> {
+    fn takes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         match self {
-            Body::Id(guide) => guide.accept_bytes(text.as_bytes()),
-            Body::Constrained(guide) => guide.accept_bytes(text.as_bytes()),
+            Body::Id(guide) => guide.accept_bytes(bytes),
+            Body::Constrained(guide) => guide.accept_bytes(bytes),
         }
     }
 
     fn begin(&mut self, text: &str) {
-        self.takes(text).unwrap_or_else(|error| panic!("{text} at {}", error.at));
+        self.takes(text.as_bytes()).unwrap_or_else(|error| panic!("{text} at {}", error.at));
     }
 
     fn close(&mut self) -> Option<Vec<u8>> {
@@ -223,7 +223,7 @@ fn beginning(session: &Session<'_>, notation: Notation, random: &mut Random) -> 
         Notation::Id => format!("CALL 0 {} {} ", 3 + random.below(3), random.below(ARGUMENTS.len())),
         _ => format!("{{\"call\":\"t\",\"args\":{{\"{}\":", random.pick(&ARGUMENTS)),
     };
-    let fits = random.chance(2) && Body::new(session, notation).takes(&begun).is_ok();
+    let fits = random.chance(2) && Body::new(session, notation).takes(begun.as_bytes()).is_ok();
     if fits { begun } else { String::new() }
 }
 
@@ -281,7 +281,8 @@ impl Walk<'_, '_> {
             filled.map_err(|short| self.shortest(&taken, left, &short.to_string()))?;
             if left == u32::MAX && taken.len() >= 80 {
                 let end = body.close().ok_or_else(|| self.shortest(&taken, left, "no end"))?;
-                body.begin(core::str::from_utf8(&end).unwrap());
+                // It may begin within a character.
+                body.takes(&end).map_err(|_| self.shortest(&taken, left, "a known end is refused"))?;
                 break;
             }
             let Some(token) = pick(&bits, self, seed, random) else {

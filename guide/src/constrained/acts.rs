@@ -446,8 +446,8 @@ impl Machine<'_, '_> {
                 self.goes_on(Next::Block(kind));
                 return ended;
             }
-            Kind::Behind(goes) => {
-                self.end_then(goes);
+            Kind::Behind => {
+                self.end_then();
                 return true;
             }
             Kind::Pass => self.end_loop_names(names),

@@ -131,8 +131,7 @@ impl Machine<'_, '_> {
         self.opens(Around::Ends("}"), Next::Value);
     }
 
-    /// Begins the steps of `then` beside a call. They are steps of the block that has the call, but none of
-    /// them is its value.
+    /// Begins the steps of `then` beside a call, which are steps of the block that has the call.
     pub(super) fn begin_then(&mut self) {
         if self.core.state.phase == Phase::PairCount {
             self.core.take_integer(0);
@@ -140,17 +139,12 @@ impl Machine<'_, '_> {
         self.core.state.phase = Phase::Line;
         self.pop();
         self.pop();
-        let block = self.core.block();
-        self.push(Around::Block { kind: Kind::Behind(block.goes), names: self.place.names.len() });
-        self.core.set_block(Block { goes: Goes::Nowhere, ..block });
-        self.goes_on(Next::First);
+        self.opens(Around::Block { kind: Kind::Behind, names: self.place.names.len() }, Next::First);
     }
 
     /// Ends them.
-    pub(super) fn end_then(&mut self, goes: Goes) {
+    pub(super) fn end_then(&mut self) {
         self.core.settle();
-        let block = self.core.block();
-        self.core.set_block(Block { goes, ..block });
-        self.goes_on(Next::Block(Kind::Behind(goes)));
+        self.goes_on(Next::Block(Kind::Behind));
     }
 }

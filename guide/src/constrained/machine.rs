@@ -6,7 +6,7 @@ use super::memo::Memo;
 use super::paths::Path;
 use super::views::{Sorted, View};
 use crate::automaton::offers::Words;
-use crate::automaton::state::{Core, Goes, Lengths, NONE, Phase, State, add};
+use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use crate::surface::Surface;
@@ -113,8 +113,8 @@ pub(super) enum Kind {
     /// The passes of a loop with a condition before each, and of one with a condition after each.
     While,
     Until,
-    /// The steps of `then` beside a call, in a block that has this use for its value.
-    Behind(Goes),
+    /// The steps of `then` beside a call.
+    Behind,
 }
 
 /// An open construct around the next byte.

@@ -4,6 +4,7 @@ use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::{NO_SLOT, NONE, SLOTS};
 use crate::automaton::steps::Constant;
+use crate::tokens::letters;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
@@ -162,10 +163,4 @@ impl Machine<'_, '_> {
         let fit = live.filter(|named| self.core.takes_integer(named.slot.into()));
         fit.map(|named| (named.name.to_string(), named.slot)).collect()
     }
-}
-
-/// All texts of this number of small letters.
-fn letters(count: u32) -> impl Iterator<Item = String> {
-    let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
-    (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())
 }

@@ -178,7 +178,7 @@ impl Machine<'_, '_> {
             }
             Kind::While => this.end_passes() && this.step_may_end(around),
             Kind::Until => this.may_end_until() && this.step_may_end(around),
-            Kind::Behind(_) => this.step_may_end(around),
+            Kind::Behind => this.step_may_end(around),
         })
     }
 

@@ -50,7 +50,10 @@ impl Vocab {
 
     /// Whether a token has exactly these bytes.
     fn has(&self, bytes: &[u8]) -> bool {
-        let first = self.sorted.get(self.beginning(bytes).0);
+        let first = match bytes {
+            [byte] => self.with_first(*byte).first(),
+            _ => self.sorted.get(self.beginning(bytes).0),
+        };
         first.is_some_and(|&token| self.token(token) == bytes)
     }
 }
