@@ -27,8 +27,8 @@ step 'python: environment'
 .venv/bin/pip install --quiet --requirement python/requirements.txt --requirement python/requirements-frameworks.txt
 step 'python: wheel'
 rm -rf target/wheels
-.venv/bin/maturin build --quiet --locked --manifest-path python/Cargo.toml --out target/wheels \
-    --interpreter .venv/bin/python
+.venv/bin/maturin build --quiet --locked --manifest-path python/Cargo.toml --features postgres \
+    --out target/wheels --interpreter .venv/bin/python
 .venv/bin/pip install --quiet --force-reinstall --no-deps target/wheels/ilo_vm-*.whl
 ls -l target/wheels
 step 'python: types'

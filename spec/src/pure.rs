@@ -228,7 +228,7 @@ functions! {
     17 Fixed "FIXED" [number: NUMBER, places: NUMBER] Type::TEXT, total, "1"
         "the number as text with 0 to 20 decimal places, rounded as by ROUND";
     18 Number "NUMBER" [value: TEXT | NUMBER] Type::NUMBER, fails, "bytes / 64"
-        "the text read as a JSON number, ignoring white space at both ends; a number is returned unchanged";
+        "the text read as a JSON number, ignoring white space around it and zeros before it; a number is returned unchanged";
     19 Parse "PARSE" [text: TEXT] Type::ANY, fails, "bytes / 4, values / 4"
         "the value of a JSON document; a value that is no text is returned unchanged";
     20 Json "JSON" [value: ANY] Type::TEXT, total, "bytes / 4" "the value as compact JSON";

@@ -60,12 +60,14 @@ impl<'a> StepReader<'_, 'a> {
             return self.attempt_unhandled(step, value, (tail, has_then));
         }
         let bind = self.bind_call(step, value);
-        let needed = step.target.is_some() || tail.wanted();
-        let by = HandledBy {
-            tail: if needed { Tail::Value } else { Tail::Drop },
-            is_text: self.fails_with_text(&value),
-            bind: needed.then_some(bind),
+        let is_read = step.target.is_some_and(|target| self.is_read_behind(step, target));
+        let of_err = match tail {
+            Tail::Drop if !is_read => Tail::Drop,
+            Tail::Yield if has_then && !is_read => Tail::Yield,
+            _ => Tail::Value,
         };
+        let bound = (of_err == Tail::Value).then_some(bind);
+        let by = HandledBy { tail: of_err, is_text: self.fails_with_text(&value), bind: bound };
         let err = self.failure_arm(step, by);
         let gives_in_arms = has_then || (err.body.completes() && !binds_last(&err, bind.0));
         if tail == Tail::Yield && gives_in_arms {

@@ -83,8 +83,8 @@ impl<'a> StepReader<'_, 'a> {
                 }
             }
             this.read_step(&step, tail);
-            if let (Some(path), Some(node)) = (path, step.get(Key::Let)) {
-                this.set_part(&path, node, form.key == Key::Push, step.head());
+            if let Some(path) = path {
+                this.set_part(&path, form.key == Key::Push, step.head());
             }
         });
     }

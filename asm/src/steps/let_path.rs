@@ -27,6 +27,7 @@ pub(crate) struct LetPath<'a> {
     pub(crate) name: Name<'a>,
     root: Name<'a>,
     keys: Vec<Tree<'a>>,
+    node: Node<'a>,
 }
 
 /// A key of a path.
@@ -60,7 +61,7 @@ impl<'a> StepReader<'_, 'a> {
             self.no_variable(node.span, root.text, written, Some(step));
         }
         self.scope.bind(text, false);
-        Some(LetPath { name: Name { text, span: inner(node) }, root, keys })
+        Some(LetPath { name: Name { text, span: inner(node) }, root, keys, node: *node })
     }
 
     /// Reports a root that is not a variable. What follows is read as after the fix.
@@ -107,29 +108,22 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Sets the part of the variable to the value that the step has bound under the path.
-    pub(crate) fn set_part(&mut self, path: &LetPath<'a>, node: &Node<'a>, appends: bool, at: Span) {
+    pub(crate) fn set_part(&mut self, path: &LetPath<'a>, appends: bool, at: Span) {
         // The value of the block, if it is that of the step, is the last statement.
         let last = self.statements.pop_if(|last| matches!(last.kind, StmtKind::Value(_)));
         if self.statements.last().is_none_or(crate::ast::Stmt::completes)
             && let Some(value) = self.scope.find(path.name.text)
             && let Some(root) = self.scope.find(path.root.text)
         {
-            let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(node, key, at)).collect();
-            self.assign(path.root, &keys, (root, of_slot(value, at)), appends, at);
+            self.assign(path, (root, of_slot(value, at)), appends, at);
         }
         self.statements.extend(last);
     }
 
-    fn assign(
-        &mut self,
-        name: Name<'a>,
-        keys: &[PathKey<'a>],
-        (root, value): (Slot, Expr<'a>),
-        appends: bool,
-        at: Span,
-    ) {
+    fn assign(&mut self, path: &LetPath<'a>, (root, value): (Slot, Expr<'a>), appends: bool, at: Span) {
+        let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(&path.node, key, at)).collect();
         if !matches!(keys.first(), Some(PathKey::Item(_))) {
-            self.record_for_nil(root, name.span, at);
+            self.record_for_nil(root, path.root.span, at);
         }
         let mut containers = vec![of_slot(root, at)];
         let inner = if appends { keys.len() } else { keys.len().saturating_sub(1) };
@@ -151,7 +145,7 @@ impl<'a> StepReader<'_, 'a> {
         for (key, of) in keys.iter().zip(containers).rev() {
             value = self.written(*key, (of, value), at);
         }
-        self.push(StmtKind::Let { slot: root, slot_span: name.span, value: Bound::Expr(value) }, at);
+        self.push(StmtKind::Let { slot: root, slot_span: path.root.span, value: Bound::Expr(value) }, at);
     }
 
     /// Binds a variable that is nil to an empty record.

@@ -15,17 +15,13 @@ use ilo_spec::pure::{Omitted, Pure};
 use ilo_spec::types::Type;
 
 impl<'a> StepReader<'_, 'a> {
-    /// The operator of a sum in an expression: it joins if an operand is certainly a text. A number in quotes
-    /// is reported, as it is not clear whether it is added or joined.
+    /// The operator of a sum in an expression: it joins if an operand is certainly a text. If only numbers in
+    /// quotes are texts, it is not clear whether they are added or joined.
     pub(crate) fn sum(&mut self, operands: &[Expr<'a>], place: Span) -> Binary {
         if !operands.iter().any(is_text) {
             return Binary::Add;
         }
-        let is_number = |operand: &Expr<'a>| {
-            let ExprKind::Literal(Literal::Text(text)) = operand.kind else { return false };
-            ilo_spec::number::parse(text).is_ok()
-        };
-        if operands.iter().any(is_number) {
+        if !operands.iter().any(|operand| is_text(operand) && !is_number(operand)) {
             self.report(adds_texts(place).help("write the number without quotes, or `concat(a, b)` to join"));
         }
         Binary::Concat
@@ -133,11 +129,9 @@ impl<'a> StepReader<'_, 'a> {
         if operator.makes != Makes::Binary(Binary::Add) || !operands.iter().any(is_text) {
             return operator.makes;
         }
-        let is_unclear = |operand: &Expr<'a>| {
-            let ExprKind::Literal(Literal::Text(text)) = operand.kind else { return false };
-            is_name(text) || ilo_spec::number::parse(text).is_ok()
-        };
-        if operands.iter().any(is_unclear) {
+        let is_named =
+            |of: &Expr<'a>| matches!(of.kind, ExprKind::Literal(Literal::Text(text)) if is_name(text));
+        if operands.iter().any(|operand| is_number(operand) || is_named(operand)) {
             let wrong = adds_texts(written.span);
             self.report(wrong.fix_or_help(rename(written, "concat"), "`concat` joins texts"));
         }
@@ -176,6 +170,11 @@ fn is_text(operand: &Expr<'_>) -> bool {
         ExprKind::MatchMap(map) => map.cases.iter().map(|case| &case.value).chain(&map.default).all(is_text),
         _ => false,
     }
+}
+
+/// Whether an operand is a written text with a number, which may be meant to be added.
+fn is_number(operand: &Expr<'_>) -> bool {
+    matches!(operand.kind, ExprKind::Literal(Literal::Text(text)) if ilo_spec::number::parse(text).is_ok())
 }
 
 fn adds_texts(at: Span) -> Diagnostic {

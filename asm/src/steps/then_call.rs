@@ -4,7 +4,7 @@
 //! a block the step has the value of the last of them.
 
 use super::reader::{StepReader, of_slot};
-use super::step::{Bind, Step, Tail};
+use super::step::{Bind, Step, Tail, Target};
 use crate::ast::{Arm, Block, Bound, Slot, Stmt, StmtKind};
 use crate::dialect::Key;
 
@@ -22,6 +22,11 @@ pub(crate) fn binds_last(err: &Arm<'_>, slot: Slot) -> bool {
 }
 
 impl<'a> StepReader<'_, 'a> {
+    /// Whether the value of a call is read behind its step, and not only in its `then`.
+    pub(crate) fn is_read_behind(&self, step: &Step<'_, 'a>, of: Target<'a>) -> bool {
+        step.get(Key::Then).is_none_or(|then| !of.own || self.survey.used_after(of.name.text, then.span.end))
+    }
+
     /// The steps under `then`, in the current block.
     pub(crate) fn then_steps(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         if let Some(node) = step.get(Key::Then) {

@@ -38,7 +38,7 @@ def server(folder: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     run("initdb", "--username=ilo", "--auth=trust", "--no-sync")
-    with_port = f"-p {port} -c unix_socket_directories='' -c fsync=off"
+    with_port = f"-p {port} -c unix_socket_directories=''"
     run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", with_port, "start")
     try:
         yield f"postgres://ilo@127.0.0.1:{port}/postgres"

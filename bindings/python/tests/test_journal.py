@@ -9,13 +9,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import ilo
 import journal_worker
+import postgres_server
 import pytest
 
+SCHEMAS = count()
 WORKER = Path(__file__).parent / "journal_worker.py"
 BUY = ilo.build(
     """{"function": "buy", "input": {"amount": "number"}, "output": "result text text", "steps": [
@@ -50,35 +54,48 @@ class Shop:
         )
 
 
-def test_runs_are_found_waited_for_and_their_calls_are_kept(tmp_path: Path) -> None:
-    with ilo.Journal(tmp_path / "runs.journal") as journal:
-        buy(journal, Shop(), name="first", metadata={"tenant": "acme", "user": "ann"})
-        assert journal.calls("first") == []
-        journal.keep_calls()
-        waits = buy(journal, Shop(confirm=True), name="second", metadata={"tenant": "other"})
-        assert [run.name for run in journal.list(metadata={"tenant": "acme"})] == ["first"]
-        assert [run.name for run in journal.list(name="sec")] == ["second"]
-        assert journal.metadata("first") == {"tenant": "acme", "user": "ann"}
-        assert journal.wait("first").value == "paid 9"
-        assert journal.wait("second", timeout=0.05) is None
-        journal.deny("second", waits.call, "no", by="ann")
-        journal.resume_sync("second", tools=Shop().tools)
-        found = [(call.call, call.tool, call.arguments, call.answer, call.failed) for call in journal.calls("second")]
-        assert found == [
-            (1, "hold", {"amount": 9}, "h1", False),
-            (2, "pay", {"amount": 9}, "not approved by ann: no", True),
-            (3, "free", {"hold": "h1"}, None, False),
-        ]
-        assert [call.took is None for call in journal.calls("second")] == [False, True, False]
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server, which runs as long as the tests of this file."""
+    if postgres_server.programs() is None:
+        pytest.skip("no PostgreSQL server was found: apt-get install postgresql")
+    with postgres_server.server(tmp_path_factory.mktemp("postgres")) as address:
+        yield address
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> ilo.Journal:
-    return ilo.Journal(tmp_path / "runs.journal")
+@pytest.fixture(params=["file", "database"])
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ilo.Journal]:
+    """A new journal, in a file and in a database."""
+    place: Path | str = tmp_path / "runs.journal"
+    if request.param == "database":
+        place = f"{request.getfixturevalue('database')}?schema=t{next(SCHEMAS)}"
+    with ilo.Journal(place) as journal:
+        yield journal
 
 
 def buy(journal: ilo.Journal, shop: Shop, **options: Any) -> Any:
     return asyncio.run(BUY.run({"amount": 9}, tools=shop.tools, journal=journal, **options))
+
+
+def test_runs_are_found_waited_for_and_their_calls_are_kept(journal: ilo.Journal) -> None:
+    buy(journal, Shop(), name="first", metadata={"tenant": "acme", "user": "ann"})
+    assert journal.calls("first") == []
+    journal.keep_calls()
+    waits = buy(journal, Shop(confirm=True), name="second", metadata={"tenant": "other"})
+    assert [run.name for run in journal.list(metadata={"tenant": "acme"})] == ["first"]
+    assert [run.name for run in journal.list(name="sec")] == ["second"]
+    assert journal.metadata("first") == {"tenant": "acme", "user": "ann"}
+    assert journal.wait("first").value == "paid 9"
+    assert journal.wait("second", timeout=0.05) is None
+    journal.deny("second", waits.call, "no", by="ann")
+    journal.resume_sync("second", tools=Shop().tools)
+    found = [(call.call, call.tool, call.arguments, call.answer, call.failed) for call in journal.calls("second")]
+    assert found == [
+        (1, "hold", {"amount": 9}, "h1", False),
+        (2, "pay", {"amount": 9}, "not approved by ann: no", True),
+        (3, "free", {"hold": "h1"}, None, False),
+    ]
+    assert [call.took is None for call in journal.calls("second")] == [False, True, False]
 
 
 def test_a_run_ends_and_its_name_gives_the_outcome(journal: ilo.Journal) -> None:

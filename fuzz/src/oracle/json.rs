@@ -20,6 +20,12 @@ pub(super) fn parse(text: &str) -> Result<Value, Stop> {
 
 /// The number that a text is; in place of it, what was expected.
 pub(super) fn number(text: &str) -> Result<Value, &'static str> {
+    let mut chars: Vec<char> = text.chars().collect();
+    let first = usize::from(chars.first() == Some(&'-'));
+    while chars.get(first) == Some(&'0') && chars.get(first + 1).is_some_and(char::is_ascii_digit) {
+        chars.remove(first);
+    }
+    let text = &*chars.into_iter().collect::<String>();
     if !is_number(text) {
         return Err("expected a number");
     }

@@ -90,16 +90,13 @@ impl<'a> Lints<'_, '_, 'a> {
     fn computation(&self, node: &Node<'a>, formula: bool) -> Option<Tree<'a>> {
         let text = node.text().filter(|text| text.len() <= LONGEST)?;
         let signs = text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
-            || text.contains("[$")
+            || ["[$", " ?? ", " ? "].iter().any(|sign| text.contains(sign))
             || (self.at.dialect.is_bare() && text.ends_with(']'))
-            || text.contains(" ?? ")
-            || text.contains(" ? ")
             || (text.contains(" if ") && text.contains(" else "))
             || (text.starts_with('[') && text.contains(" for ") && text.contains(" in "));
         let logical = formula && text.contains([' ', '!', '&', '|']);
         let bare = self.at.dialect.is_bare() || formula;
-        let call = text.ends_with(')');
-        if !(signs || logical) || !(bare || call || text.contains('$')) || pairs(text) {
+        if !(signs || logical) || !(bare || text.ends_with(')') || text.contains('$')) || pairs(text) {
             return None;
         }
         let mut unseen = Diagnostics::default();
@@ -108,8 +105,11 @@ impl<'a> Lints<'_, '_, 'a> {
         let refers = refers(&tree) && (bare || text.contains('$'));
         let asks = matches!(tree.kind, Kind::Call(_, [])) && Self::no_function(&tree).is_some();
         let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
-        // A text in brackets or braces, such as `[$field]`, is as often a placeholder.
-        let is_data = matches!(tree.kind, Kind::List(_) | Kind::Record(_));
+        // A text in brackets, such as `[$field]`, is as often a placeholder, and `and` behind a call a word.
+        let is_data = match tree.kind {
+            Kind::Binary(Sign::Plain(Binary::And), [a, _], _) => matches!(a.kind, Kind::Call(..)),
+            kind => matches!(kind, Kind::List(_) | Kind::Record(_)),
+        };
         // The item of a comprehension is a name of its own.
         let resolves = match &tree.kind {
             Kind::Each(found) => refers && self.at.resolves(&found.list),

@@ -9,6 +9,8 @@ use crate::ops::arith;
 use crate::program::ProgramData;
 use crate::render;
 use crate::value::{Tag, Value, at};
+use alloc::borrow::Cow;
+use alloc::format;
 use alloc::string::String;
 use ilo_spec::error::Code;
 use ilo_spec::number::{self, NumberError};
@@ -122,7 +124,7 @@ pub(super) fn number(heap: &mut Heap, program: &ProgramData, value: Value) -> Re
     }
     want(value, Tag::Text, "a text or number")?;
     heap.budget.burn_bulk(0, at(value.high()))?;
-    Ok(match number::parse(heap.text_of(program, value).trim()) {
+    Ok(match number::parse(&without_zeros(heap.text_of(program, value).trim())) {
         Ok(number) => Applied::Value(Value::number(number)),
         Err(error) => {
             let what = match error {
@@ -133,6 +135,19 @@ pub(super) fn number(heap: &mut Heap, program: &ProgramData, value: Value) -> Re
             failure(heap, program, what, value)
         }
     })
+}
+
+/// The text of a number without zeros before its first digit, which JSON does not allow: `09` as in dates.
+fn without_zeros(text: &str) -> Cow<'_, str> {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let zeros = digits.bytes().take_while(|&byte| byte == b'0').count();
+    let is_digit = |at: usize| digits.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let from = if is_digit(zeros) { zeros } else { zeros.saturating_sub(1) };
+    match digits.get(from..) {
+        Some(rest) if from > 0 && sign.is_empty() => Cow::Borrowed(rest),
+        Some(rest) if from > 0 => Cow::Owned(format!("{sign}{rest}")),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// A failure that says what was expected and shows the text.
