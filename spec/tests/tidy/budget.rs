@@ -4,9 +4,9 @@ use crate::tree::{below, complain, read};
 
 /// The parts, with the most lines that each may have. A number is only ever lowered.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 46_078),
-    (&["asm/src/dialect", "asm/src/expr"], 4_661),
-    (&["asm/src/foreign.rs", "asm/src/habits"], 3_451),
+    (&["asm/src"], 46_075),
+    (&["asm/src/dialect", "asm/src/expr"], 4_588),
+    (&["asm/src/foreign.rs", "asm/src/habits"], 3_450),
     (&["asm/src/steps"], 6_272),
     (&["asm/src/document"], 3_422),
     (&["asm/src/check", "asm/src/rules"], 7_288),
