@@ -327,10 +327,10 @@ impl Diagnostics {
         }
     }
 
-    /// Turns the warnings inside a span into diagnostics with another code.
+    /// Turns the warnings that begin in a span into diagnostics with another code.
     pub fn escalate(&mut self, place: Span, code: Code) {
         let inside = |found: &&mut Diagnostic| {
-            !found.is_error() && place.start <= found.span.start && found.span.end <= place.end
+            !found.is_error() && (place.start..place.end).contains(&found.span.start)
         };
         for warning in self.list.iter_mut().filter(inside) {
             warning.code = code;

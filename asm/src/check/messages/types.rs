@@ -149,14 +149,14 @@ pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_
     ))
 }
 
-/// A list that is rendered in a text with references.
+/// A list that is rendered in a text with references: an error if an item may be meant, as in `$xs.0`.
 pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
-    let message = "this list is written into the text as JSON";
-    let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
+    let at = list.expression.span;
+    let code = if function.suspects.contains(&at) { Code::BadReference } else { Code::ListInText };
+    let diagnostic = Diagnostic::new(code, at, "this list is written into the text as JSON")
         .expected("a text for the list", list.found.to_string());
     point(diagnostic, function, list).help(
-        "refer to a step before this one, with `{\"join\": [list, text]}` for the items with a text between them, or \
-         `{\"json\": list}` for the list as JSON",
+        "write `${join(list, ', ')}` for its items with a text between them, or `${json(list)}` for JSON",
     )
 }
 
