@@ -18,14 +18,18 @@ pub(super) fn parse(text: &str) -> Result<Value, Stop> {
     if reader.at == reader.text.len() { Ok(value) } else { Err(reader.wrong("expected the end", reader.at)) }
 }
 
-/// The number that a text is; in place of it, what was expected.
-pub(super) fn number(text: &str) -> Result<Value, &'static str> {
+/// NUMBER of a text: as in JSON, but for zeros before the first digit.
+pub(super) fn number_of(text: &str) -> Result<Value, &'static str> {
     let mut chars: Vec<char> = text.chars().collect();
     let first = usize::from(chars.first() == Some(&'-'));
     while chars.get(first) == Some(&'0') && chars.get(first + 1).is_some_and(char::is_ascii_digit) {
         chars.remove(first);
     }
-    let text = &*chars.into_iter().collect::<String>();
+    number(&chars.into_iter().collect::<String>())
+}
+
+/// The number that a text is; in place of it, what was expected.
+fn number(text: &str) -> Result<Value, &'static str> {
     if !is_number(text) {
         return Err("expected a number");
     }

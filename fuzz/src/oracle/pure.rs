@@ -72,7 +72,7 @@ pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
         Pure::Grouped => Value::text(&grouped(&fixed(a, b)?)),
         Pure::Number => match a {
             Value::Int(_) | Value::Double(_) => a.clone(),
-            _ => json::number(text(a)?.trim()).map_err(|expected| refused(expected, a))?,
+            _ => json::number_of(text(a)?.trim()).map_err(|expected| refused(expected, a))?,
         },
         Pure::Parse => match a {
             Value::Text(text) => json::parse(text)?,
