@@ -181,8 +181,8 @@ impl<'s> Record<'s> {
             let best = scores.into_iter().max().filter(|&best| best > 0)?;
             NOTATIONS.get(scores.iter().position(|&score| score == best)?).copied()
         };
-        let other = (!self.any || self.named || self.step().is_some()).then_some(Notation::ToolCalling);
-        best(self.program).or_else(|| self.step().and_then(best)).or(other)
+        let other = || (!self.any || self.named || self.step().is_some()).then_some(Notation::ToolCalling);
+        best(self.program).or_else(|| self.step().and_then(best)).or_else(other)
     }
 }
 

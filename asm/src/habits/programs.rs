@@ -53,7 +53,7 @@ fn are_steps(documents: &[Node<'_>], dialect: Dialect) -> bool {
     let calls = |entry: &Entry<'_>| entry.is(detect::calls) || has_step_word(&entry.value);
     let is_step = |node: &Node<'_>| has_step_word(node) || entries(node).first().is_some_and(calls);
     let is_other = |node: &Node<'_>| is_program(node, dialect) || !matches!(node.kind, Kind::Record(_));
-    documents.iter().any(is_step) && !documents.iter().any(is_other)
+    !documents.iter().any(is_other) && documents.iter().any(is_step)
 }
 
 /// A program with what it leaves out: the name of a `single` one, and the last step where the value that it
