@@ -79,11 +79,10 @@ impl<'a> StepReader<'_, 'a> {
                     "give it a name without blanks, such as `{joined}`, and use that in each reference to it"
                 )
             } else {
-                "give it another name; a path such as `order.total` or `counts[word]` under `let` sets a part of \
-                 a variable"
+                "give it another name; `let` takes a path too, such as `order.total` or `counts[word]`"
                     .to_owned()
             };
-            let message = format!("`{}` is not a name: no reference could read it", name.text);
+            let message = format!("`{}` is not a name: no reference could read it", shown(node));
             self.report(
                 Diagnostic::new(Code::BadShape, name.span, message)
                     .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)))

@@ -56,6 +56,7 @@ impl<'a> StepReader<'_, 'a> {
         if keys.is_empty() {
             return None;
         }
+        let keys = if self.fits(keys.len(), node.span) { keys } else { Vec::new() };
         if is_input || self.scope.find(root.text).is_none() {
             let written = is_input.then(|| Span::new(reference.span.start, root.span.end));
             self.no_variable(node.span, root.text, written, Some(step));
