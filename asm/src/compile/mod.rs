@@ -1,6 +1,5 @@
 //! Compiles a source: runs all stages in one call.
 
-mod copied;
 mod expected;
 mod left_out;
 pub mod named_tools;
@@ -25,7 +24,7 @@ use crate::lower::lower;
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::span::Span;
-use crate::{habits, id, print, steps};
+use crate::{id, print, steps};
 use bumpalo::Bump;
 pub use expected::Signature;
 use ilo_spec::error::Code;
@@ -64,17 +63,10 @@ impl<'a> Opened<'a> {
     /// The whole tree.
     fn file(self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
         match self {
-            Opened::Functions(source) => functions(&source, arena, diagnostics),
+            Opened::Functions(source) => source.file(arena, diagnostics),
             Opened::Tree(file) => file,
         }
     }
-}
-
-/// All functions of ID text.
-fn functions<'a>(source: &id::Source<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
-    let file = source.file(arena, diagnostics);
-    copied::explain(source.text(), Notation::Id, diagnostics);
-    file
 }
 
 /// Reads the part of a source that comes before its functions.
@@ -117,10 +109,7 @@ fn documents<'a>(
 ) -> File<'a> {
     let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
     let documents = parse(source, arena, limits, diagnostics);
-    let file = steps::read(documents, &habits::DocumentHabits, source, notation, arena, limits, diagnostics);
-    if notation == Notation::Workflow {
-        copied::explain(source, notation, diagnostics);
-    }
+    let file = steps::read(documents, None, source, notation, arena, limits, diagnostics);
     diagnostics.sort();
     file
 }
@@ -146,7 +135,7 @@ pub fn read_id<'a>(
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     match id::Source::new(source, arena, limits, diagnostics) {
-        Some(source) => functions(&source, arena, diagnostics),
+        Some(source) => source.file(arena, diagnostics),
         None => File { functions: &[] },
     }
 }

@@ -1,20 +1,15 @@
-//! The interface between the readers of steps and the habits: what was read, and the names in scope.
+//! What the readers of steps and the habits say to each other: what was read where, and the names in scope.
 //!
-//! The readers call this trait, and `crate::habits` implements it; neither imports the other. Without habits
-//! ([`Canonical`]) the readers accept the same programs but explain errors less well.
-//!
-//! Where a reader does not understand a part of a document, it asks for the form that the notation has for it
-//! ([`Habits::rewrite`]), and reads that in its place.
+//! Where a reader does not understand a part of a document, it asks `crate::habits` for the form that the
+//! notation has for it, and reads that in its place.
 //!
 //! A text is always read as a text and a record as a record. If something else was most likely meant, a lint
 //! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
 
-use super::operator::Operator;
 use super::{Dialect, Key};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::document::{Entry, Node};
+use crate::diagnostic::Diagnostics;
+use crate::document::Node;
 use crate::expr::reference::Reference;
-use crate::expr::template::Template;
 use crate::expr::{Kind, Tree};
 use crate::span::Span;
 use bumpalo::Bump;
@@ -30,33 +25,6 @@ pub(crate) enum ValuePlace {
     Formula,
     /// A quoted text in an expression. The text of the node is the one that the expression is in.
     Quoted,
-}
-
-/// Something that was read.
-#[derive(Clone, Copy)]
-pub(crate) enum Seen<'s, 'a> {
-    /// A text.
-    Text(&'s Node<'a>, &'s Template<'a>, ValuePlace),
-    /// A record that is data.
-    Record(&'s Node<'a>, ValuePlace),
-    /// A list.
-    List(&'s Node<'a>, &'a [Node<'a>], ValuePlace),
-    /// A field of a record that is data.
-    Field(&'s Entry<'a>),
-    /// A plain text as the operand of an operator.
-    Operand(&'s Operator, &'s Node<'a>),
-    /// The second operand of an equality in an expression.
-    Equal(&'s Node<'a>, &'s Tree<'a>),
-    /// A plain text as a condition, or as the subject of a loop, match or merge.
-    Subject(&'s Node<'a>),
-    /// A plain text as the subject of a match, if no lint warned about it.
-    Matched(&'s Node<'a>),
-    /// A reference to the failure of a tool, which is a text.
-    Failure(&'s Reference<'a>),
-    /// The message of a handler that fails the function, and whether it is in a loop.
-    Message(&'s Node<'a>, bool),
-    /// A case with a text as its key: the key, and whether there is a default before it.
-    Case(&'s Node<'a>, bool),
 }
 
 /// The place of what a reader does not understand.
@@ -119,61 +87,6 @@ pub(crate) struct Surroundings<'s, 'a> {
     pub(crate) nesting: usize,
     pub(crate) names: &'s dyn Names<'a>,
 }
-
-/// A warning of a lint.
-pub(crate) struct Warning {
-    /// The span of the expression that becomes a suspect.
-    pub(crate) suspect: Option<Span>,
-    pub(crate) diagnostic: Diagnostic,
-}
-
-/// Answers to what writers bring from other languages and notations.
-pub(crate) trait Habits: Sync {
-    /// The programs of a source, taken out of what is around them; `None` if nothing changes.
-    fn programs<'a>(
-        &self,
-        _programs: &[Node<'a>],
-        _dialect: Dialect,
-        _arena: &'a Bump,
-        _found: &mut Diagnostics,
-    ) -> Option<Vec<Node<'a>>> {
-        None
-    }
-
-    /// What is read in place of a node that a reader does not understand.
-    fn rewrite<'a>(
-        &self,
-        _asked: Asked<'_, 'a>,
-        _node: &Node<'a>,
-        _at: &Surroundings<'_, 'a>,
-    ) -> Rewritten<'a> {
-        Rewritten::default()
-    }
-
-    /// Warnings about something that was read.
-    fn lint<'a>(&self, _seen: &Seen<'_, 'a>, _at: &Surroundings<'_, 'a>, _warnings: &mut Vec<Warning>) {}
-
-    /// The reference that an unresolved one means.
-    fn reference<'a>(
-        &self,
-        _reference: &Reference<'a>,
-        _names: &dyn Names<'a>,
-        _arena: &'a Bump,
-    ) -> Option<Reference<'a>> {
-        None
-    }
-
-    /// What to write instead of a reference to an unknown name; `after` is the text after the reference.
-    fn in_place_of_name(&self, _name: &str, _after: &str) -> Option<&'static str> {
-        None
-    }
-}
-
-/// No habits at all.
-#[cfg_attr(not(test), allow(dead_code, reason = "tests read programs without habits"))]
-pub(crate) struct Canonical;
-
-impl Habits for Canonical {}
 
 impl<'a> Surroundings<'_, 'a> {
     /// Whether all names in an expression exist.

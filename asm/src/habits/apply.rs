@@ -12,8 +12,8 @@ use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
 use crate::document::{Kind, Node, entries, first_of};
 
-/// What is read in place of a node; see [`crate::dialect::reader_habits::Habits::rewrite`].
-pub(super) fn rewrite<'a>(
+/// What is read in place of a node that a reader does not understand.
+pub(crate) fn rewrite<'a>(
     asked: Asked<'_, 'a>,
     node: &Node<'a>,
     around: &Surroundings<'_, 'a>,

@@ -1,19 +1,20 @@
 //! Resolves inexact references: an input without its root, a step under `steps`, an output of a step.
 
+use crate::dialect::reader_habits::Names;
 use crate::expr::reference::{Reference, Root, Step};
 use crate::foreign::{self, Place};
 use bumpalo::Bump;
 
-/// The reference that an inexact one means, given the names of inputs and values.
-pub(super) fn resolve<'a>(
+/// The reference that an inexact one means.
+pub(crate) fn resolve<'a>(
     reference: &Reference<'a>,
-    names_input: &dyn Fn(&str) -> bool,
-    names_value: &dyn Fn(&str) -> bool,
+    names: &dyn Names<'a>,
     arena: &'a Bump,
 ) -> Option<Reference<'a>> {
+    let names_value = |name: &str| names.has(name) || names.has_step(name);
     let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
     let is_input =
-        |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if names_input(name.text));
+        |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if names.has_input(name.text));
     let whole: Vec<Step<'a>> = match reference.root {
         Root::Input if is_input(reference.path) => return Some(*reference),
         Root::Input => reference.path.to_vec(),

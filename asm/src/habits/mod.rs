@@ -15,7 +15,6 @@ mod loops;
 mod loose_reference;
 mod operations;
 mod programs;
-mod references;
 mod replacement;
 mod returns;
 mod signatures;
@@ -27,7 +26,7 @@ mod tests;
 mod unsupported_steps;
 mod words;
 
-pub(crate) use lints::reads_as_more;
-
-/// The habits, as the readers of steps use them.
-pub(crate) struct DocumentHabits;
+pub(crate) use apply::rewrite;
+pub(crate) use lints::{Lints, reads_as_more};
+pub(crate) use loose_reference::resolve;
+pub(crate) use programs::programs;

@@ -16,7 +16,7 @@ use ilo_spec::error::Code;
 
 /// The programs of a source, taken out of enclosing records, with what is left out around their steps, and
 /// without documents of other formats; `None` if nothing changes.
-pub(super) fn programs<'a>(
+pub(crate) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,
     arena: &'a Bump,

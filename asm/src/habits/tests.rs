@@ -1,6 +1,5 @@
 //! Runs the example of each habit: what is read must be the program that it means.
 
-use super::DocumentHabits;
 use super::context::At;
 use super::table::HABITS;
 use crate::diagnostic::Diagnostics;
@@ -37,7 +36,7 @@ fn program(notation: Notation, at: At, fragment: &str) -> String {
 fn read(source: &str, notation: Notation) -> (String, Diagnostics) {
     let (arena, mut diagnostics, limits) = (Bump::new(), Diagnostics::default(), Limits::default());
     let documents = json::read(source, &arena, &limits, &mut diagnostics);
-    let file = steps::read(documents, &DocumentHabits, source, notation, &arena, &limits, &mut diagnostics);
+    let file = steps::read(documents, None, source, notation, &arena, &limits, &mut diagnostics);
     (print::id(&file), diagnostics)
 }
 

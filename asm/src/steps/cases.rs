@@ -3,7 +3,6 @@
 use super::reader::StepReader;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::Seen;
 use crate::document::entries;
 use crate::document::{Entry, Key as CaseKey, Kind, Node};
 use crate::span::Span;
@@ -84,7 +83,7 @@ impl<'a> StepReader<'_, 'a> {
                 return;
             }
             Kind::Text(text) => {
-                self.lint(&Seen::Case(key, cases.default.is_some()));
+                self.lint(|lints| lints.case(key, text.text, cases.default.is_some()));
                 Literal::Text(text.text)
             }
             Kind::Number(number) => Literal::Number(number),

@@ -3,8 +3,8 @@
 use crate::ast::OutputName;
 use crate::dialect::Dialect;
 use crate::dialect::document_names::Survey;
-use crate::dialect::reader_habits::Habits;
 use bumpalo::Bump;
+use core::cell::Cell;
 
 /// The names of a file's functions, for `mcp://self`.
 #[derive(Clone, Copy)]
@@ -27,13 +27,21 @@ pub(crate) struct Context<'r, 'a> {
     pub(crate) survey: &'r Survey<'a>,
     /// The output type.
     pub(crate) output: OutputName<'a>,
-    /// The habits, which explain forms of other languages.
-    pub(crate) habits: &'r dyn Habits,
+    /// Where habits are left out, as in tests: whether they would have changed something.
+    pub(crate) canonical: Option<&'r Cell<bool>>,
     /// The inputs whose type is a list.
     pub(crate) lists: &'r [&'a str],
 }
 
 impl Context<'_, '_> {
+    /// What habits have found, unless they are left out.
+    pub(super) fn of_habits<T>(&self, found: Option<T>) -> Option<T> {
+        if let Some(left_out) = self.canonical {
+            left_out.set(left_out.get() || found.is_some());
+        }
+        found.filter(|_| self.canonical.is_none())
+    }
+
     /// Whether the function returns a result.
     pub(crate) fn is_result(&self) -> bool {
         self.output.err.is_some()

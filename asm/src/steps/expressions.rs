@@ -6,7 +6,7 @@
 use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::{Seen, ValuePlace};
+use crate::dialect::reader_habits::ValuePlace;
 use crate::document::Node;
 use crate::expr::reference::{Reference, Root, Step};
 use crate::expr::{self, Kind, Sign, Tree};
@@ -122,7 +122,7 @@ impl<'a> StepReader<'_, 'a> {
             Sign::Plain(Binary::Or) if is_no_bool(b) => self.no_default(b, place, span),
             Sign::Plain(operator) => {
                 if matches!(operator, Binary::Eq | Binary::Neq) {
-                    self.lint(&Seen::Equal(node, b));
+                    self.lint(|lints| lints.quoted_null(node, b));
                 }
                 if operator == Binary::Or && !self.at.condition && is_or(self.source, place) {
                     self.ors.push((span, place));

@@ -7,23 +7,25 @@ use super::step::{Item, Tail};
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::Survey;
-use crate::dialect::reader_habits::Habits;
 use crate::dialect::{Dialect, Key, UNNAMED};
 use crate::document::{Kind, Node};
 use crate::document::{entries, first_of, items_of};
 use crate::foreign;
+use crate::habits;
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::span::Span;
 use bumpalo::Bump;
+use core::cell::Cell;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Base;
 
-/// Reads the programs of all documents of a source, as far as they can be read if there are errors.
+/// Reads the programs of all documents of a source, as far as they can be read if there are errors;
+/// `canonical` leaves habits out.
 pub(crate) fn read<'a>(
     documents: &[Node<'a>],
-    habits: &dyn Habits,
+    canonical: Option<&Cell<bool>>,
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
@@ -32,10 +34,16 @@ pub(crate) fn read<'a>(
 ) -> File<'a> {
     let dialect = Dialect::of(notation);
     let listed = items_of(documents);
-    let mut programs = habits.programs(&listed, dialect, arena, diagnostics).unwrap_or(listed);
+    let mut programs = match canonical {
+        None => habits::programs(&listed, dialect, arena, diagnostics).unwrap_or(listed),
+        Some(left_out) => {
+            left_out.set(habits::programs(&listed, dialect, arena, &mut Diagnostics::default()).is_some());
+            listed
+        }
+    };
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, habits };
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, canonical };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -64,7 +72,7 @@ struct Top<'r, 'a> {
     nesting: usize,
     /// Whether too deep nesting of the document has been reported.
     too_deep: bool,
-    habits: &'r dyn Habits,
+    canonical: Option<&'r Cell<bool>>,
 }
 
 impl<'a> Top<'_, 'a> {
@@ -131,7 +139,7 @@ impl<'a> Top<'_, 'a> {
             functions,
             survey: &survey,
             output: OutputName { ok: implied, err: None, span: first },
-            habits: self.habits,
+            canonical: self.canonical,
             lists: &[],
         };
         let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);

@@ -5,7 +5,6 @@ use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
 use crate::ast::{Arm, Literal, ReturnKind, Slot, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::Seen;
 use crate::dialect::{HANDLER, Key};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
@@ -91,7 +90,7 @@ impl<'a> StepReader<'_, 'a> {
             Action::Fail(message, at) => self.fail(message, failure, at),
             Action::Leave(key, entry) => {
                 if key == Key::Message {
-                    self.lint(&Seen::Message(&entry.value, self.in_loop()));
+                    self.lint(|lints| lints.message(&entry.value));
                 }
                 self.leave(key, entry);
             }
@@ -110,7 +109,7 @@ impl<'a> StepReader<'_, 'a> {
         let failed = of_slot(failure, at);
         match message {
             Some(node) => {
-                self.lint(&Seen::Message(node, self.in_loop()));
+                self.lint(|lints| lints.message(node));
                 self.fail_here(node, at);
             }
             None if self.is_result() && !self.at.in_try => {

@@ -4,9 +4,10 @@ use super::context::Context;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::dialect::Key;
-use crate::dialect::reader_habits::{Asked, Names, Rewritten, Seen, Surroundings, Warning};
+use crate::dialect::reader_habits::{Asked, Names, Rewritten, Surroundings};
 use crate::document::{Kind, Node};
 use crate::expr::reference::Reference;
+use crate::habits::{self, Lints};
 use crate::span::Span;
 use crate::text::some_of;
 use crate::text::{Near, near};
@@ -17,7 +18,7 @@ const MOST_NAMES: usize = 64;
 impl<'a> StepReader<'_, 'a> {
     /// The reference that an inexact one means.
     pub(crate) fn resolve_loosely(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        self.habits.reference(reference, self, self.arena)
+        self.of_habits(habits::resolve(reference, self, self.arena))
     }
 
     pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
@@ -44,7 +45,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// What is read in place of a node that is not understood.
     pub(crate) fn rewritten(&mut self, asked: Asked<'_, 'a>, node: &Node<'a>) -> Option<&'a Node<'a>> {
-        let Rewritten { node, found, lost } = self.context.habits.rewrite(asked, node, &self.surroundings());
+        let Rewritten { node, found, lost } = habits::rewrite(asked, node, &self.surroundings());
+        let node = self.of_habits(node);
+        if self.canonical.is_some() {
+            return None;
+        }
         self.diagnostics.append(found);
         lost.into_iter().for_each(|name| self.scope.lose(name));
         node.map(|node| &*self.arena.alloc(node))
@@ -58,11 +63,14 @@ impl<'a> StepReader<'_, 'a> {
         if odd { self.rewritten(Asked::Part(key), node).unwrap_or(node) } else { node }
     }
 
-    /// Runs the lints on something that was read. What they warn about becomes a suspect.
-    pub(crate) fn lint(&mut self, seen: &Seen<'_, 'a>) {
-        let mut warnings = Vec::new();
-        self.context.habits.lint(seen, &self.surroundings(), &mut warnings);
-        for Warning { suspect, diagnostic } in warnings {
+    /// Runs lints on something that was read. What they warn about becomes a suspect.
+    pub(crate) fn lint(&mut self, examine: impl FnOnce(&mut Lints<'_, 'a>)) {
+        if self.canonical.is_some() {
+            return;
+        }
+        let mut lints = Lints { at: self.surroundings(), warnings: Vec::new() };
+        examine(&mut lints);
+        for (suspect, diagnostic) in lints.warnings {
             if suspect.is_none() || !self.at.reported {
                 self.suspects.extend(suspect);
                 self.report(diagnostic);

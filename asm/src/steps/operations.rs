@@ -4,7 +4,6 @@ use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::reader_habits::Seen;
 use crate::document::{Entry, Kind as NodeKind, Node};
 use crate::document::{first_of, inner, rename};
 use crate::span::Span;
@@ -85,7 +84,7 @@ impl<'a> StepReader<'_, 'a> {
             return found;
         }
         if self.is_plain(node, &value) {
-            self.lint(&Seen::Operand(operator, node));
+            self.lint(|lints| lints.operand(operator, node));
         }
         value
     }

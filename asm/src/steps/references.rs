@@ -3,7 +3,6 @@
 use super::reader::{StepReader, literal, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::Seen;
 use crate::expr;
 use crate::expr::reference::{FAILURES, Reference, Root, Step};
 use crate::span::Span;
@@ -64,7 +63,7 @@ impl<'a> StepReader<'_, 'a> {
                 Some(slot) => {
                     let is_text = self.failure().is_some_and(|failure| failure.is_text);
                     if is_text && FAILURES.contains(&name.text) {
-                        self.lint(&Seen::Failure(reference));
+                        self.lint(|lints| lints.field_of_failure(reference));
                     }
                     (of_slot(slot, reference.span), path)
                 }

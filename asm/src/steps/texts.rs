@@ -4,7 +4,7 @@ use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, subtracts};
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::{Seen, ValuePlace};
+use crate::dialect::reader_habits::ValuePlace;
 use crate::document::Node;
 use crate::expr::reference::{Reference, Root, bare, is_file};
 use crate::expr::template::{Part, Template, template};
@@ -85,7 +85,7 @@ impl<'a> StepReader<'_, 'a> {
         template: &Template<'a>,
         place: ValuePlace,
     ) -> Expr<'a> {
-        self.lint(&Seen::Text(node, template, place));
+        self.lint(|lints| lints.text(node, template, place));
         if let Some(part) = template.whole() {
             return self.part(node, &part);
         }

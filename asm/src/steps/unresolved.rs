@@ -6,7 +6,7 @@ use crate::ast::{Expr, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
 use crate::expr::reference::{FAILURES, Reference, Root};
-use crate::foreign::{self, Place};
+use crate::foreign::{self, Means, Place};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, is_name, near, shorten};
@@ -171,11 +171,10 @@ impl<'a> StepReader<'_, 'a> {
         }
         let wrong =
             wrong.nearest(near.map(|near| near.name)).fix(near.and_then(|near| rename_near(name, near)));
-        let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
-        let help = self
-            .habits
-            .in_place_of_name(name.text, behind)
-            .unwrap_or("bind it in a step before; a plain dollar sign is written `$$`");
+        let help = match foreign::meaning(Place::Name, name.text) {
+            Some(Means::Advice(instead)) => instead,
+            _ => "bind it in a step before; a plain dollar sign is written `$$`",
+        };
         match near {
             None => wrong.help(help),
             Some(near) if subtracts(name.text, near.name) => wrong.help(SUBTRACTION),

@@ -8,7 +8,7 @@ use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::reader_habits::{Asked, Seen, ValuePlace};
+use crate::dialect::reader_habits::{Asked, ValuePlace};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, inner, shown};
@@ -101,7 +101,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Runs the lints on a text in a position in which a constant makes no sense.
     fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         if self.is_plain(node, value) {
-            self.lint(&Seen::Subject(node));
+            self.lint(|lints| lints.names_without_sigil(node, true));
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> StepReader<'_, 'a> {
                 {
                     return new;
                 }
-                this.lint(&Seen::List(node, items, reading.place));
+                this.lint(|lints| lints.list(node, items, reading.place));
                 let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
                 Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
             }
@@ -152,7 +152,7 @@ impl<'a> StepReader<'_, 'a> {
         }
         let reported = self.at.reported || self.diagnostics.has_errors_since(before);
         let suspects = self.suspects.len();
-        self.within(self.in_reported(reported), |this| this.lint(&Seen::Record(node, reading.place)));
+        self.within(self.in_reported(reported), |this| this.lint(|lints| lints.record(node, reading.place)));
         let reported = reported || self.suspects.len() > suspects;
         if !reported && let Some(key) = self.in_place_of_operator(node, reading) {
             self.no_operator(key);
@@ -181,7 +181,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut fields = Vec::new();
         for entry in entries(node) {
             let value = self.value(&entry.value);
-            self.lint(&Seen::Field(entry));
+            self.lint(|lints| lints.field(entry));
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
@@ -365,7 +365,7 @@ impl<'a> StepReader<'_, 'a> {
     fn match_map(&mut self, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
         let subject = self.subject(node);
         if self.is_plain(node, &subject) {
-            self.lint(&Seen::Matched(node));
+            self.lint(|lints| lints.constant(node, "this matches"));
         }
         let mut cases = Cases::default();
         if let Some(default) = keyed.entry(Key::Default) {

@@ -4,18 +4,15 @@ use crate::case::{Case, Source};
 use crate::catalog::Catalog;
 use crate::compile::{Options, compile, compile_file};
 use crate::diagnostic::Diagnostics;
-use crate::dialect::Dialect;
-use crate::dialect::reader_habits::{Asked, Canonical, Habits, Names, Rewritten, Surroundings};
-use crate::document::{Node, json, yaml};
-use crate::expr::reference::Reference;
+use crate::document::{json, yaml};
 use crate::notation::Notation;
 use crate::source::Limits;
-use crate::{habits, id, steps};
+use crate::{id, steps};
 use bumpalo::Bump;
+use core::cell::Cell;
 use ilo_spec::program::Program;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cases below the folders of the specification.
 pub(super) fn cases() -> Vec<(PathBuf, Case)> {
@@ -40,61 +37,20 @@ pub(super) fn cases() -> Vec<(PathBuf, Case)> {
     found
 }
 
-/// Builds a source with these habits for documents.
-fn canonical(source: &str, habits: &dyn Habits, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+/// Builds a source without habits for documents; also whether these would have changed something.
+fn canonical(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics, bool) {
     let (arena, mut diagnostics, limits) = (Bump::new(), Diagnostics::default(), Limits::default());
+    let left_out = Cell::new(false);
     let file = match options.from.unwrap() {
         Notation::Id => id::parse(source, &arena, &limits, &mut diagnostics),
         notation => {
             let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
             let documents = parse(source, &arena, &limits, &mut diagnostics);
-            steps::read(documents, habits, source, notation, &arena, &limits, &mut diagnostics)
+            steps::read(documents, Some(&left_out), source, notation, &arena, &limits, &mut diagnostics)
         }
     };
     let program = compile_file(source, &file, options, &mut diagnostics);
-    (program, diagnostics)
-}
-
-/// The habits without lints, which note whether they rewrite anything.
-#[derive(Default)]
-struct Noting(AtomicBool);
-
-impl Habits for Noting {
-    fn programs<'a>(
-        &self,
-        programs: &[Node<'a>],
-        dialect: Dialect,
-        arena: &'a Bump,
-        found: &mut Diagnostics,
-    ) -> Option<Vec<Node<'a>>> {
-        let programs = habits::DocumentHabits.programs(programs, dialect, arena, found);
-        self.0.fetch_or(programs.is_some(), Ordering::Relaxed);
-        programs
-    }
-
-    fn rewrite<'a>(&self, asked: Asked<'_, 'a>, node: &Node<'a>, at: &Surroundings<'_, 'a>) -> Rewritten<'a> {
-        let rewritten = habits::DocumentHabits.rewrite(asked, node, at);
-        self.0.fetch_or(rewritten.node.is_some(), Ordering::Relaxed);
-        rewritten
-    }
-
-    fn reference<'a>(
-        &self,
-        reference: &Reference<'a>,
-        names: &dyn Names<'a>,
-        arena: &'a Bump,
-    ) -> Option<Reference<'a>> {
-        let meant = habits::DocumentHabits.reference(reference, names, arena);
-        self.0.fetch_or(meant.is_some(), Ordering::Relaxed);
-        meant
-    }
-}
-
-/// Whether habits rewrite the document of a source.
-fn is_rewritten(source: &Source<'_>, options: &Options<'_>) -> bool {
-    let noting = Noting::default();
-    canonical(source.text, &noting, options);
-    noting.0.into_inner()
+    (program, diagnostics, left_out.get())
 }
 
 /// Sources that habits rewrite and that are valid without them, as something else.
@@ -111,8 +67,8 @@ const AMBIGUOUS: [(&str, &str); 7] = [
 /// What is wrong with a source: that it is another program without habits, or that it is one at all.
 fn problem(source: &Source<'_>, options: &Options<'_>) -> Option<String> {
     let (with, found) = compile(source.text, options);
-    let (without, errors) = canonical(source.text, &Canonical, options);
-    if is_rewritten(source, options) {
+    let (without, errors, changed) = canonical(source.text, options);
+    if changed {
         return without.map(|_| format!("accepted without habits: {:?}", messages(&found)));
     }
     let needs_no_fix = found.as_slice().iter().all(|diagnostic| diagnostic.fix.is_none());

@@ -1,7 +1,6 @@
-//! Tests of the build: with and without habits, ID text alone, copied text, tokens of other languages.
+//! Tests of the build: with and without habits, ID text alone, tokens of other languages.
 
 mod canonical;
-mod copied;
 mod expected;
 mod id_text;
 mod output;

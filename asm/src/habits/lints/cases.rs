@@ -8,9 +8,10 @@ use crate::foreign::{self, Place};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-impl<'a> Lints<'_, '_, 'a> {
-    /// Warns about a case that is the default in other languages.
-    pub(super) fn default_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+impl<'a> Lints<'_, 'a> {
+    /// A case with a text as its key, which may be the default in other languages, or several cases.
+    pub(crate) fn case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+        self.several_cases(key, text);
         if has_default || !foreign::is(Place::Default, text) {
             return;
         }
@@ -25,7 +26,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about a case that means several in other languages: `"gold|silver"`.
-    pub(super) fn several_cases(&mut self, key: &Node<'a>, text: &str) {
+    fn several_cases(&mut self, key: &Node<'a>, text: &str) {
         let is_word = |c: char| c.is_alphanumeric() || "_- ".contains(c);
         let is_name = |name: &str| !name.trim().is_empty() && name.chars().all(is_word);
         if !text.contains('|') || !text.split('|').all(is_name) {

@@ -9,9 +9,9 @@ use crate::habits::step_parts::action_as_text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-impl<'a> Lints<'_, '_, 'a> {
+impl<'a> Lints<'_, 'a> {
     /// Warns about `$error.message`: the failure of a tool is a text.
-    pub(super) fn field_of_failure(&mut self, reference: &Reference<'a>) {
+    pub(crate) fn field_of_failure(&mut self, reference: &Reference<'a>) {
         let [Step::Field(field @ Name { text: "message" | "msg", .. })] = reference.path else { return };
         let written = self.at.source.get(reference.span.range()).unwrap_or("");
         let text = written.replacen(&format!(".{}", field.text), "", 1);
@@ -22,8 +22,8 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about a message that is the word of an action: `"skip"`.
-    pub(super) fn message(&mut self, node: &Node<'a>, in_loop: bool) {
-        if let Some(action) = action_as_text(node, self.at.dialect, in_loop) {
+    pub(crate) fn message(&mut self, node: &Node<'a>) {
+        if let Some(action) = action_as_text(node, self.at.dialect, self.at.names.in_loop()) {
             self.warn(action.diagnostic(Code::HandlerText, format!("a message, or `{}`", action.form)));
         }
     }

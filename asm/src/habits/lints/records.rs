@@ -15,9 +15,9 @@ use crate::foreign;
 use crate::habits::operations::{OPERAND_PAIRS, by_keys};
 use ilo_spec::error::Code;
 
-impl<'a> Lints<'_, '_, 'a> {
+impl<'a> Lints<'_, 'a> {
     /// Warns about a record that other languages would compute or look up.
-    pub(super) fn record(&mut self, node: &Node<'a>, place: ValuePlace) {
+    pub(crate) fn record(&mut self, node: &Node<'a>, place: ValuePlace) {
         let list = entries(node);
         if let Some((operator, _)) = by_keys(list) {
             return self.operation(node, operator);
@@ -137,7 +137,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about `["+", "$x", 1]`, which is a list of three items here.
-    pub(super) fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: ValuePlace) {
+    pub(crate) fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: ValuePlace) {
         let [first, operands @ ..] = items else { return };
         let Some(operator) = first.text().and_then(operator::find) else { return };
         let refers = |operand: &Node<'a>| match operand.kind {
@@ -165,8 +165,12 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, warning.help(format!("write `{form}`")));
     }
 
-    /// Warns about a reference as the key of a record, where it is an ordinary name.
-    pub(super) fn refers_as_key(&mut self, entry: &Entry<'a>) {
+    /// Warns about a field that names the value that was certainly meant, `{"user-id": "user-id"}`, and about
+    /// a reference as its key, where it is an ordinary name.
+    pub(crate) fn field(&mut self, entry: &Entry<'a>) {
+        if entry.name().is_some() && entry.name() == entry.value.text() {
+            self.names_without_sigil(&entry.value, true);
+        }
         let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
         let mut unseen = Diagnostics::default();
         let key = template(&entry.key, Sigil::Dollar, self.at.nesting, self.at.arena, &mut unseen);

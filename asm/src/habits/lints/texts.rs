@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
-use crate::document::{Entry, Kind as NodeKind, Node, Text};
+use crate::document::{Kind as NodeKind, Node, Text};
 use crate::document::{inner, rename};
 use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
@@ -20,9 +20,9 @@ use ilo_spec::error::Code;
 /// The longest text, in bytes, that is examined as an expression without braces.
 const LONGEST: usize = 400;
 
-impl<'a> Lints<'_, '_, 'a> {
+impl<'a> Lints<'_, 'a> {
     /// A text of a document or of an infix text.
-    pub(super) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
+    pub(crate) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
         self.brackets(node);
         if self.dollar_reference(node, template) {
             return;
@@ -76,7 +76,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about a text that other languages would compute or read as a value.
-    pub(super) fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) {
+    fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) {
         if let Some(tree) = self.computation(node, place == ValuePlace::Formula) {
             return self.reads_as_expression(node, &tree);
         }
@@ -252,7 +252,7 @@ impl<'a> Lints<'_, '_, 'a> {
 
     /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
     /// `alone` is set.
-    pub(super) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
+    pub(crate) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
         if self.at.dialect.is_bare() {
             return;
         }
@@ -271,16 +271,8 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, warning.fix(rename(node, &fixed)));
     }
 
-    /// Warns about an argument that is the name of the value that was certainly meant: `{"user-id":
-    /// "user-id"}`.
-    pub(super) fn names_itself(&mut self, entry: &Entry<'a>) {
-        if entry.name().is_some() && entry.name() == entry.value.text() {
-            self.names_without_sigil(&entry.value, true);
-        }
-    }
-
     /// Adds that an operation uses the text itself.
-    pub(super) fn constant(&mut self, node: &Node<'a>, does: &str) {
+    pub(crate) fn constant(&mut self, node: &Node<'a>, does: &str) {
         let shown = shorten(node.text().unwrap_or(""));
         let warning =
             Diagnostic::new(Code::TextReference, node.span, format!("{does} the text `{shown}` itself"))
@@ -291,7 +283,7 @@ impl<'a> Lints<'_, '_, 'a> {
 
     /// Warns about a constant operand that makes no sense: the length of a text, or a comparison with
     /// `"null"`.
-    pub(super) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
+    pub(crate) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let NodeKind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
             if is_null(text.text) {
@@ -316,7 +308,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns about a comparison with `'null'` in an expression.
-    pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
+    pub(crate) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
         let Kind::Literal(Literal::Text(text)) = tree.kind else { return };
         if !is_null(text) {
             return;
