@@ -143,20 +143,6 @@ impl Diagnostic {
         self.fix(Fix { title, edits: vec![Edit { span, text }] })
     }
 
-    /// The warning that something has one meaning and is read as that: the form that was expected.
-    #[must_use]
-    pub(crate) fn taken(mut self) -> Diagnostic {
-        if !self.is_error() {
-            return self;
-        }
-        self.code = Code::OtherNotation;
-        let nearest = self.nearest.as_ref().map(|nearest| format!("`{nearest}`"));
-        if let Some(form) = nearest.or_else(|| self.expected.clone()) {
-            self.message = format!("{}: read as {form}", self.message);
-        }
-        self
-    }
-
     /// Adds the fix, if there is one.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<Option<Fix>>) -> Diagnostic {

@@ -447,7 +447,7 @@ pub(crate) fn is_record_value(node: &Node<'_>, of_value: bool) -> bool {
 }
 
 /// Whether a key shows that a record in the place of a step is no data.
-pub(crate) fn is_certain_word(word: &str) -> bool {
+fn is_certain_word(word: &str) -> bool {
     [Key::Call, Key::Expr, Key::For, Key::Match, Key::Let, Key::If, Key::Switch]
         .iter()
         .any(|&key| spellings(key).contains(&word))

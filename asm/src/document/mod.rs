@@ -323,18 +323,13 @@ pub(crate) fn too_deep(at: Span) -> Diagnostic {
         .expected(format!("at most {NESTING} levels"), "one more")
 }
 
-/// The diagnostic of a malformed number, with a fix if it is clear.
+/// The diagnostic of a malformed number.
 pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnostic {
     let shown = shorten(text);
     match error {
-        NumberError::Form => {
-            let wrong = Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
-                .expected("a number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`"));
-            match number_meant(text) {
-                Some(meant) => wrong.replace(span, meant),
-                None => wrong.help("write the number with digits, or put quotes around the text"),
-            }
-        }
+        NumberError::Form => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
+            .expected("a number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`"))
+            .help("write the number with digits, or put quotes around the text"),
         NumberError::Beyond64Bits => {
             Diagnostic::new(Code::NumberRange, span, format!("`{shown}` does not fit into 64 bits"))
                 .expected("-9223372036854775808 to 9223372036854775807", format!("`{shown}`"))
@@ -345,35 +340,6 @@ pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnost
                 .expected("at most 1.7976931348623157e308", format!("`{shown}`"))
         }
     }
-}
-
-/// The number that `+1`, `.5`, `5.`, `007`, `1_000` or `0x1f` means.
-fn number_meant(text: &str) -> Option<String> {
-    const LONGEST: usize = 400;
-    if text.len() > LONGEST {
-        return None;
-    }
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", text.strip_prefix('+').unwrap_or(text)),
-    };
-    let digits = digits.replace('_', "");
-    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        let plain = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-        return i64::from_str_radix(hex, 16).ok().filter(|_| plain).map(|int| format!("{sign}{int}"));
-    }
-    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
-    let (whole, rest) = digits.split_at_checked(whole)?;
-    let trimmed = whole.trim_start_matches('0');
-    let whole = if trimmed.is_empty() { "0" } else { trimmed };
-    let rest = match rest.strip_prefix('.') {
-        Some(after) if !after.starts_with(|c: char| c.is_ascii_digit()) => format!(".0{after}"),
-        _ => rest.to_owned(),
-    };
-    let meant = format!("{sign}{whole}{rest}");
-    let has_digit = digits.starts_with(|c: char| c.is_ascii_digit())
-        || digits.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    (has_digit && ilo_spec::number::parse(&meant).is_ok()).then_some(meant)
 }
 
 /// The part of a source that is its program, without a byte order mark and surrounding text, about which a

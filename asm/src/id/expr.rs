@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
-use crate::syntax::lexer::{Kind, Token};
+use crate::syntax::lexer::Kind;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
@@ -327,17 +327,11 @@ impl<'a> Parser<'_, 'a> {
         nesting: Nesting,
     ) -> Result<Option<(Span, Expr<'a>)>, Stop> {
         let token = self.state.current;
-        let counted = self.token(count_token).map(Token::span);
-        let Some(counted) = counted.filter(|_| !token.first && !self.ends_block(nesting)) else {
+        if token.first || self.ends_block(nesting) {
             return Ok(None);
-        };
+        }
+        self.take()?;
         let most = count.saturating_add(1);
-        let message = format!("`MATCH_MAP` counts {count} cases, and `ELSE` is one more");
-        let wrong = Diagnostic::new(Code::CountRange, token.span(), message)
-            .expected(format!("the count `{most}`"), format!("`{count}`"))
-            .related(counted, "the count")
-            .replace(counted, most.to_string());
-        self.take(wrong)?;
         if let Some(layout) = &mut self.layout {
             layout.counts.push((count_token, most));
         }

@@ -42,20 +42,9 @@ impl<'a> Parser<'_, 'a> {
 
     #[cold]
     fn slot_otherwise(&mut self, of: Word) -> Result<u32, Stop> {
-        let token = self.state.current;
-        if token.word == Some(Word::Ref) {
-            let name = of.mnemonic();
+        if self.state.current.word == Some(Word::Ref) {
+            self.take()?;
             self.bump();
-            let remove = Span::new(token.start, self.state.current.start.max(token.end));
-            self.take(
-                Diagnostic::new(
-                    Code::ExpectedId,
-                    token.span(),
-                    format!("`{name}` takes the number of a slot, without `REF`"),
-                )
-                .expected("a slot's number", "`REF`")
-                .replace(remove, ""),
-            )?;
             return if self.state.current.kind == Kind::Integer {
                 self.id()
             } else {
@@ -63,7 +52,8 @@ impl<'a> Parser<'_, 'a> {
             };
         }
         if let Some(slot) = self.named_slot() {
-            self.by_name(&token, slot, "slot")?;
+            self.take()?;
+            self.bump();
             return Ok(slot);
         }
         Err(self.no_id(of, "a slot's number"))
@@ -75,22 +65,6 @@ impl<'a> Parser<'_, 'a> {
         let is_word = matches!(token.kind, Kind::Word | Kind::Dollar) && token.word.is_none();
         let name = self.text(&token).trim_start_matches(['$', '{']).trim_end_matches('}');
         if is_word { self.names.slot_of(name) } else { None }
-    }
-
-    /// Reports and skips a name in place of an id.
-    fn by_name(&mut self, token: &Token, id: u32, what: &str) -> Result<(), Stop> {
-        let text = shorten(self.text(token));
-        self.take(
-            Diagnostic::new(
-                Code::ExpectedId,
-                token.span(),
-                format!("`{text}` is a name, and a number belongs here"),
-            )
-            .expected(format!("{what} `{id}`"), format!("`{text}`"))
-            .replace(token.span(), id.to_string()),
-        )?;
-        self.bump();
-        Ok(())
     }
 
     fn no_id(&mut self, of: Word, expected: &str) -> Stop {
@@ -168,8 +142,9 @@ impl<'a> Parser<'_, 'a> {
             Kind::Text => text.trim_matches('"'),
             _ => return Err(self.no_id(of, &format!("a {what}'s number"))),
         };
-        if let Some(id) = self.names.id_of(kind, name) {
-            self.by_name(&token, id, what)?;
+        if self.names.id_of(kind, name).is_some() {
+            self.take()?;
+            self.bump();
             return Ok(Name { text: name, span });
         }
         let near = self.names.nearest_of(kind, name);
@@ -224,20 +199,11 @@ impl<'a> Parser<'_, 'a> {
     fn skip_superfluous(&mut self, of: Word) -> Result<(), Stop> {
         let token = self.state.current;
         let text = self.text(&token);
-        if !(matches!(text, "=" | ":=" | "<-") || of == Word::For && text.eq_ignore_ascii_case("in")) {
-            return Ok(());
+        if matches!(text, "=" | ":=" | "<-") || of == Word::For && text.eq_ignore_ascii_case("in") {
+            self.take()?;
+            self.bump();
         }
-        self.bump();
-        let remove = Span::new(token.start, self.state.current.start.max(token.end));
-        let before = self.context.source.get(..token.start as usize).unwrap_or("");
-        let apart = before.ends_with([' ', '\t', '\n', '\r']);
-        let wrong = Diagnostic::new(
-            Code::UnexpectedText,
-            token.span(),
-            format!("`{}` needs no `{text}`", of.mnemonic()),
-        )
-        .expected("the value alone", format!("`{text}`"));
-        self.take(wrong.replace(remove, if apart { "" } else { " " }))
+        Ok(())
     }
 
     /// Reads a count and the items that it counts, except statements. No memory is reserved for the count.

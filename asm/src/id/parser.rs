@@ -180,13 +180,9 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Warns about something that has one meaning, and goes on as if that were written.
-    pub(crate) fn take(&mut self, diagnostic: Diagnostic) -> Result<(), Stop> {
-        if let Some(trial) = self.state.trial {
-            return Err(Stop::Rewind(trial));
-        }
-        self.diagnostics.push(diagnostic.taken());
-        Ok(())
+    /// Goes on as if the one meaning of something were written, unless a block is only tried by its count.
+    pub(crate) fn take(&self) -> Result<(), Stop> {
+        self.state.trial.map_or(Ok(()), |trial| Err(Stop::Rewind(trial)))
     }
 
     /// Reports an error that does not affect where constructs end.

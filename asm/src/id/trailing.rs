@@ -8,7 +8,7 @@ use super::messages::PREFIX;
 use super::parser::{Parser, Refusal};
 use super::state::{Nesting, Stop};
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
@@ -27,25 +27,28 @@ impl<'a> Parser<'_, 'a> {
             return Ok(0);
         };
         let span = stray.span.to(last.span);
-        let text = shorten(self.context.source.get(span.range()).unwrap_or(""));
-        let wrong =
-            Diagnostic::new(Code::UnexpectedText, span, "this follows the end of a statement on its line")
-                .expected("the end of the line", format!("`{text}`"));
         let before =
             first.checked_sub(1).and_then(|before| self.scratch.statements.get(before)).and_then(value);
-        let Some(before) = before else {
-            return self
-                .tolerate(wrong.help("a statement that is meant is on a line of its own"))
-                .map(|()| 0);
-        };
-        let wrong = self.longer(wrong, &before, values);
-        let depth = usize::from(nesting.depth) + levels(&before) + values;
-        if wrong.fix.is_none() || depth > usize::from(self.context.max_depth) {
-            return self.tolerate(wrong).map(|()| 0);
+        let levels = |before: &Expr<'a>| usize::from(nesting.depth) + levels(before) + values;
+        if let Some(before) = before.filter(goes_on)
+            && levels(&before) <= usize::from(self.context.max_depth)
+        {
+            self.take()?;
+            self.lengthen(first, &before, span);
+            return Ok(u32::try_from(values).unwrap_or(u32::MAX));
         }
-        self.take(wrong)?;
-        self.lengthen(first, &before, span);
-        Ok(u32::try_from(values).unwrap_or(u32::MAX))
+        let text = shorten(self.context.source.get(span.range()).unwrap_or(""));
+        let message = "this follows the end of a statement on its line";
+        let wrong = Diagnostic::new(Code::UnexpectedText, span, message)
+            .expected("the end of the line", format!("`{text}`"));
+        self.tolerate(wrong.help(match before.map(|before| before.kind) {
+            Some(ExprKind::Call(_)) => "`CALL` counts pairs: each is a field's number and a value",
+            Some(ExprKind::Record(_)) => "`OBJ` counts pairs: each is a field's number and a value",
+            Some(ExprKind::Ref(_) | ExprKind::Literal(_)) => PREFIX,
+            Some(_) => "bind what else is worked out, a line each",
+            None => "a statement that is meant is on a line of its own",
+        }))
+        .map(|()| 0)
     }
 
     /// Makes the statements from `first` on part of the value before them.
@@ -112,10 +115,7 @@ impl<'a> Parser<'_, 'a> {
         if named.is_none() || depth > usize::from(self.context.max_depth) {
             return Ok(false);
         }
-        let wrong =
-            Diagnostic::new(Code::UnexpectedText, token.span(), "this follows the end of a statement")
-                .expected("`FIELD FIELD <slot> <field> <field>`", format!("`{}`", self.text(&token)));
-        self.take(wrong.replace(Span::at(before.span.start), "FIELD "))?;
+        self.take()?;
         let name = self.field_name(Word::Field)?;
         let kind = ExprKind::Field(self.context.arena.alloc(before), name);
         self.replace_value(Expr { kind, span: before.span.to(name.span) });
@@ -132,47 +132,17 @@ impl<'a> Parser<'_, 'a> {
             .and_then(|before| self.scratch.statements.get(before));
         before.is_some_and(|before| matches!(before.kind, StmtKind::Return(..) | StmtKind::Fail(_)))
     }
+}
 
-    /// How to write an expression with this number of additional values.
-    fn longer(&self, wrong: Diagnostic, value: &Expr<'a>, more: usize) -> Diagnostic {
-        let Some((word, next)) = self.word_at(value.span.start) else { return wrong };
-        let chain = match value.kind {
-            ExprKind::Binary(operator, _, right) => {
-                let chains =
-                    matches!(operator, Binary::Add | Binary::Mul | Binary::Concat | Binary::And | Binary::Or);
-                chains && !matches!(right.kind, ExprKind::Binary(..))
-            }
-            ExprKind::List(items) => {
-                let count = (items.len() + more).to_string();
-                return wrong
-                    .expected(format!("the count `{count}`"), format!("`{}`", items.len()))
-                    .replace(next.span(), count);
-            }
-            ExprKind::Call(_) | ExprKind::Record(_) => {
-                return wrong.help(format!("`{word}` counts pairs: each is a field's number and a value"));
-            }
-            ExprKind::Ref(_) | ExprKind::Literal(_) => {
-                return wrong.help("an operator comes before its operands: `CONCAT REF 0 REF 1`");
-            }
-            _ => false,
-        };
-        let takes = match value.kind {
-            ExprKind::Binary(..) => "two values",
-            _ => "one value",
-        };
-        if !chain {
-            return wrong.help(format!("`{word}` takes {takes}: bind what else is worked out, a line each"));
+/// Whether a value that follows can only be one more of this expression: an operator that chains, or a list.
+fn goes_on(before: &Expr<'_>) -> bool {
+    match before.kind {
+        ExprKind::Binary(operator, _, right) => {
+            matches!(operator, Binary::Add | Binary::Mul | Binary::Concat | Binary::And | Binary::Or)
+                && !matches!(right.kind, ExprKind::Binary(..))
         }
-        let text = format!("{word} ").repeat(more);
-        let form = shorten(&format!("{text}{word}"));
-        let wrong = wrong.expected(format!("`{form} …`"), "more values");
-        wrong.fix(Fix::write(&form, Span::at(value.span.start), text))
-    }
-
-    /// The word at a position, and the next token.
-    fn word_at(&self, start: u32) -> Option<(&'a str, &Token)> {
-        let at = self.context.tokens.partition_point(|token| token.start < start);
-        Some((self.text(self.token(at)?), self.token(at + 1)?))
+        ExprKind::List(_) => true,
+        _ => false,
     }
 }
 

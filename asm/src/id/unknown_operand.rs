@@ -9,7 +9,6 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
-use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 
@@ -67,9 +66,7 @@ impl<'a> Parser<'_, 'a> {
             let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
             return Err(self.stop(wrong.help(format!("write {form}"))));
         }
-        let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), format!("`{of}` takes a call"))
-            .expected(form, format!("`{}`", shorten(self.text(&token))));
-        self.take(wrong.replace(Span::at(token.start), "CALL "))?;
+        self.take()?;
         Ok(token.span())
     }
 
@@ -83,25 +80,14 @@ impl<'a> Parser<'_, 'a> {
         }
         let text = self.text(&token);
         if let Some(slot) = self.named_slot() {
-            let message = format!("`{}` is a name, where an operand is expected", shorten(text));
-            let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
-                .expected(format!("`REF {slot}`"), format!("`{}`", shorten(text)));
-            self.take(wrong.replace(token.span(), format!("REF {slot}")))?;
+            self.take()?;
             return Ok(Recovered::Read(self.reference(slot, token)));
         }
         if token.kind == Kind::Integer && digits(text).is_some() {
             return Ok(Recovered::Read(self.bare_integer(of, token)?));
         }
-        if let Some((kind, value)) = self.kind_of(&token) {
-            let shown = shorten(text);
-            let message = format!("`{shown}` has no `LIT` before it");
-            let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
-                .expected(format!("`LIT {kind} {}`", shorten(value)), format!("`{shown}`"));
-            self.take(if value == text {
-                wrong.replace(Span::at(token.start), format!("LIT {kind} "))
-            } else {
-                wrong.replace(token.span(), format!("LIT {kind} {value}"))
-            })?;
+        if self.kind_of(&token).is_some() {
+            self.take()?;
             let literal = self.value(&token);
             return Ok(Recovered::Read(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
         }
@@ -118,32 +104,18 @@ impl<'a> Parser<'_, 'a> {
         let text = self.text(&token);
         let number = digits(text).unwrap_or(0);
         let in_scope = self.names.slots.knows(number) || self.names.registries.vars.name(number).is_some();
+        let message = format!("`{text}` alone is not an operand of `{}`", of.mnemonic());
+        let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
+            .expected("an expression", format!("`{text}`"))
+            .help(format!("write `REF {text}` for slot {text}, or `LIT 1 {text}` for the number {text}"));
         // A list and a record are never numbers.
         let reference = matches!(of, Word::For | Word::Merge | Word::Len | Word::Has);
-        let name = self.names.slots.name(number).map_or(String::new(), |name| format!(", `{name}`"));
-        let wrong = Diagnostic::new(
-            Code::ExpectedOperand,
-            token.span(),
-            format!("`{text}` alone is not an operand of `{}`", of.mnemonic()),
-        )
-        .expected("an expression", format!("`{text}`"));
-        let wrong = if reference {
-            wrong.help(format!("write `REF {text}`")).replace(Span::at(token.start), "REF ")
-        } else if in_scope {
-            wrong.help(format!(
-                "write `REF {text}` for slot {text}{name}, or `LIT 1 {text}` for the number {text}"
-            ))
-        } else {
-            wrong
-                .help(format!("there is no slot {text}: write `LIT 1 {text}`"))
-                .replace(Span::at(token.start), "LIT 1 ")
-        };
-        let wrong = if of == Word::Call && in_scope {
-            wrong.help(format!("write {}; a value is `REF {text}` or `LIT 1 {text}`", form(of)))
-        } else {
-            wrong
-        };
-        self.tolerate(wrong)?;
+        let place = Span::at(token.start);
+        self.tolerate(match (reference, in_scope) {
+            (true, _) => wrong.replace(place, "REF "),
+            (false, true) => wrong,
+            (false, false) => wrong.replace(place, "LIT 1 "),
+        })?;
         if reference || in_scope {
             return Ok(self.reference(number, token));
         }

@@ -36,25 +36,16 @@ impl<'a> Parser<'_, 'a> {
         let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
         let (name, shown) = (word.mnemonic(), shorten(text));
         let meaning = word.row().meaning;
-        if habit == Some(Word::Skip) {
-            let message = format!("`{shown}` is read as `{name}`, which {meaning}");
-            self.report(
-                Diagnostic::new(Code::OtherNotation, token.span(), message)
-                    .expected(format!("`{name}`"), format!("`{shown}`"))
-                    .replace(token.span(), name),
-            );
-            self.state.read_as = Some((self.state.at, word));
-            self.refresh();
-            return Ok(Some(word));
+        if habit != Some(Word::Skip) {
+            let message = format!("`{shown}` is not an instruction");
+            let wrong = Diagnostic::new(Code::UnknownInstruction, token.span(), message)
+                .expected("an instruction", format!("`{shown}`"))
+                .nearest(Some(name));
+            self.tolerate(match habit {
+                Some(_) => wrong.help(format!("write `{name}`: {meaning}")).replace(token.span(), name),
+                None => wrong.help(format!("did you mean `{name}`: {meaning}")),
+            })?;
         }
-        let message = format!("`{shown}` is not an instruction");
-        let wrong = Diagnostic::new(Code::UnknownInstruction, token.span(), message)
-            .expected("an instruction", format!("`{shown}`"))
-            .nearest(Some(name));
-        self.tolerate(match habit {
-            Some(_) => wrong.help(format!("write `{name}`: {meaning}")).replace(token.span(), name),
-            None => wrong.help(format!("did you mean `{name}`: {meaning}")),
-        })?;
         self.state.read_as = Some((self.state.at, word));
         self.refresh();
         Ok(Some(word))

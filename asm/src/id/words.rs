@@ -129,6 +129,7 @@ mod tests {
     use crate::id::words::{INSTRUCTIONS, filled_in};
     use crate::source::Limits;
     use bumpalo::Bump;
+    use ilo_spec::node::Word;
 
     const HEAD: &str =
         "; fn f(a: text, b: number) -> number\n; Vars: 0=a 1=b 2=c\n; Tools: 0=t\n; Fields: 0=k 1=l\n";
@@ -146,6 +147,11 @@ mod tests {
     fn every_word_is_read_as_its_instruction() {
         for row in INSTRUCTIONS {
             let (diagnostics, fixed) = read_body(row.example);
+            if row.means == Word::Skip {
+                // It has one meaning.
+                assert!(diagnostics.as_slice().is_empty(), "{diagnostics:?}");
+                continue;
+            }
             assert_eq!(diagnostics.as_slice().len(), 1, "{}\n{diagnostics:?}", row.example);
             assert!(fixed.contains(row.means.mnemonic()), "{fixed}");
             assert!(read_body(&fixed).0.as_slice().is_empty(), "{fixed}");
@@ -153,14 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn names_and_signs_of_other_languages_have_their_fix() {
-        for (body, expected) in [
-            ("RET b", "RET REF 1"),
-            ("RET REF $b", "RET REF 1"),
-            ("LET 2 = REF 1\nRET REF 2", "LET 2 REF 1\nRET REF 2"),
-            ("FOR 2 IN LIST 0 1\n  REF 2\nRET REF 1", "FOR 2 LIST 0 1\n  REF 2\nRET REF 1"),
-        ] {
-            assert_eq!(read_body(body).1, expected);
+    fn names_and_signs_of_other_languages_are_read_or_explained() {
+        for body in
+            ["RET b", "RET REF $b", "LET 2 = REF 1\nRET REF 2", "FOR 2 IN LIST 0 1\n  REF 2\nRET REF 1"]
+        {
+            assert!(read_body(body).0.as_slice().is_empty(), "{body}");
         }
         for body in ["RET a.k", "RET == REF 1 REF 1", "WHILE REF 1 1\n  RET REF 1"] {
             let (found, _) = read_body(body);

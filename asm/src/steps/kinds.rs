@@ -5,9 +5,7 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::Asked;
-use crate::dialect::{
-    Form, Key, PARTS, RESULT, STEP_KEYS, STEPS, form_of, is_certain_word, is_operation, second_form,
-};
+use crate::dialect::{Form, Key, PARTS, RESULT, STEP_KEYS, STEPS, form_of, is_operation, second_form};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
@@ -52,9 +50,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut keys = form.keys();
         self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
-        let node =
-            if item.name.is_none() && wanted { self.step_or_data(item.node, form, &keys) } else { item.node };
-        Some((form, self.keyed(node, &keys, &what)))
+        Some((form, self.keyed(item.node, &keys, &what)))
     }
 
     /// The kind of step that a record is by the notation's own words.
@@ -78,36 +74,6 @@ impl<'a> StepReader<'_, 'a> {
         let items: Vec<Item<'_, 'a>> =
             steps.iter().zip(&names).map(|(node, name)| Item { name: name.as_ref(), node }).collect();
         self.steps(&items, tail);
-    }
-
-    /// A record that is a step but for keys that no step has, where it could be a value too: both readings
-    /// are reported, and it is read as the step.
-    fn step_or_data<'d>(&mut self, node: &'d Node<'a>, form: &Form, keys: &[Key]) -> &'d Node<'a>
-    where
-        'a: 'd,
-    {
-        let list = entries(node);
-        let dialect = self.dialect;
-        let has = |key: &Key| list.iter().any(|entry| dialect.names(entry, &[*key]));
-        let is_other =
-            |name: &str| dialect.key(name, keys).is_none() && dialect.nearest(name, keys).is_none();
-        let other = |entry: &&Entry<'a>| entry.is(is_other);
-        let Some(first) = list.iter().find(other) else { return node };
-        if !form.needs.iter().all(has) || !list.iter().any(|entry| entry.is(is_certain_word)) {
-            return node;
-        }
-        let (word, found) = (self.dialect.word(form.key), shown(&first.key));
-        self.bad_step(
-            first.key.span,
-            &format!("with `{found}` this is neither a step with `{word}` nor data"),
-            &format!("the keys of a step with `{word}`, or `{}` around data", self.dialect.word(Key::Obj)),
-            &format!("`{found}`"),
-            &format!(
-                "for the step leave `{found}` out; for a record with these fields write `obj` around it"
-            ),
-        );
-        let kept: Vec<Entry<'a>> = list.iter().filter(|entry| !other(entry)).copied().collect();
-        self.arena.alloc(Node { kind: Kind::Record(self.arena.alloc_slice_copy(&kept)), span: node.span })
     }
 
     /// Whether a step with `match` has no cases, but steps for the value or failure of a call.

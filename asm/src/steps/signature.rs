@@ -165,11 +165,11 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn no_output(&mut self, program: &Node<'a>, first: Span) -> OutputName<'a> {
         let ok = TypeName::implied(Base::Any, first);
         let err = self.returns_outcome(program).then_some(ok);
-        let message = format!("`{}` is missing in a program", self.dialect.word(Key::Output));
-        let wrong = Diagnostic::new(Code::MissingKey, first, message);
         let form = if err.is_some() { "`result any any`" } else { "`any`" };
+        let message = format!("`{}` is missing in a program: read as {form}", self.dialect.word(Key::Output));
+        let wrong = Diagnostic::new(Code::OtherNotation, first, message);
         let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
-        self.report(wrong.expected(form, "a program without it").taken().help(help));
+        self.report(wrong.expected(form, "a program without it").help(help));
         OutputName { ok, err, span: first }
     }
 

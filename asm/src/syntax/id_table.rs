@@ -108,11 +108,6 @@ impl<'a> Slots<'a> {
         &self.list
     }
 
-    /// The name of the slot with this number.
-    pub(crate) fn name(&self, number: u32) -> Option<&'a str> {
-        self.list.get(self.dense.get(number)?.0 as usize)?.name
-    }
-
     pub(crate) fn knows(&self, number: u32) -> bool {
         self.dense.get(number).is_some()
     }

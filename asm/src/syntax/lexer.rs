@@ -253,6 +253,12 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
 /// Reports the brackets and other signs of a line together.
 fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnostics) {
     let Some(&first) = marks.first() else { return };
+    let groups = |mark: &Span| {
+        source.get(mark.range()).is_some_and(|mark| matches!(mark, "(" | ")" | "[" | "]" | ","))
+    };
+    if marks.iter().all(groups) {
+        return marks.clear();
+    }
     diagnostics.push_with(Code::BadCharacter, || {
         let text = source.get(first.range()).unwrap_or("");
         let apart =
@@ -263,15 +269,10 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
             Edit { span, text: if alone { "" } else { " " }.to_owned() }
         };
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
-        let wrong =
-            Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is not part of this notation"))
-                .expected("blanks between words", format!("`{text}`"))
-                .help("counts decide where things end: leave such marks out")
-                .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() });
-        let only_groups = marks.iter().all(|mark| {
-            source.get(mark.range()).is_some_and(|mark| matches!(mark, "(" | ")" | "[" | "]" | ","))
-        });
-        if only_groups { wrong.taken() } else { wrong }
+        Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is not part of this notation"))
+            .expected("blanks between words", format!("`{text}`"))
+            .help("counts decide where things end: leave such marks out")
+            .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
     });
     marks.clear();
 }

@@ -4,7 +4,7 @@ use super::naming::slot_name;
 use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Path;
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::RANGE_BEGINS_AT_ZERO;
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
@@ -76,11 +76,12 @@ pub(in crate::check) fn operand(
     if word.row().pure == Some(Pure::Range) && found.lists > 0 && !terms.is_id() {
         return diagnostic.help(RANGE_BEGINS_AT_ZERO);
     }
-    if word == Word::For && found == Inferred::NUMBER {
-        return fixes::range(diagnostic, value.expression, function.notation);
-    }
-    if word == Word::For && found == Inferred::TEXT {
-        return fixes::range_text(diagnostic, value.expression, function.notation);
+    if word == Word::For && (found == Inferred::NUMBER || is_range(value.expression)) {
+        return diagnostic.help(terms.choose(
+            "`RANGE LIT 1 3` is the list of the whole numbers from 0 to below 3",
+            "`{\"range\": …}`, or `${range(n)}`, is the list of the whole numbers from 0 to below a number; \
+             `${range(m, n)}` begins at `m`",
+        ));
     }
     if demand != Demand::Condition {
         return diagnostic;
@@ -96,6 +97,11 @@ pub(in crate::check) fn operand(
         (0, _) => diagnostic,
         _ => diagnostic.help("whether it has items is a comparison of its `len` with 0"),
     }
+}
+
+/// Whether a constant is the text of a range: `1..3`, `range(3)`.
+fn is_range(value: &Expr<'_>) -> bool {
+    matches!(value.kind, ExprKind::Literal(Literal::Text(text)) if text.contains("..") || text.starts_with("range("))
 }
 
 /// The expected operand of a word, as a clause.
@@ -171,17 +177,9 @@ pub(in crate::check) fn unclear_column(
     let text =
         if let ExprKind::Literal(Literal::Text(text)) = field.kind { shorten(text) } else { "…".into() };
     let message = format!("`{name}` of a value of unknown type and the text `{text}` has two meanings");
-    let help = match function.notation {
-        Notation::Workflow => {
-            format!(
-                "write `{name}(column(list, '{text}'))` for a field of the records, or `{name}([x, '{text}'])`"
-            )
-        }
-        _ => format!(
-            "write `{{\"{name}\": {{\"column\": [list, \"{text}\"]}}}}` for a field of the records, or \
-             `{{\"{name}\": [[x, \"{text}\"]]}}` for two values"
-        ),
-    };
+    let help = format!(
+        "write `${{{name}(column(list, '{text}'))}}` for a field of the records, or `${{{name}([x, '{text}'])}}`"
+    );
     Diagnostic::new(Code::TypeMismatch, whole, message)
         .expected("a list of records, or two values of one kind", "any")
         .help(help)
@@ -297,23 +295,12 @@ pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_
 }
 
 /// Two texts that are numbers but are compared as texts.
-pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>, right: &Expr<'_>) -> Diagnostic {
+pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let message = "two texts are compared letter by letter, so that \"10\" comes before \"9\"";
-    let warning = |expression: &Expr<'_>| {
-        let warning = Diagnostic::new(Code::TextOrder, expression.span, message)
-            .expected(Inferred::NUMBER.to_string(), "a text that is a number");
-        fixes::literal(warning, expression, function.notation, Demand::Is(Inferred::NUMBER))
-    };
-    let both = [left, right].map(|expression| warning(expression).fix);
-    if let [Some(one), Some(other)] = both {
-        let edits: Vec<Edit> = one.edits.into_iter().chain(other.edits).collect();
-        let written: Vec<String> = edits.iter().map(|edit| format!("`{}`", edit.text)).collect();
-        let warning = Diagnostic { fix: None, ..warning(left) };
-        return warning.fix(Fix { title: format!("write {}", written.join(" and ")), edits });
-    }
-    let warning = Diagnostic { fix: None, ..warning(left) };
-    warning.help(format!("{} makes a number of a text: compare those", terms.choose("NUMBER", "`number`")))
+    Diagnostic::new(Code::TextOrder, left.span, message)
+        .expected(Inferred::NUMBER.to_string(), "a text that is a number")
+        .help(format!("{} makes a number of a text: compare those", terms.choose("NUMBER", "`number`")))
 }
 
 /// Two values that are never equal: `expression`, which is most likely wrong, and another.

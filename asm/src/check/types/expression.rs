@@ -328,7 +328,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// Warns about two texts that are numbers and are compared as texts.
     fn text_order(&mut self, left: &Expr<'a>, right: &Expr<'a>) {
         if self.is_number_text(left) && self.is_number_text(right) {
-            self.found.push(messages::text_order(self.function, left, right));
+            self.found.push(messages::text_order(self.function, left));
         }
     }
 

@@ -144,18 +144,17 @@ impl<'a> Reader<'a, '_> {
         self.bare_text(span);
     }
 
-    /// Adds the quotes to a key or text that lacks them.
+    /// A key or text that lacks its quotes; of a text the end is a guess, which is reported.
     pub(crate) fn bare_text(&mut self, span: Span) {
         let text = self.source.get(span.range()).unwrap_or("");
-        let is_key = matches!(self.want, Want::Key | Want::FirstKey);
-        let what = if is_key { "a key" } else { "a text" };
-        self.report(Code::BadJson, || {
-            let quoted = text::quoted(text);
-            let wrong = Diagnostic::new(Code::BadJson, span, format!("{what} must be in double quotes"))
-                .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
-                .replace(span, quoted);
-            if is_key { wrong.taken() } else { wrong }
-        });
+        if !matches!(self.want, Want::Key | Want::FirstKey) {
+            self.report(Code::BadJson, || {
+                let quoted = text::quoted(text);
+                Diagnostic::new(Code::BadJson, span, "a text must be in double quotes")
+                    .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
+                    .replace(span, quoted)
+            });
+        }
         let kind = Kind::Text(Text { text, style: Style::Double, start: Some(span.start) });
         self.text(Node { kind, span });
     }
@@ -196,14 +195,13 @@ impl<'a> Reader<'a, '_> {
         self.at += length;
         self.lost |= close.is_none();
         self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
-        self.report(Code::BadString, || {
-            let wrong = Diagnostic::new(Code::BadString, span, "a text must be in double quotes")
-                .expected("`\"`", format!("`{first}`"));
-            match close {
-                Some(_) => wrong.replace(span, format!("\"{inner}\"")).taken(),
-                None => wrong.help("write the text in double quotes"),
-            }
-        });
+        if close.is_none() {
+            self.report(Code::BadString, || {
+                Diagnostic::new(Code::BadString, span, "a text must be in double quotes")
+                    .expected("`\"`", format!("`{first}`"))
+                    .help("write the text in double quotes")
+            });
+        }
         let text = text::decode(&inner, self.arena).unwrap_or("");
         self.text(Node::of_text(self.arena.alloc_str(text), span));
     }
@@ -253,19 +251,15 @@ impl<'a> Reader<'a, '_> {
             (Want::Colon, ":" | "=") => ":",
             _ => "",
         };
-        self.report(Code::BadCharacter, || {
-            let shown = shorten(text);
-            let wrong = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` is not part of JSON"));
-            if meant.is_empty() {
-                wrong.expected("JSON", format!("`{shown}`")).help("put quotes around a text")
-            } else {
-                wrong.expected(format!("`{meant}`"), format!("`{shown}`")).replace(span, meant).taken()
-            }
-        });
         match meant {
             "," => self.want = if self.in_record() { Want::Key } else { Want::Value },
             ":" => self.want = Want::Value,
-            _ => {}
+            _ => self.report(Code::BadCharacter, || {
+                let shown = format!("`{}`", shorten(text));
+                Diagnostic::new(Code::BadCharacter, span, format!("{shown} is not part of JSON"))
+                    .expected("JSON", shown)
+                    .help("put quotes around a text")
+            }),
         }
     }
 }

@@ -55,43 +55,31 @@ impl<'a> Reader<'a, '_> {
     /// A text with those that `+` joins to it, which JSON does not have.
     pub(crate) fn joined(&mut self, first: Node<'a>) -> Node<'a> {
         let mut node = first;
-        while let Some((plus, next)) = self.joined_text() {
-            let (before, from) = (node, offset(next));
+        while let Some(next) = self.joined_text() {
             self.at = next;
             let after = self.string();
-            let texts = [before.text().unwrap_or(""), after.text().unwrap_or("")].concat();
-            node = Node::of_text(self.arena.alloc_str(&texts), before.span.to(after.span));
-            self.report(Code::BadJson, || {
-                let edits = vec![Edit::new(Span::new(before.span.end.saturating_sub(1), from + 1), "")];
-                let fix = Fix { title: "write one text".to_owned(), edits };
-                let place = Span::new(offset(plus), offset(plus + 1));
-                Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
-                    .expected("one text, such as `\"Hello, $name\"`", "`+`")
-                    .fix(fix)
-                    .taken()
-            });
+            let texts = [node.text().unwrap_or(""), after.text().unwrap_or("")].concat();
+            node = Node::of_text(self.arena.alloc_str(&texts), node.span.to(after.span));
         }
         node
     }
 
-    /// The sign here that joins a text in double quotes to the one before, and the start of that text.
-    fn joined_text(&self) -> Option<(usize, usize)> {
+    /// The start of a text in double quotes that a sign here joins to the one before.
+    fn joined_text(&self) -> Option<usize> {
         let is_text = self.source.as_bytes().get(self.at.checked_sub(1)?) == Some(&b'"');
-        let rest = self.source.get(self.at..self.end)?;
-        let sign = rest.trim_start();
-        let next = sign.strip_prefix('+')?.trim_start();
-        (is_text && next.starts_with('"')).then_some((self.end - sign.len(), self.end - next.len()))
+        let next = self.source.get(self.at..self.end)?.trim_start().strip_prefix('+')?.trim_start();
+        (is_text && next.starts_with('"')).then_some(self.end - next.len())
     }
 
+    /// A comma is missing. Only two texts in a list may be one.
     pub(crate) fn missing_comma(&mut self) {
-        let (at, found) = (self.last, self.found());
-        // Two texts in a list may be one.
+        let at = self.last;
         let before = self.source.as_bytes().get(at.saturating_sub(1) as usize);
-        let texts = !self.in_record() && before == Some(&b'"') && found == "a text";
-        self.bad(Span::at(at), "a comma is missing", |wrong| {
-            let wrong = wrong.expected("`,`", found).fix(insert("write `,`", at, ","));
-            if texts { wrong } else { wrong.taken() }
-        });
+        if !self.in_record() && before == Some(&b'"') && self.found() == "a text" {
+            self.bad(Span::at(at), "a comma is missing", |wrong| {
+                wrong.expected("`,`", "a text").fix(insert("write `,`", at, ","))
+            });
+        }
     }
 
     pub(crate) fn missing_colon(&mut self) {
@@ -207,8 +195,9 @@ impl<'a> Reader<'a, '_> {
                 (stray, !stray && fits && fits_both)
             }
         };
+        // There is one place for it.
         let sure = missing && self.built.has_one_entry();
-        if !lost {
+        if !lost && !sure {
             let last = self.last;
             self.report(Code::BadJson, || {
                 let message = format!("`{}` does not close this `{}`", closer(record), opener(inner.record));
@@ -218,8 +207,7 @@ impl<'a> Reader<'a, '_> {
                 if stray {
                     wrong.replace(place, "")
                 } else if missing {
-                    let wrong = wrong.fix(insert(&format!("write `{right}`"), last, right));
-                    if sure { wrong.taken() } else { wrong }
+                    wrong.fix(insert(&format!("write `{right}`"), last, right))
                 } else {
                     wrong.replace(place, right)
                 }
@@ -347,17 +335,11 @@ impl<'a> Reader<'a, '_> {
 
     pub(crate) fn bad_escape(&mut self, span: Span, what: &'static str) {
         let text = self.source.get(span.range()).unwrap_or("");
-        let after = self.source.get(span.end as usize..).unwrap_or("");
-        let hex =
-            after.get(..2).filter(|digits| text == "\\x" && digits.bytes().all(|b| b.is_ascii_hexdigit()));
         self.report(Code::BadString, || {
             let wrong = Diagnostic::new(Code::BadString, span, what)
                 .expected("an escape of JSON", format!("`{}`", shorten(text)));
-            match (text, hex) {
-                ("\\'" | "\\`", _) => wrong.replace(span, text.trim_start_matches('\\')),
-                (_, Some(digits)) => {
-                    wrong.replace(Span::new(span.start, span.end + 2), format!("\\u00{digits}"))
-                }
+            match text {
+                "\\'" | "\\`" => wrong.replace(span, text.trim_start_matches('\\')),
                 _ => wrong.help("write `\\\\` for a backslash"),
             }
         });

@@ -49,29 +49,12 @@ fn values_are_those_of_json() {
 #[test]
 fn mends_are_single_and_lead_to_json() {
     for (source, code, fixed) in [
-        (r#"{"a":1 "b":2}"#, "other-notation", r#"{"a":1, "b":2}"#),
-        ("[1 2]", "other-notation", "[1, 2]"),
-        ("{'a':1}", "other-notation", r#"{"a":1}"#),
-        (r#"{"a":'it\'s "so"'}"#, "other-notation", r#"{"a":"it's \"so\""}"#),
-        ("{a:1}", "other-notation", r#"{"a":1}"#),
-        ("{user-id:1}", "other-notation", r#"{"user-id":1}"#),
-        ("{1:2}", "other-notation", r#"{"1":2}"#),
         (r#"{"a": hello world}"#, "bad-json", r#"{"a": "hello world"}"#),
         (r#"{"a": ${x.y}}"#, "bad-json", r#"{"a": "${x.y}"}"#),
-        ("# why\n{\"a\":1}", "other-notation", "{\"a\":1}"),
         (r#"{"a" 1}"#, "bad-json", r#"{"a": 1}"#),
-        (r#"{"a"=1}"#, "other-notation", r#"{"a":1}"#),
-        ("[1;2]", "other-notation", "[1,2]"),
         (r#"["\'"]"#, "bad-string", r#"["'"]"#),
-        (r#"["\x41"]"#, "bad-string", r#"["\u0041"]"#),
         ("[\"a\tb\"]", "bad-string", r#"["a\tb"]"#),
         ("[\"a\nb\"]", "bad-string", r#"["a\nb"]"#),
-        ("[007]", "bad-number", "[7]"),
-        ("[+1]", "bad-number", "[1]"),
-        ("[.5]", "bad-number", "[0.5]"),
-        ("[5.]", "bad-number", "[5.0]"),
-        ("[1_000]", "bad-number", "[1000]"),
-        ("[-0x1F]", "bad-number", "[-31]"),
         ("[1,,2]", "bad-json", "[1,2]"),
         (r#"{"a":[1,2}"#, "bad-json", r#"{"a":[1,2]}"#),
         (r#"{"a":[1,2},"b":3}"#, "bad-json", r#"{"a":[1,2],"b":3}"#),
@@ -80,10 +63,10 @@ fn mends_are_single_and_lead_to_json() {
         (r#"{"a":[{"b":1}"#, "bad-json", r#"{"a":[{"b":1}]}"#),
         ("{\"a\":[{}\n{\"b\":1}", "bad-json", "{\"a\":[{}]}\n{\"b\":1}"),
         ("{\"a\":\"b,\n\"c\":\"d\"}", "bad-string", "{\"a\":\"b\",\n\"c\":\"d\"}"),
+        ("# why\n{\"a\":1}", "other-notation", "{\"a\":1}"),
         ("Here it is:\n{\"a\":1}", "other-notation", "{\"a\":1}"),
         ("{\"a\":1}\nI hope that helps!", "unexpected-text", "{\"a\":1}\n"),
         ("[1\0]", "bad-character", "[1]"),
-        ("[“a”]", "other-notation", "[\"a\"]"),
     ] {
         fixes(source, code, fixed);
     }
@@ -94,6 +77,17 @@ fn mends_are_single_and_lead_to_json() {
 fn what_is_clear_is_read() {
     for (source, meant) in [
         ("[1,2,]", "[1,2]"),
+        (r#"{"a":1 "b":2}"#, r#"{"a":1, "b":2}"#),
+        ("[1 2]", "[1, 2]"),
+        ("{'a':1}", r#"{"a":1}"#),
+        (r#"{"a":'it\'s "so"'}"#, r#"{"a":"it's \"so\""}"#),
+        ("{a:1}", r#"{"a":1}"#),
+        ("{user-id:1}", r#"{"user-id":1}"#),
+        ("{1:2}", r#"{"1":2}"#),
+        (r#"{"a"=1}"#, r#"{"a":1}"#),
+        ("[1;2]", "[1,2]"),
+        ("[“a”]", "[\"a\"]"),
+        (r#"{"a":[{"b":{"c":1}]}"#, r#"{"a":[{"b":{"c":1}}]}"#),
         ("{\"a\":1,\n}", "{\"a\":1\n}"),
         ("{\"a\":1 // why\n}", "{\"a\":1 \n}"),
         ("{/* why */\"a\":1}", "{\"a\":1}"),
@@ -109,17 +103,17 @@ fn what_is_clear_is_read() {
     }
 }
 
-/// A fix escapes the quotes inside a text if it is clear where the text ends; it reads back as written.
+/// Where a text with quotes inside it ends is not known: no fix divides it.
 #[test]
 fn quotes_inside_a_text_never_divide_it() {
-    for (source, fixed) in [
-        (r#"{"body":"Press "OK", then wait","n":1}"#, r#"{"body":"Press \"OK\", then wait","n":1}"#),
-        (r#"["a "b" c","d"]"#, r#"["a \"b\" c","d"]"#),
-        (r#"{"a "b" c":1}"#, r#"{"a \"b\" c":1}"#),
+    for source in [
+        r#"{"body":"Press "OK", then wait","n":1}"#,
+        r#"["a "b" c","d"]"#,
+        r#"{"a "b" c":1}"#,
+        r#"{"a":"12" wide","b":1}"#,
+        r#"["it is "so]"#,
+        "['it's so']",
     ] {
-        fixes(source, "bad-string", fixed);
-    }
-    for source in [r#"{"a":"12" wide","b":1}"#, r#"["it is "so]"#, "['it's so']"] {
         let (_, found) = documents(source);
         assert_eq!(found[0].code.as_str(), "bad-string", "{source}: {found:?}");
         assert!(found.iter().all(|found| found.fix.is_none()), "{source}: {found:?}");
@@ -138,6 +132,9 @@ fn errors_without_a_single_mend_have_their_place() {
         (r#"["\ud800"]"#, &["bad-string at 2"]),
         (r#"["\ud83dx", "\q"]"#, &["bad-string at 2", "bad-string at 13"]),
         (r#"["\u12"]"#, &["bad-string at 2"]),
+        (r#"["\x41"]"#, &["bad-string at 2"]),
+        ("[007, +1, .5]", &["bad-number at 1", "bad-number at 6", "bad-number at 10"]),
+        ("[5., 1_000, -0x1F]", &["bad-number at 1", "bad-number at 5", "bad-number at 12"]),
         ("[\"abc", &["bad-string at 1"]),
         ("{\"a\":\"b}\n", &["bad-string at 5"]),
         (r#"{"a":}"#, &["bad-json at 5"]),
@@ -153,7 +150,6 @@ fn errors_without_a_single_mend_have_their_place() {
         ("/* [1]", &["bad-json at 0"]),
         ("[\u{1}]", &["bad-character at 1"]),
         ("[1, @@, 2]", &["bad-character at 4", "bad-json at 6"]),
-        ("{a:1,\n'b':2,}\n[1 2]", &["other-notation at 1", "other-notation at 6", "other-notation at 16"]),
     ] {
         says(source, expected);
     }
@@ -164,7 +160,6 @@ fn what_is_read_in_spite_of_errors_is_what_was_meant() {
     for (source, value) in [
         (r#"{"a":1,"b":2,"a":3}"#, r#"{"a":1,"b":2}"#),
         ("{a:[1 2,],'b':True", r#"{"a":[1,2],"b":true}"#),
-        (r#"{"a":[{"b":{"c":1}]}"#, r#"{"a":[{"b":{"c":1}}]}"#),
         (r#"{"a":{"b":1},"c"}"#, r#"{"a":{"b":1},"c":null}"#),
         ("{\"a\":\"b,\n\"c\":\"d\"}", r#"{"a":"b","c":"d"}"#),
     ] {
@@ -270,8 +265,10 @@ fn reads_as_serde(source: &str) {
             assert!(found.iter().all(only), "{source}: {found:?}");
         }
         Err(_) if found.is_empty() && values.len() == 1 => {
-            let plain = serde_json::from_str(&without_final_commas(source)).expect(source);
-            assert!(same(&values, &plain), "{source}: {values:?}");
+            // What else is read has one meaning that JSON does not have.
+            if let Ok(plain) = serde_json::from_str(&without_final_commas(source)) {
+                assert!(same(&values, &plain), "{source}: {values:?}");
+            }
         }
         Err(_) => {}
     }

@@ -66,7 +66,7 @@ pub(crate) fn read<'a>(
             budget = left.unwrap_or(0);
             reader.diagnostics.rewind(mark);
             built.rewind(complete);
-            let unclear = found.into_iter().filter(|found| found.reading != recovery::Reading::Quoted);
+            let unclear = found.into_iter().filter(|found| !found.clear);
             unclear.for_each(|found| fixes.push(found.diagnostic));
             edits.extend(new);
             sort_by_key(&mut edits, |edit| edit.span);
@@ -391,7 +391,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     /// `{{ name }}` of other languages, which YAML takes for a record in a record: read as `${name}`.
-    fn braced_twice(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+    fn braced_twice(&self, node: &Node<'a>) -> Option<Node<'a>> {
         let [only] = super::entries(node) else { return None };
         let shown = self.source.get(node.span.range()).filter(|shown| !shown.contains('\n'))?;
         let inside = shown.strip_prefix("{{")?.strip_suffix("}}")?.trim();
@@ -399,9 +399,6 @@ impl<'a, 'd> Reader<'a, 'd> {
             return None;
         }
         let meant = format!("${{{inside}}}");
-        let wrong = Diagnostic::new(Code::OtherNotation, node.span, "YAML takes these braces for a record")
-            .expected(format!("`{meant}`"), format!("`{}`", shorten(shown)));
-        self.diagnostics.push(wrong.replace(node.span, recovery::quoted(&meant)));
         Some(Node::of_text(self.arena.alloc_str(&meant), node.span))
     }
 

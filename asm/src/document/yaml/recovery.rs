@@ -13,24 +13,14 @@ use ilo_spec::error::Code;
 /// What is wrong at the position where the scanner stopped.
 pub(crate) struct Explained {
     pub(crate) diagnostic: Diagnostic,
-    pub(crate) reading: Reading,
-}
-
-/// How a text is read that YAML does not read as it looks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// With quotes around all of it, which is the one reading: the same characters.
-    Quoted,
-    /// In the one form that it can mean, with a warning.
-    Warned,
-    /// Not clear: it is refused.
-    Refused,
+    /// Whether the fix is the one reading, which is not reported.
+    pub(crate) clear: bool,
 }
 
 /// What is wrong at the position where the scanner stopped, with fixes if there are any.
 pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Explained> {
     let line = Line::around(source, at);
-    let unclear = |diagnostic| vec![Explained { diagnostic, reading: Reading::Refused }];
+    let unclear = |diagnostic| vec![Explained { diagnostic, clear: false }];
     if info.starts_with("recursion limit") {
         return unclear(crate::document::too_deep(Span::at(offset(at))));
     }
@@ -117,7 +107,7 @@ struct Line<'s> {
 struct Wrong {
     message: String,
     instead: String,
-    reading: Reading,
+    clear: bool,
 }
 
 impl Wrong {
@@ -125,7 +115,7 @@ impl Wrong {
         // Quotes of a word processor were meant as quotes.
         let curled = |c| matches!(text::look_alike(c), Some("\"" | "'"));
         let inside = value.strip_prefix(curled).and_then(|rest| rest.strip_suffix(curled)).unwrap_or(value);
-        Wrong { message, instead: quoted(inside), reading: Reading::Quoted }
+        Wrong { message, instead: quoted(inside), clear: true }
     }
 }
 
@@ -151,9 +141,7 @@ impl<'s> Line<'s> {
         let diagnostic = Diagnostic::new(Code::QuoteIt, span, wrong.message)
             .expected(format!("`{}`", shorten(&wrong.instead)), format!("`{}`", shorten(value)))
             .replace(span, wrong.instead);
-        let warned = wrong.reading == Reading::Warned;
-        let diagnostic = if warned { diagnostic.taken() } else { diagnostic };
-        Explained { diagnostic, reading: wrong.reading }
+        Explained { diagnostic, clear: wrong.clear }
     }
 
     /// The fixes of the line in which the scanner stopped.
@@ -190,13 +178,13 @@ impl<'s> Line<'s> {
             Some(instead) => Some(Wrong {
                 message: "text after a quoted text: write the values inside the text".to_owned(),
                 instead,
-                reading: Reading::Warned,
+                clear: true,
             }),
             None => match compared(value).filter(|_| self.is_infix(at)) {
                 Some(instead) => Some(Wrong {
                     message: "a text in quotes ends the value in YAML: quote all of it".to_owned(),
                     instead,
-                    reading: Reading::Quoted,
+                    clear: true,
                 }),
                 None => problem(value, stop, info),
             },
@@ -307,7 +295,7 @@ fn problem(value: &str, stop: usize, info: &str) -> Option<Wrong> {
     let colon = || value.get(stop..).is_some_and(|rest| rest.starts_with(": ") || rest == ":");
     match first {
         '@' | '`' | '%' | '*' | '&' | '!' => start(),
-        ',' | ']' | '}' => start().map(|wrong| Wrong { reading: Reading::Refused, ..wrong }),
+        ',' | ']' | '}' => start().map(|wrong| Wrong { clear: false, ..wrong }),
         '|' | '>' => {
             let header = value
                 .trim_start_matches(['|', '>', '+', '-'])
@@ -345,7 +333,7 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
                 || info.contains("document") =>
         {
             let message = "this text is not closed".to_owned();
-            Some(Wrong { message, instead: format!("{value}{quote}"), reading: Reading::Refused })
+            Some(Wrong { message, instead: format!("{value}{quote}"), clear: false })
         }
         (Some(_), Some(last)) if last + 1 == inside.len() && info.contains("trailing") => {
             let body = inside.get(..last).unwrap_or("");
@@ -358,12 +346,12 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
             Some(Wrong {
                 message: "a quote inside a text ends it: escape it".to_owned(),
                 instead,
-                reading: Reading::Refused,
+                clear: false,
             })
         }
         (Some(_), _) if info.contains("trailing") || info.contains("mapping values") => {
             let wrong = Wrong::quote(value, "text after a quoted text: quote all of it".to_owned());
-            Some(Wrong { reading: Reading::Refused, ..wrong })
+            Some(Wrong { clear: false, ..wrong })
         }
         _ => None,
     }
