@@ -1,7 +1,7 @@
 /** Reads the definition of a tool, in the form of a catalogue. */
 
 import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from "./given.js";
-import { partOf, shortened, textOf } from "./json.js";
+import { isThenable, partOf, shortened, textOf } from "./json.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
 export const SCHEMA: Kind = [
@@ -92,16 +92,17 @@ function place(schema: unknown, convert: Convert, deep = 8): string {
 /** A schema as JSON: of what goes into its library, or of what comes out of it. */
 export function jsonSchema(of: string, which: string, side: "input" | "output", schema: unknown): unknown {
     const rich = standard(schema);
-    if (!rich) return schema;
     const convert = converter(side);
+    let found = schema;
     try {
-        const found = convert(schema);
-        if (found !== undefined) return found;
+        if (rich) found = convert(schema);
+        if (isThenable(found)) throw new TypeError("it is a promise; await it before");
     } catch (error) {
         const path = place(schema, convert).replace(/^\./, "");
         const where = path ? ` at \`${shortened(path)}\`` : "";
         throw new TypeError(`${of}: its \`${which}\` has no JSON schema${where}: ${textOf(error)}`);
     }
+    if (found !== undefined || !rich) return found;
     const instead = INSTEAD[rich.vendor] ?? "pass a JSON schema";
     throw new TypeError(`${of}: the \`${which}\` of ${rich.vendor} has no JSON schema; ${instead}`);
 }

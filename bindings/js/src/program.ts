@@ -240,7 +240,7 @@ export class Program<T = Value> {
     /**
      * Runs over tools: those given here, else those that the program was built with.
      *
-     * Up to `atOnce` calls of read-only tools run in parallel; the outcome does not depend on it. With a `store`,
+     * Up to `maxConcurrency` calls of read-only tools run in parallel; the outcome does not depend on it. With a `store`,
      * each call that may change something is recorded before it is made.
      */
     async run<U = T>(

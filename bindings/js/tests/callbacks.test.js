@@ -213,6 +213,28 @@ test("a validator that gives no result of a validator lets nothing pass", async 
     }
 });
 
+test("a validator that hangs has the time of its call, or of the run", async () => {
+    const hangs = schema(() => new Promise(() => {}));
+    for (const policy of [{ schema: hangs }, { outputSchema: hangs }]) {
+        for (const readOnly of [false, true]) {
+            const outcome = await ONE.run({}, one(() => 1, { ...policy, readOnly, timeout: 5 }));
+            assert.match(outcome.error, /took longer than its limit of 5 ms/);
+        }
+    }
+    const { calls, tools } = trip(() => 1);
+    const outcome = await TRIP.run({}, { tools, outputSchema: hangs, timeout: 1000 });
+    assert.deepEqual([outcome.code, calls.at(-1)], ["output-mismatch", "release 7"]);
+});
+
+test("a promise of a schema is no schema", async () => {
+    const later = { "~standard": { vendor: "own", version: 1, validate: (value) => ({ value }), jsonSchema: { input: async () => ({}), output: async () => ({}) } } };
+    for (const odd of [later, Promise.resolve({ type: "string" })]) {
+        const isTold = { name: "TypeError", message: /chema` has no JSON schema: it is a promise; await it before$/ };
+        for (const policy of [{ schema: odd }, { outputSchema: odd }]) assert.throws(() => new ilo.Tools(one(() => 1, policy).tools), isTold);
+        await assert.rejects(ONE.run({}, { ...one(() => 1), outputSchema: odd }), isTold);
+    }
+});
+
 test("a store that answers with anything else is a StoreError, and no call is made", async () => {
     const odd = [1, "yes", {}, [], revoked(), throwing(), Symbol("x"), () => true, { get then() { throw new Error("mine"); } }];
     const isStoreError = (error) => error instanceof ilo.StoreError && typeof error.code === "string";

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import datetime
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -407,3 +408,31 @@ def test_a_secret_of_a_host_is_in_no_message(tmp_path: Path, caplog: pytest.LogC
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert key not in "".join(said) and CANARY not in "".join(said), said
     assert CANARY.encode() not in stored and key.encode() not in stored
+
+
+def test_an_object_that_was_only_begun_is_shown_and_closed(tmp_path: Path) -> None:
+    # Tracebacks of many tools show every local variable, also that of an `__init__` that has failed.
+    shown = set()
+    for module in [sys.modules[name] for name in sorted(sys.modules) if name.split(".")[0] == "ilo"]:
+        for kind in vars(module).values():
+            if isinstance(kind, type) and kind.__module__.startswith("ilo") and "__repr__" in vars(kind):
+                try:
+                    begun = kind.__new__(kind)
+                except TypeError:
+                    continue  # A class of the extension module, which has no object before it is whole.
+                assert kind.__name__ in repr(begun)
+                shown.add(kind.__name__)
+    assert {"Journal", "Tool", "Tools", "Program", "Deny", "CallResult", "CallStart", "CallEnd"} <= shown
+
+    begun_journals = []
+
+    class Own(ilo.Journal):
+        def __init__(self, path: Path) -> None:
+            begun_journals.append(self)
+            super().__init__(path, create=False)
+
+    with pytest.raises(ilo.JournalError):
+        Own(tmp_path / "none")
+    with begun_journals[0] as journal:
+        pass
+    journal.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._event_loop import detached, in_thread, is_being_cancelled
-from ._values import well_formed
+from ._values import partial_too, well_formed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Deny:
     def __hash__(self) -> int:
         return hash(self.reason)
 
+    @partial_too
     def __repr__(self) -> str:
         return f"ilo.Deny({self.reason!r})"
 

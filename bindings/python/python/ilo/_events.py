@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ._values import partial_too
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,7 @@ class CallStart(_OfCall):
     def type(self) -> Literal["start"]:
         return "start"
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.CallStart {self.id}: {self.tool}({self.arguments!r})>"
 
@@ -82,6 +84,7 @@ class CallEnd(_OfCall):
     def type(self) -> Literal["end"]:
         return "end"
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.CallEnd {self.id}: {self.tool} {'=' if self.ok else 'failed'} {self.value!r}>"
 
@@ -98,6 +101,7 @@ class EventsDropped:
     def type(self) -> Literal["dropped"]:
         return "dropped"
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.EventsDropped {self.count}>"
 

@@ -14,6 +14,7 @@ from ._options import checked, renamed
 from ._output import output_of
 from ._run import CALL_SECONDS, RUN_SECONDS, Loop
 from ._tools import tools_of
+from ._values import partial_too
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class JournalCall:
         self.call, self.at, self.tool, self.arguments = call, at, tool, arguments
         self.took, self.answer, self.failed = took, answer, failed
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.JournalCall {self.call} of {self.tool}>"
 
@@ -71,7 +73,9 @@ class Journal:
 
     def close(self) -> None:
         """Closes the journal. Runs under way keep it open until they stop."""
-        self._store.close()
+        store: _ilo.Store | None = getattr(self, "_store", None)
+        if store is not None:
+            store.close()
 
     def list(
         self, *, state: str | None = None, name: str | None = None, metadata: Mapping[str, str] | None = None
@@ -279,6 +283,7 @@ class Journal:
     def _decide(self, run: int | str, call: int | None, what: str, value: Any, by: str | None) -> str:
         return self._store.decide(self._find(run), call, what, value, by or _person())
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.Journal {self._store.place}>"
 

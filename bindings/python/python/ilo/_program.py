@@ -15,6 +15,7 @@ from ._run import RUN_SECONDS, Begun, Loop
 from ._spans import in_use
 from ._stream import Stream
 from ._tools import Tool, Tools, tools_of
+from ._values import partial_too
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -366,6 +367,7 @@ class Program(ByType["T"]):
         rest = {**DEFAULTS, "max_concurrency": 1, **given, "output": self._output}
         return without_loop(lambda: Loop(run, tools, **rest).go())
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.Program {', '.join(self.functions)}>"
 

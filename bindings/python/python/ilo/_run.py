@@ -14,7 +14,7 @@ from ._ilo import Drive
 from ._left import check
 from ._observe import Observers
 from ._spans import spans
-from ._values import well_formed
+from ._values import partial_too, well_formed
 
 # The key of the call under way in a run with a journal.
 _KEY: ContextVar[str | None] = ContextVar("ilo idempotency key", default=None)
@@ -71,6 +71,7 @@ class Suspended:
         call = {"number": self.call.number, "tool": self.call.tool, "arguments": self.call.arguments}
         return json.dumps({"status": "suspended", "reason": self.reason, "call": call}, ensure_ascii=False)
 
+    @partial_too
     def __repr__(self) -> str:
         return f"Suspended({len(self.snapshot)} bytes, {self.call!r}, {self.reason!r})"
 
@@ -115,6 +116,7 @@ class CallResult:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CallResult) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.CallResult {self.seq}: {self.tool}({self.arguments!r}) {'=' if self.ok else 'failed'} {self.value!r}>"
 

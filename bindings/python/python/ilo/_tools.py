@@ -6,6 +6,7 @@ from functools import cached_property, partial
 
 from ._ilo import Catalogue
 from ._options import is_number
+from ._values import partial_too
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Tool:
             raise TypeError(f"tool `{self.name}` is not a function; a program calls it")
         return self.function(*arguments, **named)
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.Tool {self.name}>"
 
@@ -292,6 +294,7 @@ class Tools:
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
 
+    @partial_too
     def __repr__(self) -> str:
         return f"<ilo.Tools {', '.join(self._tools)}>"
 

@@ -6,12 +6,25 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
 def well_formed(text: str) -> str:
     """A text of the host without halves of surrogate pairs, which no other language has: each becomes `?`."""
     return text.encode(errors="replace").decode()
+
+
+def partial_too(show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A `__repr__` that also shows an object whose `__init__` has failed: tracebacks show every local variable."""
+
+    def __repr__(self: Any) -> str:
+        try:
+            return show(self)
+        except AttributeError:
+            return object.__repr__(self)
+
+    return __repr__
 
 
 def plain(value: Any) -> Any:
