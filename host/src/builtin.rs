@@ -9,10 +9,10 @@ mod texts;
 use crate::tool::{Failure, Provider, Request, Source, Tool};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::data::write::hex;
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_vm::calendar::to_millisecond;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -219,14 +219,8 @@ fn uuid(_request: &Request<'_>) -> Result<Data, Failure> {
     // RFC 9562: the version and the variant.
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut text = String::with_capacity(36);
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
+    let mut text = hex(&bytes);
+    [20, 16, 12, 8].into_iter().for_each(|at| text.insert(at, '-'));
     Ok(Data::Text(text))
 }
 

@@ -96,6 +96,7 @@ pub mod file;
 #[cfg(any(feature = "mcp", feature = "serve", feature = "telemetry"))]
 mod https;
 pub mod interrupt;
+mod json;
 pub mod lock;
 #[cfg(feature = "login")]
 pub mod login;

@@ -14,13 +14,13 @@ use crate::tool::secrets::hide_of_all;
 use crate::tools::{Source, Tool, Tools};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::data::write::hex;
 use ilo_drive::problem::{MOST, Problem, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use lock_file::Place;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// The version of the format.
@@ -229,10 +229,5 @@ fn sorted(data: &Data) -> Data {
 /// The hash of a definition, including the name of the tool.
 fn hash(name: &str, definition: &Data) -> String {
     let whole = Data::List(vec![Data::from(name), definition.clone()].into());
-    let mut text = "sha256:".to_owned();
-    for byte in Sha256::digest(whole.to_json().as_bytes()) {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", hex(&Sha256::digest(whole.to_json().as_bytes())))
 }

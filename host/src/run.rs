@@ -29,7 +29,7 @@ use ilo_asm::compile::OutputSchema;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
 use ilo_drive::problem::{Problem, Problems};
-use ilo_drive::{Drive, Made, Next, World, foresight, input, plan};
+use ilo_drive::{CallKind, Drive, Made, Next, World, foresight, input, plan};
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, Limits, Program, Run, Status};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -368,12 +368,11 @@ fn observed(made: &Made<Option<Timed>>, (start, duration): (Duration, Duration))
 }
 
 impl Options {
-    /// The limits of the calls of one run: of those that a cancel ends, and of those that are awaited even
-    /// then.
-    fn both_call_limits(&self) -> (CallLimits, CallLimits) {
+    /// The limits of the calls of one run.
+    fn both_call_limits(&self) -> BothLimits {
         let patient = self.call_limits();
-        let limits = CallLimits { interrupt: patient.interrupt.or(&self.cancel), ..patient.clone() };
-        (limits, CallLimits { cancel: self.cancel.clone(), ..patient })
+        let prompt = CallLimits { interrupt: patient.interrupt.or(&self.cancel), ..patient.clone() };
+        BothLimits { prompt, patient: CallLimits { cancel: self.cancel.clone(), ..patient } }
     }
 
     /// The limits of each call of one run.
@@ -382,5 +381,24 @@ impl Options {
         let bounds = Bounds::from(limits);
         let (timeout, interrupt, ask) = (*call_timeout, interrupt.clone(), ask.clone());
         CallLimits { timeout, bounds, interrupt, ask, ..CallLimits::default() }
+    }
+}
+
+struct BothLimits {
+    /// Of read-only calls, which a cancel ends.
+    prompt: CallLimits,
+    /// Of calls that are awaited even then; the question before such a call is not awaited.
+    patient: CallLimits,
+}
+
+impl BothLimits {
+    fn of(&self, kind: CallKind) -> CallLimits {
+        match kind {
+            CallKind::Ahead | CallKind::Read => self.prompt.clone(),
+            CallKind::Change => self.patient.clone(),
+            CallKind::Undo | CallKind::Entry => {
+                CallLimits { cancel: Interrupt::default(), ..self.patient.clone() }
+            }
+        }
     }
 }

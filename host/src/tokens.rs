@@ -6,6 +6,7 @@
 use crate::https;
 use crate::tool::secrets::Secrets;
 use ilo_asm::text::visible;
+use ilo_drive::data::write::hex;
 use ilo_drive::problem::shortened;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
@@ -87,12 +88,8 @@ impl Store {
     }
 
     fn in_folder(folder: &Path, url: &str, secrets: &Secrets) -> Store {
-        let mut name = String::new();
-        for byte in Sha256::digest(url).iter().take(NAME) {
-            // Writing to a string does not fail.
-            let _ = write!(name, "{byte:02x}");
-        }
-        let file = folder.join(name + ".json");
+        let digest = Sha256::digest(url);
+        let file = folder.join(hex(digest.get(..NAME).unwrap_or_default()) + ".json");
         Store { file, url: url.into(), client_secret: None, secrets: secrets.clone() }
     }
 

@@ -41,15 +41,8 @@ impl Called {
         detail.extend_from_slice(&(self.arguments.len() as u64).to_le_bytes());
         detail.extend_from_slice(self.arguments.as_bytes());
         detail.extend_from_slice(&self.answer.as_ref().map(Answer::to_bytes).unwrap_or_default());
-        Ok(Decided {
-            run,
-            call: self.call,
-            at: self.at,
-            tool: self.tool.clone(),
-            what: CALLED.to_owned(),
-            who: String::new(),
-            detail: cipher.seal(key, self.call, Column::Detail, &detail)?,
-        })
+        let sealed = cipher.seal(key, self.call, Column::Detail, &detail)?;
+        Ok(Decided::noted(run, (self.call, &self.tool), self.at, CALLED, sealed))
     }
 
     /// The call of a row.

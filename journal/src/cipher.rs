@@ -5,10 +5,11 @@
 //! column: one that was moved elsewhere is rejected.
 
 use crate::error::{Error, ErrorCode, Result};
+use ilo_drive::data::write::hex;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hkdf, hmac};
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// The length of a run's key in bytes.
 pub const RUN_KEY: usize = 16;
@@ -195,11 +196,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
 pub fn arguments_hash(tool: &str, arguments: &str) -> String {
     let length = (tool.len() as u64).to_le_bytes();
     let hash = sha256(&[&length[..], tool.as_bytes(), arguments.as_bytes()].concat());
-    hash.iter().take(16).fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(hash.get(..16).unwrap_or_default())
 }
 
 /// The idempotency key of a call: the run's key in base 32, and the number of the call. It is the same for

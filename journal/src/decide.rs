@@ -317,15 +317,7 @@ pub(crate) fn export(rows: Rows, alive: &dyn Alive) -> Verdict {
 
 /// A row about the call at which a run is.
 pub(crate) fn of_live(live: &Live, what: &str, who: &str, detail: Vec<u8>, at: i64) -> Decided {
-    Decided {
-        run: live.run,
-        call: live.call,
-        at,
-        tool: live.tool.clone(),
-        what: what.to_owned(),
-        who: who.to_owned(),
-        detail,
-    }
+    Decided { who: who.to_owned(), ..Decided::noted(live.run, (live.call, &live.tool), at, what, detail) }
 }
 
 /// A time that comes after those of the call's other decisions, even if the clock was set back.

@@ -246,6 +246,10 @@ pub struct Lease {
 }
 
 impl Lease {
+    pub(crate) fn of(live: &Live, owner: i64, run: Run) -> Lease {
+        Lease { state: live.state, call: live.call, epoch: live.epoch, owner, run }
+    }
+
     /// The number of the run.
     pub fn run(&self) -> RunId {
         RunId(self.run.id)

@@ -144,6 +144,12 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
+    /// A row that no person has caused.
+    pub(crate) fn noted(run: i64, call: (u64, &str), at: i64, what: &str, detail: Vec<u8>) -> Decided {
+        let ((call, tool), what, who) = (call, what.to_owned(), String::new());
+        Decided { run, call, at, tool: tool.to_owned(), what, who, detail }
+    }
+
     /// The checksum of the row.
     pub(crate) fn sum(&self) -> i64 {
         let mut sum = Sum::new();

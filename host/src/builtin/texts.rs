@@ -7,10 +7,10 @@ use crate::tool::{Failure, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ilo_drive::data::Data;
+use ilo_drive::data::write::hex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256, Sha512};
-use std::fmt::Write as _;
 
 /// The maximum size of a compiled expression, since matching time is also proportional to it.
 const EXPRESSION: usize = 256 << 10;
@@ -82,12 +82,7 @@ pub(super) fn hash(request: &Request<'_>) -> Result<Data, Failure> {
         Some(Data::Text(name)) if name == "sha512" => Sha512::digest(bytes).to_vec(),
         other => return Err(bad("algorithm", "sha256 or sha512", other)),
     };
-    let mut out = String::with_capacity(2 * digest.len());
-    for byte in digest {
-        // Writing to a string does not fail.
-        let _ = write!(out, "{byte:02x}");
-    }
-    Ok(Data::Text(out))
+    Ok(Data::Text(hex(&digest)))
 }
 
 /// Bytes as a text.

@@ -4,7 +4,8 @@
 //! size. If a server marks its structured content as a wrapper of one plain value, the wrapper is removed.
 //! Parts that are not needed are skipped, so that only the value itself takes memory, within its limits.
 
-use super::members::{error_message, items, kind, members, text_of, unreadable};
+use super::members::{error_message, items, members, text_of, unreadable};
+use crate::json::kind;
 use crate::tool::limits::{self, too_many_bytes};
 use crate::tool::{Failure, numbers};
 use ilo_asm::text::replace_lone_surrogates;

@@ -1,5 +1,6 @@
 //! Finds the members of a JSON text one at a time, without parsing the others.
 
+use crate::json;
 use crate::tool::Failure;
 use ilo_drive::data::read::ReadErrorKind;
 use ilo_drive::problem::shortened;
@@ -11,7 +12,7 @@ pub(super) fn unreadable(why: &str) -> Failure {
     Failure::text(format!("the tool's answer cannot be read: {why}"))
 }
 
-fn syntax(error: &JiterError) -> Failure {
+fn syntax(error: JiterError) -> Failure {
     unreadable(&format!("{} at byte {}", error.error_type, error.index))
 }
 
@@ -20,18 +21,7 @@ pub(super) fn members<'m>(
     text: &'m [u8],
     mut each: impl FnMut(&str, &'m [u8]) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
-    let mut json = Jiter::new(text);
-    if json.peek().map_err(|error| syntax(&error))? != Peek::Object {
-        return Ok(false);
-    }
-    let mut key = json.known_object().map_err(|error| syntax(&error))?.map(str::to_owned);
-    while let Some(name) = key {
-        let value = skipped(&mut json, text)?;
-        each(&name, value)?;
-        key = json.next_key().map_err(|error| syntax(&error))?.map(str::to_owned);
-    }
-    json.finish().map_err(|_| unreadable(&ReadErrorKind::Trailing.to_string()))?;
-    Ok(true)
+    json::members(text, syntax, |name, place| each(name, text.get(place).unwrap_or_default()))
 }
 
 /// Calls `each` with the text of each item of a list; false if the text is not a list.
@@ -40,24 +30,18 @@ pub(super) fn items<'m>(
     mut each: impl FnMut(&'m [u8]) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
     let mut json = Jiter::new(text);
-    if json.peek().map_err(|error| syntax(&error))? != Peek::Array {
+    if json.peek().map_err(syntax)? != Peek::Array {
         return Ok(false);
     }
-    let mut next = json.known_array().map_err(|error| syntax(&error))?;
-    while next.is_some() {
-        each(skipped(&mut json, text)?)?;
-        next = json.array_step().map_err(|error| syntax(&error))?;
+    let mut next = json.known_array().map_err(syntax)?;
+    while let Some(peek) = next {
+        let start = json.current_index();
+        json.known_skip(peek).map_err(syntax)?;
+        each(text.get(start..json.current_index()).unwrap_or_default())?;
+        next = json.array_step().map_err(syntax)?;
     }
     json.finish().map_err(|_| unreadable(&ReadErrorKind::Trailing.to_string()))?;
     Ok(true)
-}
-
-/// Skips a value and returns its text.
-fn skipped<'m>(json: &mut Jiter<'m>, text: &'m [u8]) -> Result<&'m [u8], Failure> {
-    let peek = json.peek().map_err(|error| syntax(&error))?;
-    let start = json.current_index();
-    json.known_skip(peek).map_err(|error| syntax(&error))?;
-    Ok(text.get(start..json.current_index()).unwrap_or_default())
 }
 
 /// The content of a JSON string, borrowed if it has no escapes.
@@ -67,18 +51,6 @@ pub(super) fn text_of(json: &[u8]) -> Option<Cow<'_, str>> {
         return std::str::from_utf8(inside).ok().map(Cow::Borrowed);
     }
     Jiter::new(json).next_str().ok().map(|text| Cow::Owned(text.to_owned()))
-}
-
-/// The kind of a JSON value, in the words of the language.
-pub(super) fn kind(json: &[u8]) -> &'static str {
-    match json.first() {
-        Some(b'"') => "a text",
-        Some(b'{') => "a record",
-        Some(b'[') => "a list",
-        Some(b't' | b'f') => "a bool",
-        Some(b'n') => "nil",
-        _ => "a number",
-    }
 }
 
 /// The message of an error answer.

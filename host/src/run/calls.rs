@@ -1,6 +1,6 @@
 //! The calls of one run. Calls that run in parallel have a thread each.
 
-use super::{Around, Observer, Options, Timed, end_of};
+use super::{Around, BothLimits, Observer, Options, Timed, end_of};
 use crate::interrupt::Interrupt;
 use crate::spans::Span;
 use crate::telemetry::{Trace, error_kind};
@@ -23,10 +23,7 @@ pub(super) struct Calls<'s, 'e> {
     tools: &'e Tools,
     /// The span of the run.
     span: Span,
-    /// The interrupt of read-only calls, which cancelling ends.
-    limits: CallLimits,
-    /// The interrupt of calls that are awaited even then; the question before such a call is not awaited.
-    patient: CallLimits,
+    limits: BothLimits,
     reports: (Sender<Report>, Receiver<Report>),
     started: HashMap<CallTicket, Started<'s>>,
 }
@@ -79,9 +76,9 @@ impl<'s, 'e> Calls<'s, 'e> {
         options: &Options,
         span: &Span,
     ) -> Self {
-        let (limits, patient) = options.both_call_limits();
+        let limits = options.both_call_limits();
         let span = span.clone();
-        Calls { threads, tools, span, limits, patient, reports: channel(), started: HashMap::new() }
+        Calls { threads, tools, span, limits, reports: channel(), started: HashMap::new() }
     }
 
     /// Starts a call. A call without others in parallel is made on this thread.
@@ -99,15 +96,8 @@ impl<'s, 'e> Calls<'s, 'e> {
             // Called before it starts, so that an observer can prepare.
             observer.ahead(&tool);
         }
-        let limits = match kind {
-            CallKind::Ahead | CallKind::Read => self.limits.clone(),
-            CallKind::Change => self.patient.clone(),
-            CallKind::Undo | CallKind::Entry => {
-                CallLimits { cancel: Interrupt::default(), ..self.patient.clone() }
-            }
-        };
         let span = world.trace.and_then(Trace::call);
-        let limits = CallLimits { foreseen, key, span, confirmed, ..limits };
+        let limits = CallLimits { foreseen, key, span, confirmed, ..self.limits.of(kind) };
         if !alone && self.spawn(ticket, (&tool, &arguments), &limits, until) {
             return;
         }

@@ -2,11 +2,11 @@
 //! wrong with them is a text for the model that wrote them.
 
 use super::message::Arguments;
+use crate::json::members;
 use axum::body::Bytes;
 use ilo_asm::compile::{OutputSchema, Signature};
 use ilo_asm::notation::Notation;
 use ilo_drive::problem::meant_or_all;
-use jiter::{Jiter, JiterError};
 use std::sync::Arc;
 
 /// The most arguments of a call.
@@ -36,8 +36,7 @@ impl Given {
     /// Parses the arguments of a call, which may be missing.
     pub(super) fn of(arguments: Option<&Arguments>) -> Result<Given, String> {
         let whole = arguments.map_or_else(|| Bytes::from_static(b"{}"), |Arguments(bytes)| bytes.clone());
-        let fields = fields(&whole).map_err(|error| format!("the arguments: {error}"))?;
-        let fields = fields.ok_or_else(|| format!("more than {MOST} arguments"))?;
+        let fields = fields(&whole)?;
         for (at, (name, _)) in fields.iter().enumerate() {
             if fields.iter().take(at).any(|(other, _)| other == name) {
                 return Err(format!("argument `{name}` is there twice"));
@@ -142,22 +141,18 @@ impl Given {
     }
 }
 
-/// The names and values of an object; `None` if there are too many.
-fn fields(whole: &Bytes) -> Result<Option<Vec<(String, Bytes)>>, JiterError> {
-    let mut json = Jiter::new(whole);
+/// The names and values of an object.
+fn fields(whole: &Bytes) -> Result<Vec<(String, Bytes)>, String> {
     let mut fields = Vec::new();
-    let mut name = json.next_object()?.map(str::to_owned);
-    while let Some(this) = name {
+    let wrong = |error| format!("the arguments: {error}");
+    let is_object = members(whole, wrong, |name, place| {
         if fields.len() == MOST {
-            return Ok(None);
+            return Err(format!("more than {MOST} arguments"));
         }
-        let value = json.peek()?;
-        let start = json.current_index();
-        json.known_skip(value)?;
-        fields.push((this, whole.slice(start..json.current_index())));
-        name = json.next_key()?.map(str::to_owned);
-    }
-    Ok(Some(fields))
+        fields.push((name.to_owned(), whole.slice(place)));
+        Ok(())
+    })?;
+    if is_object { Ok(fields) } else { Err("the arguments must be an object".to_owned()) }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! log for example, would decide in another.
 
 use super::sender::Subject;
+use ilo_drive::data::write::hex;
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 /// The call to which a question belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +39,7 @@ impl Bound {
 
     /// The same as a text, of which a journal makes a seal.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("state {:?} ", self.subject);
-        for byte in self.call {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        format!("state {:?} {}", self.subject, hex(&self.call))
     }
 }
 

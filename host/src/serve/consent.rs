@@ -239,11 +239,11 @@ pub(super) fn form(message: String) -> ElicitRequest {
     let yes = PrimitiveSchemaDefinition::Boolean(BooleanSchema::new());
     let mut schema = ElicitationSchema::new(BTreeMap::from([(YES.to_owned(), yes)]));
     schema.required = Some(vec![YES.to_owned()]);
-    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message,
-        requested_schema: schema,
-    })
+    form_of(message, schema)
+}
+
+pub(super) fn form_of(message: String, requested_schema: ElicitationSchema) -> ElicitRequest {
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
 /// Asks whether a call may be made, by a request.

@@ -14,8 +14,9 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::TcpListener;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
@@ -69,7 +70,9 @@ pub(super) async fn serve(
             request.extensions_mut().insert(own.clone());
             async move { Ok::<_, Infallible>(app.answer(request).await) }
         });
-        let connection = open.watch(builder.serve_connection(TokioIo::new(Prompt(stream)), service));
+        let (read, write) = stream.into_split();
+        let stream = TokioIo::new(tokio::io::join(Prompt(read), write));
+        let connection = open.watch(builder.serve_connection(stream, service));
         let task = tokio::spawn(async move {
             // A client that disconnects is not an error.
             drop(connection.await);
@@ -105,10 +108,10 @@ async fn place(
     taken
 }
 
-/// A connection that acknowledges immediately what it has read. Clients that write the head and body of a
-/// request separately and without `TCP_NODELAY` send the body only after the head is acknowledged, which the
-/// system delays by 40 ms.
-struct Prompt(TcpStream);
+/// The part of a connection that is read. It acknowledges immediately what it has read: clients that write the
+/// head and body of a request separately and without `TCP_NODELAY` send the body only after the head is
+/// acknowledged, which the system delays by 40 ms.
+struct Prompt(OwnedReadHalf);
 
 impl AsyncRead for Prompt {
     fn poll_read(
@@ -121,38 +124,8 @@ impl AsyncRead for Prompt {
         // mode.
         #[cfg(target_os = "linux")]
         if read.is_ready() {
-            drop(self.0.set_quickack(true));
+            drop(self.0.as_ref().set_quickack(true));
         }
         read
-    }
-}
-
-impl AsyncWrite for Prompt {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(context, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
     }
 }

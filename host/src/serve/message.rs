@@ -4,10 +4,12 @@
 //! its text. So the arguments of a call are cut out first. They stay bytes, and the code that answers the
 //! call reads them within bounds (`arguments`). The rest of the message must be small.
 
+use crate::json::{self, kind as kind_of};
 use axum::body::Bytes;
 use ilo_asm::text::shortened;
-use jiter::{Jiter, JiterError, Peek};
+use jiter::JiterError;
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use std::convert::identity;
 use std::ops::Range;
 
 /// The maximum size of a message without the arguments of its call.
@@ -146,23 +148,11 @@ pub(super) fn kind(text: &[u8], id: Option<&RequestId>) -> Result<Kind, Refused>
 
 fn members(text: &[u8]) -> Result<Kind, String> {
     let unreadable = |error: JiterError| format!("expected a message as JSON: {error}");
-    let mut json = Jiter::new(text);
-    match json.peek().map_err(unreadable)? {
-        Peek::Object => {}
-        Peek::Array => {
-            return Err("expected one message as a JSON object, found a list; MCP has no batches".to_owned());
-        }
-        other => return Err(format!("expected a message as a JSON object, found {}", named(other))),
-    }
     let mut found: Vec<String> = Vec::new();
-    let mut key = json.known_object().map_err(unreadable)?.map(str::to_owned);
-    while let Some(this) = key {
-        let value = json.peek().map_err(unreadable)?;
-        let start = json.current_index();
-        json.known_skip(value).map_err(unreadable)?;
-        let written = text.get(start..json.current_index()).unwrap_or_default();
+    let is_object = json::members(text, unreadable, |this, place| {
+        let written = text.get(place).unwrap_or_default();
         let shown = || shortened(&String::from_utf8_lossy(written), SHOWN);
-        match (this.as_str(), value) {
+        match (this, kind_of(written)) {
             ("jsonrpc", _) if written != b"\"2.0\"" => {
                 return Err(format!("expected `\"2.0\"` as `jsonrpc`, found `{}`", shown()));
             }
@@ -170,21 +160,28 @@ fn members(text: &[u8]) -> Result<Kind, String> {
                 let expected = "expected an integer of 64 bits or a text as `id`";
                 return Err(format!("{expected}, found `{}`; a notification has no `id`", shown()));
             }
-            ("method", value) if value != Peek::String => {
-                return Err(format!("expected a text as `method`, found {}", named(value)));
+            ("method", kind) if kind != "a text" => {
+                return Err(format!("expected a text as `method`, found {kind}"));
             }
-            ("params", value) if value != Peek::Object && value != Peek::Null => {
-                return Err(format!("expected an object as `params`, found {}", named(value)));
+            ("params", kind) if kind != "a record" && kind != "nil" => {
+                return Err(format!("expected an object as `params`, found {kind}"));
             }
             ("jsonrpc" | "id" | "method" | "params" | "result" | "error", _) => {
-                if found.contains(&this) {
+                if found.iter().any(|found| found == this) {
                     return Err(format!("`{this}` is there twice"));
                 }
-                found.push(this);
+                found.push(this.to_owned());
             }
             _ => {}
         }
-        key = json.next_key().map_err(unreadable)?.map(str::to_owned);
+        Ok(())
+    })?;
+    match kind_of(text) {
+        "a list" => {
+            return Err("expected one message as a JSON object, found a list; MCP has no batches".to_owned());
+        }
+        other if !is_object => return Err(format!("expected a message as a JSON object, found {other}")),
+        _ => {}
     }
     let has = |name: &str| found.iter().any(|found| found == name);
     if !has("jsonrpc") {
@@ -197,18 +194,6 @@ fn members(text: &[u8]) -> Result<Kind, String> {
         (false, _) => {
             Err("expected `method`, or `result` or `error` of an answer; found none of them".to_owned())
         }
-    }
-}
-
-/// The kind of a JSON value, in the words of the language.
-fn named(value: Peek) -> &'static str {
-    match value {
-        Peek::Null => "nil",
-        Peek::Object => "a record",
-        Peek::Array => "a list",
-        Peek::String => "a text",
-        Peek::True | Peek::False => "a bool",
-        _ => "a number",
     }
 }
 
@@ -228,68 +213,34 @@ pub(super) fn unknown_request(method: &str) -> ErrorData {
     ErrorData::invalid_params(format!("`params` of `{method}` must have {expected}"), None)
 }
 
-/// The relevant keys of a message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Key {
-    Id,
-    Params,
-    Other,
-}
-
-impl Key {
-    fn of(text: &str) -> Key {
-        match text {
-            "id" => Key::Id,
-            "params" => Key::Params,
-            _ => Key::Other,
-        }
-    }
-}
-
 fn places(text: &[u8]) -> Result<Places, JiterError> {
-    let (mut json, mut places) = (Jiter::new(text), Places::default());
-    let first = json.peek()?;
-    if first != Peek::Object {
-        json.known_skip(first)?;
-        json.finish()?;
-        return Ok(places);
-    }
-    let mut key = json.known_object()?.map(Key::of);
-    while let Some(this) = key {
-        let value = json.peek()?;
-        let start = json.current_index();
-        if this == Key::Params && value == Peek::Object {
-            params(&mut json, &mut places)?;
-        } else {
-            json.known_skip(value)?;
+    let mut places = Places::default();
+    json::members(text, identity, |name, place| {
+        let value = text.get(place.clone()).unwrap_or_default();
+        match name {
+            "id" => places.id = Some(place),
+            "params" if value.starts_with(b"{") => return params(value, place.start, &mut places),
+            _ => {}
         }
-        if this == Key::Id {
-            places.id = Some(start..json.current_index());
-        }
-        key = json.next_key()?.map(Key::of);
-    }
-    json.finish()?;
+        Ok(())
+    })?;
     Ok(places)
 }
 
-/// Walks over the parameters, an object that begins here.
-fn params(json: &mut Jiter<'_>, places: &mut Places) -> Result<(), JiterError> {
-    let mut is_arguments = json.known_object()?.map(|key| key == "arguments");
-    while let Some(arguments) = is_arguments {
-        let value = json.peek()?;
-        let start = json.current_index();
-        json.known_skip(value)?;
-        if arguments {
+/// Walks over the parameters, an object that begins at a place.
+fn params(text: &[u8], start: usize, places: &mut Places) -> Result<(), JiterError> {
+    let walked = json::members(text, identity, |name, place| {
+        if name == "arguments" {
             places.twice |= places.arguments.is_some();
-            match value {
-                Peek::Object => places.arguments = Some(start..json.current_index()),
-                Peek::Null => {}
-                other => places.other = Some(named(other)),
+            match kind_of(text.get(place.clone()).unwrap_or_default()) {
+                "a record" => places.arguments = Some(start + place.start..start + place.end),
+                "nil" => {}
+                other => places.other = Some(other),
             }
         }
-        is_arguments = json.next_key()?.map(|key| key == "arguments");
-    }
-    Ok(())
+        Ok(())
+    });
+    walked.map(drop)
 }
 
 fn request_id(text: &[u8]) -> Option<RequestId> {

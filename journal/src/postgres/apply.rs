@@ -81,22 +81,19 @@ fn first_rows(new: &[&Prepared]) -> Vec<(Vec<u8>, Decided, Vec<u8>)> {
     let mut rows = Vec::new();
     for new in new {
         let key = new.run.key.to_vec();
-        let row = |call: u64, tool: &str, what: &str, detail: &[u8]| Decided {
-            run: 0,
-            call,
-            at: new.run.started,
-            tool: tool.to_owned(),
-            what: what.to_owned(),
-            who: String::new(),
-            detail: detail.to_vec(),
-        };
+        let row =
+            |call, what: &str, detail: &[u8]| Decided::noted(0, call, new.run.started, what, detail.to_vec());
         if let Some(tools) = &new.tools {
-            rows.push((key.clone(), row(0, "", TOOLS, tools), [&key[..], b"t"].concat()));
+            rows.push((key.clone(), row((0, ""), TOOLS, tools), [&key[..], b"t"].concat()));
         }
         if let Some(live) = &new.live
             && let Some(expects) = &live.expects
         {
-            rows.push((key.clone(), row(live.call, &live.tool, EXPECTS, expects), [&key[..], b"e"].concat()));
+            rows.push((
+                key.clone(),
+                row((live.call, &live.tool), EXPECTS, expects),
+                [&key[..], b"e"].concat(),
+            ));
         }
         for (called, at) in new.calls.iter().zip(0_u64..) {
             rows.push((key.clone(), called.clone(), [&key[..], b"c", &at.to_le_bytes()[..]].concat()));

@@ -226,13 +226,7 @@ fn started(new: &Prepared, runs: &[Run]) -> Result<Written> {
     let started = match (own, named()) {
         (Some(run), _) => {
             let run = Run { id: run.id, ..new.run.clone() };
-            let lease = new.live.as_ref().map(|live| Lease {
-                state: live.state,
-                call: live.call,
-                epoch: live.epoch,
-                owner: new.owner,
-                run: run.clone(),
-            });
+            let lease = new.live.as_ref().map(|live| Lease::of(live, new.owner, run.clone()));
             Started { run: RunId(run.id), is_new: true, lease }
         }
         (None, Some(found)) => {

@@ -128,26 +128,12 @@ impl Tables {
                 let live = Live { run: run.id, ..live.clone() };
                 self.insert_live(&live)?;
                 self.insert_expects(&live)?;
-                Some(Lease {
-                    state: live.state,
-                    call: live.call,
-                    epoch: live.epoch,
-                    owner: new.owner,
-                    run: run.clone(),
-                })
+                Some(Lease::of(&live, new.owner, run.clone()))
             }
         };
         self.insert_run(&run)?;
         if let Some(tools) = &new.tools {
-            self.insert_decision(&Decided {
-                run: run.id,
-                call: 0,
-                at: run.started,
-                tool: String::new(),
-                what: TOOLS.to_owned(),
-                who: String::new(),
-                detail: tools.clone(),
-            })?;
+            self.insert_decision(&Decided::noted(run.id, (0, ""), run.started, TOOLS, tools.clone()))?;
         }
         self.insert_metadata(&run, &new.metadata)?;
         self.insert_calls(run.id, &new.calls)?;
@@ -159,16 +145,9 @@ impl Tables {
         if metadata.is_empty() {
             return Ok(());
         }
-        self.insert_decision(&Decided {
-            run: run.id,
-            call: 0,
-            // The signatures of tools have the time of the start.
-            at: run.started.saturating_add(1),
-            tool: String::new(),
-            what: METADATA.to_owned(),
-            who: String::new(),
-            detail: packed(metadata),
-        })
+        // The signatures of tools have the time of the start.
+        let at = run.started.saturating_add(1);
+        self.insert_decision(&Decided::noted(run.id, (0, ""), at, METADATA, packed(metadata)))
     }
 
     fn insert_program(&self, run: &Run, program: &[u8]) -> Result<()> {

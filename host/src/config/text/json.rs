@@ -1,9 +1,10 @@
 //! Parses a tools file in JSON into values, without the content of schemas.
 
 use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
+use crate::json::{kind, members};
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read, repeated};
 use ilo_drive::data::{Data, Fields};
-use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
+use jiter::{JiterError, JiterErrorType, JsonErrorType};
 use std::ops::Range;
 
 /// Reads a text.
@@ -11,19 +12,13 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
     if text.len() > FILE {
         return Err((Some(FILE), ReadErrorKind::Bytes(FILE).to_string()));
     }
-    let mut reader =
-        Reader { json: Jiter::new(text.as_bytes()), text, schemas: Vec::new(), unread: Unread::new() };
-    let data = match reader.peek()? {
-        Peek::Object => reader.record(Record::Root)?,
-        peek => reader.value(peek)?,
-    };
-    let end = reader.json.current_index();
-    reader.json.finish().map_err(|_| (Some(end), ReadErrorKind::Trailing.to_string()))?;
+    let mut reader = Reader { text, schemas: Vec::new(), unread: Unread::new() };
+    let (whole, is_record) = (0..text.len(), kind(text.as_bytes()) == "a record");
+    let data = if is_record { reader.record(whole, Record::Root)? } else { reader.value(whole)? };
     Ok(Parsed { data, unread: reader.unread })
 }
 
 struct Reader<'t> {
-    json: Jiter<'t>,
     text: &'t str,
     /// The schemas of the current tool.
     schemas: Vec<(&'static str, Range<usize>)>,
@@ -43,6 +38,7 @@ const SCHEMAS: [&str; 2] = ["input_schema", "output_schema"];
 
 fn wrong(error: &JiterError) -> Wrong {
     let why = match &error.error_type {
+        JiterErrorType::JsonError(JsonErrorType::TrailingCharacters) => ReadErrorKind::Trailing.to_string(),
         JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded) => {
             ReadErrorKind::Depth(DEPTH).to_string()
         }
@@ -52,53 +48,44 @@ fn wrong(error: &JiterError) -> Wrong {
 }
 
 impl Reader<'_> {
-    fn peek(&mut self) -> Result<Peek, Wrong> {
-        self.json.peek().map_err(|error| wrong(&error))
-    }
-
     /// Reads a record. Only records that enclose schemas recurse, so the depth is at most three.
-    fn record(&mut self, record: Record) -> Result<Data, Wrong> {
-        let start = self.json.current_index();
+    fn record(&mut self, at: Range<usize>, record: Record) -> Result<Data, Wrong> {
+        let text = self.text.get(at.clone()).unwrap_or_default();
         let mut fields = Vec::new();
-        let mut key = self.json.known_object().map_err(|error| wrong(&error))?.map(str::to_owned);
-        while let Some(name) = key {
-            let peek = self.peek()?;
-            let schema = SCHEMAS.into_iter().find(|&schema| schema == name);
-            let value = match (record, schema, peek) {
-                (Record::Root, _, Peek::Object) if name == "tools" => self.record(Record::Tools)?,
-                (Record::Tools, _, Peek::Object) => {
-                    let tool = self.record(Record::Tool)?;
-                    if !self.schemas.is_empty() {
-                        self.unread.insert(name.clone(), std::mem::take(&mut self.schemas));
+        // The outermost record has met every error of syntax.
+        members(
+            text.as_bytes(),
+            |error| wrong(&error),
+            |name, place| {
+                let is_record = text.get(place.clone()).is_some_and(|value| value.starts_with('{'));
+                let place = at.start + place.start..at.start + place.end;
+                let schema = SCHEMAS.into_iter().find(|&schema| schema == name);
+                let value = match (record, schema) {
+                    (Record::Root, _) if is_record && name == "tools" => self.record(place, Record::Tools)?,
+                    (Record::Tools, _) if is_record => {
+                        let tool = self.record(place, Record::Tool)?;
+                        if !self.schemas.is_empty() {
+                            self.unread.insert(name.to_owned(), std::mem::take(&mut self.schemas));
+                        }
+                        tool
                     }
-                    tool
-                }
-                (Record::Tool, Some(schema), Peek::Object) => {
-                    let range = self.skipped(peek)?;
-                    self.schemas.push((schema, range));
-                    Data::Record(Fields::new())
-                }
-                (_, _, Peek::String) => Data::from(self.json.known_str().map_err(|error| wrong(&error))?),
-                _ => self.value(peek)?,
-            };
-            fields.push((name, value));
-            key = self.json.next_key().map_err(|error| wrong(&error))?.map(str::to_owned);
-        }
+                    (Record::Tool, Some(schema)) if is_record => {
+                        self.schemas.push((schema, place));
+                        Data::Record(Fields::new())
+                    }
+                    _ => self.value(place)?,
+                };
+                fields.push((name.to_owned(), value));
+                Ok(())
+            },
+        )?;
         match repeated(&fields) {
-            Some(key) => Err((Some(start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
+            Some(key) => Err((Some(at.start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
             None => Ok(Data::Record(fields.into())),
         }
     }
 
-    /// Skips a value.
-    fn skipped(&mut self, peek: Peek) -> Result<Range<usize>, Wrong> {
-        let start = self.json.current_index();
-        self.json.known_skip(peek).map_err(|error| wrong(&error))?;
-        Ok(start..self.json.current_index())
-    }
-
-    fn value(&mut self, peek: Peek) -> Result<Data, Wrong> {
-        let range = self.skipped(peek)?;
+    fn value(&mut self, range: Range<usize>) -> Result<Data, Wrong> {
         let bounds = Bounds { bytes: FILE, depth: DEPTH, values: VALUES };
         let text = self.text.get(range.clone()).unwrap_or_default();
         read(text.as_bytes(), &bounds)

@@ -1,7 +1,7 @@
 //! The calls of one run: each is a task, and every attempt at it another one, so that a tool that holds its
 //! thread keeps neither the run nor the limits of its call waiting.
 
-use super::super::Timed;
+use super::super::{BothLimits, Timed};
 use super::Shared;
 use super::ask::{Ask, ask};
 use crate::interrupt::Interrupt;
@@ -37,10 +37,7 @@ pub(super) struct Calls {
     ask: Option<Ask>,
     /// The span of the run.
     span: Span,
-    /// The limits of read-only calls, which a cancel ends.
-    limits: CallLimits,
-    /// The limits of calls that are awaited even then; the question before such a call is not awaited.
-    patient: CallLimits,
+    limits: BothLimits,
     tasks: JoinSet<Ended>,
     /// The interrupts of calls that have not ended.
     interrupts: HashMap<CallTicket, Interrupt>,
@@ -74,9 +71,9 @@ struct Call {
 
 impl Calls {
     pub(super) fn new(shared: Arc<Shared>, ask: Option<Ask>, span: &Span) -> Calls {
-        let (limits, patient) = shared.options.both_call_limits();
+        let limits = shared.options.both_call_limits();
         let (span, tasks) = (span.clone(), JoinSet::new());
-        Calls { shared, ask, span, limits, patient, tasks, interrupts: HashMap::new() }
+        Calls { shared, ask, span, limits, tasks, interrupts: HashMap::new() }
     }
 
     /// Whether a person can be asked about several calls together.
@@ -88,13 +85,7 @@ impl Calls {
     pub(super) fn start(&mut self, start: Start, foreseen: Arc<[(String, Data)]>) {
         let Start { ticket, tool, arguments, kind, key, confirmed, .. } = start;
         let until = if kind == CallKind::Entry { Instant::now() + FAR } else { self.shared.clock.until() };
-        let limits = match kind {
-            CallKind::Ahead | CallKind::Read => self.limits.clone(),
-            CallKind::Change => self.patient.clone(),
-            CallKind::Undo | CallKind::Entry => {
-                CallLimits { cancel: Interrupt::default(), ..self.patient.clone() }
-            }
-        };
+        let limits = self.limits.of(kind);
         let interrupt = limits.interrupt.child();
         self.interrupts.insert(ticket, interrupt.clone());
         let span = self.shared.trace.as_ref().and_then(Trace::call);
