@@ -73,6 +73,7 @@ pub fn mcp_messages(bytes: &[u8]) {
         options: Options { limits, ..Options::default() },
         runs: 2,
         runs_of_client: 2,
+        journal_of_client: 0,
         source: 1 << 16,
         question: Duration::from_secs(1),
         durable: None,

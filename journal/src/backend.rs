@@ -186,6 +186,8 @@ pub(crate) trait Reads {
     fn count(&self) -> Result<BTreeMap<&'static str, i64>>;
     /// How many runs of a subject have not ended.
     fn unfinished(&self, subject: &str) -> Result<usize>;
+    /// How many bytes the runs of a subject take: what they hold, and each of their programs once.
+    fn bytes_of(&self, subject: &str) -> Result<usize>;
     /// The runs after this one that a process may take now: those that wait for no person and no later time.
     fn continuable(&self, now: i64, after: i64, most: usize) -> Result<Vec<i64>>;
     /// Calls a function once with each run that has not ended and of which something cannot be read.

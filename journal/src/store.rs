@@ -18,8 +18,8 @@ use crate::queue::Ticket;
 use crate::row::{CALLED, Decided, EXPECTS, Live, METADATA, Run, TOOLS};
 use crate::sqlite::{Sqlite, portable};
 use crate::state::State;
+use ilo_drive::data::write::hex;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -416,6 +416,14 @@ impl Store {
         self.backend.reads().unfinished(subject)
     }
 
+    /// How many bytes the runs of a subject take: what they hold, and each of their programs once.
+    ///
+    /// # Errors
+    /// If the file of the journal cannot be used.
+    pub fn bytes_of(&self, subject: &str) -> Result<usize> {
+        self.backend.reads().bytes_of(subject)
+    }
+
     /// The runs that a process may continue now, in the order of starting: they wait for no person and no
     /// later time. Another process may be at work on some of them.
     ///
@@ -560,12 +568,7 @@ impl Store {
     pub fn handle(&self, run: RunId, part: &str) -> Result<String> {
         let key = self.backend.reads().run(run.0)?.key;
         let hash = sha256(&[&b"handle"[..], &key, part.as_bytes()].concat());
-        let mut text = String::new();
-        for byte in hash.iter().take(16) {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(text)
+        Ok(hex(hash.get(..16).unwrap_or_default()))
     }
 
     /// Records that a run cannot continue with this build or these tools, and why. A later owner finds its

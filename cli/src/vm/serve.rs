@@ -114,6 +114,9 @@ struct ClientLimits {
     /// Runs at a time, for one client: a subject with --issuer or --subject-header, otherwise an address
     #[arg(long, value_name = "N", default_value_t = 4)]
     max_client_runs: usize,
+    /// Mebibytes of the journal that the runs of one subject may take before it starts another
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    max_client_journal: usize,
     /// How long a question to a person may be open before it counts as refused
     #[arg(long, value_name = "MS", default_value_t = 120_000)]
     question_timeout: u64,
@@ -162,6 +165,7 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
         options: Options { telemetry: telemetry.clone(), ..options },
         runs: args.clients.max_runs.max(1),
         runs_of_client: args.clients.max_client_runs.max(1),
+        journal_of_client: args.clients.max_client_journal.saturating_mul(1 << 20),
         source: args.files.max_source,
         question: Duration::from_millis(args.clients.question_timeout),
         durable: durable(args)?,

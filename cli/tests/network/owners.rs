@@ -34,12 +34,17 @@ struct Client<'s>(&'s Shop, String);
 
 impl Shop {
     fn open(with_journal: bool) -> Shop {
+        Shop::with(with_journal, &[])
+    }
+
+    fn with(with_journal: bool, options: &[&str]) -> Shop {
         let (issuer, folder) = (Issuer::start(), TempDir::new().unwrap());
         let path = |name: &str| folder.path().join(name).display().to_string();
         fs::write(path("tools.json"), TOOLS).unwrap();
         fs::write(path("p.ilo"), PROGRAM).unwrap();
         let (tools, journal, program) = (path("tools.json"), path("j"), path("p.ilo"));
         let mut more = vec!["--tools", &tools, "--approver-scope", "approve", &program];
+        more.extend(options);
         if with_journal {
             more.extend(["--journal", &journal]);
         }
@@ -240,6 +245,29 @@ fn an_owner_has_only_so_many_tasks_that_have_not_ended() {
     let refused = ada.ask("tools/call", json!({"name": "f", "arguments": {"n": 5}}));
     let why = "1000 runs of this subject have not ended; decide on them or cancel them";
     assert_eq!(refused["message"], why, "{refused}");
+    shop.client(&json!({"sub": "eve"})).start();
+}
+
+/// An owner whose runs end at once cannot fill the disk.
+#[test]
+fn an_owner_has_only_its_part_of_the_journal() {
+    let shop = Shop::with(true, &["--max-client-journal", "1"]);
+    let ada = shop.client(&json!({}));
+    ada.start();
+    let store = Store::open(&shop.folder.path().join("j"), &Options::default()).unwrap();
+    let (subject, limits) = (format!("{} sub ada", shop.issuer.url), RunLimits::default());
+    let new = NewRun {
+        name: None,
+        input: b"",
+        program: b"",
+        function: "f",
+        limits: &limits,
+        subject: Some(&subject),
+    };
+    let outcome = format!(r#"{{"status":"ok","value":"{}"}}"#, "x".repeat(1 << 20));
+    store.start(&new, &FirstRecord::Ended(outcome.as_bytes())).unwrap().wait().unwrap();
+    let refused = ada.ask("tools/call", json!({"name": "f", "arguments": {"n": 5}}));
+    assert!(refused.to_string().contains("take 1 MiB of the journal"), "{refused}");
     shop.client(&json!({"sub": "eve"})).start();
 }
 

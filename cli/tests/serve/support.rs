@@ -102,11 +102,15 @@ impl Served {
 
     /// The whole answer to a request with these header lines, which name the host.
     pub(crate) fn post(&self, headers: &str, body: &str) -> String {
+        let mut answer = String::new();
+        self.posted(headers, body).read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// The connection on which the answer to such a request comes.
+    fn posted(&self, headers: &str, body: &str) -> TcpStream {
         let head = "content-type: application/json\r\naccept: application/json, text/event-stream\r\n";
-        self.request(
-            &format!("POST /mcp HTTP/1.1\r\n{headers}{head}content-length: {}\r\n", body.len()),
-            body,
-        )
+        self.begin(&format!("POST /mcp HTTP/1.1\r\n{headers}{head}content-length: {}\r\n", body.len()), body)
     }
 
     /// The whole answer to a request, on a connection of its own.
@@ -155,6 +159,13 @@ impl Served {
 
     /// The same with another header line.
     pub(crate) fn call_with(&self, header: &str, tool: &str, arguments: &str, more: &str) -> String {
+        let mut answer = String::new();
+        self.called(header, tool, arguments, more).read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// The connection on which the answer to such a call comes.
+    pub(crate) fn called(&self, header: &str, tool: &str, arguments: &str, more: &str) -> TcpStream {
         let head = format!(
             "{}{header}mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\n",
             self.host()
@@ -162,7 +173,7 @@ impl Served {
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},"_meta":{META}{more}}}}}"#
         );
-        self.post(&head, &body)
+        self.posted(&head, &body)
     }
 
     /// The most memory that the server has used so far, in bytes.

@@ -28,6 +28,12 @@ const LOOK: Duration = Duration::from_secs(1);
 const QUEUED: usize = 64;
 const QUEUED_OF_NOBODY: usize = 1_000;
 
+/// More than nearly every run takes of a journal: of an owner with room for more, the size is looked at after
+/// so many runs.
+const LARGE: usize = 16 << 20;
+/// The most owners of whom it is known.
+const OWNERS: usize = 10_000;
+
 /// Records runs in a journal. Its methods block; the errors are messages.
 pub trait Durable: Send + Sync {
     /// Starts a run and drives it until it ends or waits for somebody. `begun` gets its number once it is in
@@ -72,6 +78,12 @@ pub trait Durable: Send + Sync {
     /// # Errors
     /// If the journal cannot be used.
     fn unfinished(&self, owner: &str) -> Result<usize, String>;
+
+    /// How many bytes of the journal the runs of an owner take.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    fn bytes_of(&self, owner: &str) -> Result<usize, String>;
 
     /// Records the decision of a person on a call; `who` is the owner of the request, if it has one.
     ///
@@ -173,6 +185,8 @@ pub(super) struct Keeping {
     under_way: Mutex<HashMap<u64, UnderWay>>,
     /// The runs that wait for a slot to be continued, with their owners.
     queued: Mutex<BTreeMap<u64, Option<String>>>,
+    /// How many runs an owner may start before the size of its runs is looked at again.
+    allowed: Mutex<HashMap<String, usize>>,
     /// The client for runs without an owner.
     own: Arc<Client>,
     /// Signals that somebody has made a decision.
@@ -228,7 +242,32 @@ impl Observer for Follow<'_> {
 
 impl Keeping {
     pub(super) fn new(durable: Arc<dyn Durable>, own: Arc<Client>) -> Keeping {
-        Keeping { durable, under_way: Mutex::default(), queued: Mutex::default(), own, news: Notify::new() }
+        let (under_way, queued, allowed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Keeping { durable, under_way, queued, allowed, own, news: Notify::new() }
+    }
+
+    /// Counts a run that an owner starts. The error is that its runs take this much of the journal, or why that
+    /// is not known.
+    pub(super) fn has_room(&self, owner: &str, most: usize) -> Result<(), String> {
+        let allowed = || self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = allowed().remove(owner).filter(|left| *left > 0);
+        let left = match known {
+            Some(left) => left,
+            None => most.saturating_sub(self.durable.bytes_of(owner)?).div_ceil(LARGE),
+        };
+        let left = left.checked_sub(1).ok_or_else(|| {
+            let most = most >> 20;
+            format!(
+                "the runs of this subject take {most} MiB of the journal (`--max-client-journal`); ended ones are \
+                 removed after 30 days, or with `ilo-vm runs prune`"
+            )
+        })?;
+        let mut allowed = allowed();
+        if allowed.len() >= OWNERS {
+            allowed.clear();
+        }
+        allowed.insert(owner.to_owned(), left);
+        Ok(())
     }
 
     fn queued(&self) -> MutexGuard<'_, BTreeMap<u64, Option<String>>> {

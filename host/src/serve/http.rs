@@ -9,7 +9,7 @@ use super::message::{Kind, Refused, kind, split};
 use super::resource::{Issuer, METADATA};
 use super::sender::Counted;
 use super::sessions::{Connected, Sessions, is_named};
-use super::slots::{Client, REQUESTS_OF_CLIENT, Slots};
+use super::slots::{Client, REQUESTS_OF_CLIENT, Slots, Unread};
 use super::{Address, Arriving, Service, Serving, Session, Shared, listen};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
@@ -207,7 +207,10 @@ impl Visitor {
                 format!("{REQUESTS_OF_CLIENT} requests of this client are under way; try again later\n");
             (StatusCode::TOO_MANY_REQUESTS, why).into_response()
         })?;
+        let unread = Unread::of(client);
         head.extensions.insert(sender);
+        // The library keeps heads.
+        head.extensions.insert(Arc::downgrade(&unread));
         let named = is_named(&head.headers);
         let mut connected = self.sessions.connected(&head.headers, Some(counted.clone())).await;
         let ends = head.method == Method::DELETE && named;
@@ -224,7 +227,7 @@ impl Visitor {
             );
         }
         let headers = head.headers.clone();
-        let (whole, room) = self.whole(body, &headers, &client).await?;
+        let (whole, room) = self.whole(body, &headers, &unread.client).await?;
         let is_post = head.method == Method::POST;
         let listens = (head.method == Method::GET).then(|| counted.clone());
         let answering = connection.map(|connection| Answering::new(connection, listens));
@@ -253,7 +256,7 @@ impl Visitor {
             self.sessions.begun(answer.headers(), subject);
         }
         let held =
-            Held { _connected: connected, _room: room, _open: open, _client: client, _answering: answering };
+            Held { _connected: connected, _room: room, _open: open, _unread: unread, _answering: answering };
         Ok(answer.map(|body| Body::new(Tracked { body, _held: held })))
     }
 }
@@ -339,7 +342,7 @@ struct Held {
     _room: Option<Room>,
     /// Its place among the requests of its client.
     _open: OwnedSemaphorePermit,
-    _client: Arc<Client>,
+    _unread: Arc<Unread>,
     _answering: Option<Answering>,
 }
 

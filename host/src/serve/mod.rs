@@ -50,17 +50,18 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CustomRequest, CustomResult,
     ErrorData, GetTaskParams, GetTaskResult, Implementation, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
+    ServerConfig, SubscriptionFilter, TaskPayload, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use sender::Sender;
+use serde_json::Value;
 use sessions::Sessions;
-use slots::{Client, Slot, Slots};
+use slots::{Client, Slot, Slots, Unread};
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
@@ -98,6 +99,8 @@ pub struct Service {
     pub runs: usize,
     /// The most runs at a time for one client: a subject of an issuer or of a proxy, else an address.
     pub runs_of_client: usize,
+    /// The most bytes of a journal that the runs of one subject may take before it starts another.
+    pub journal_of_client: usize,
     /// The maximum size of a source.
     pub source: usize,
     /// How long a question to a person may be open.
@@ -298,11 +301,13 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(telemetry) = self.shared.now().service.options.telemetry.clone() else {
-            return self.begin(request, context).await;
-        };
-        let (begun, name) = (Instant::now(), request.name.clone());
-        let answer = Box::pin(self.begin(request, context)).await;
+        let (begun, name, unread) = (Instant::now(), request.name.clone(), unread_of(&context));
+        let answer = self.begin(request, context).await;
+        if let (Some(unread), Ok(CallToolResponse::Complete(result))) = (unread, &answer) {
+            let texts = result.content.iter().filter_map(|block| block.as_text());
+            unread.add(texts.map(|text| text.text.len()).sum());
+        }
+        let Some(telemetry) = self.shared.now().service.options.telemetry.clone() else { return answer };
         let error = match &answer {
             Err(error) => Some(error.code.0.to_string()),
             Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
@@ -329,7 +334,14 @@ impl ServerHandler for Session {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.task(request.task_id, sender_of(&context)).await.map(GetTaskResult::new)
+        let unread = unread_of(&context);
+        let _place = self.shared.slots.check(&self.client(&context)).await.map_err(busy)?;
+        let task = self.task(request.task_id, sender_of(&context)).await?;
+        if let (Some(unread), TaskPayload::Completed { result }) = (unread, &task.payload) {
+            let texts = result.get("content").and_then(Value::as_array).into_iter().flatten();
+            unread.add(texts.filter_map(|block| block.get("text")?.as_str()).map(str::len).sum());
+        }
+        Ok(GetTaskResult::new(task))
     }
 
     async fn update_task(
@@ -563,6 +575,11 @@ impl Running {
 /// Who sends a request over HTTP.
 fn sender_of(context: &RequestContext<RoleServer>) -> Option<&Sender> {
     context.extensions.get::<Parts>()?.extensions.get()
+}
+
+/// The budget in which the answer to a request over HTTP is counted, unless its client has left.
+fn unread_of(context: &RequestContext<RoleServer>) -> Option<Arc<Unread>> {
+    context.extensions.get::<Parts>()?.extensions.get::<Weak<Unread>>()?.upgrade()
 }
 
 /// The call of a request, to which its questions belong.

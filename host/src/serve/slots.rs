@@ -29,6 +29,10 @@ const CHECKS_OF_CLIENT: usize = 2;
 pub(super) const WAITING_OF_CLIENT: usize = 256;
 /// The most requests of one client over HTTP at a time, half of the connections.
 pub(super) const REQUESTS_OF_CLIENT: usize = 256;
+/// Bytes of answers that one client has not read, with which no more work is done for it, and the unit in which
+/// they are counted.
+const UNREAD_OF_CLIENT: usize = 32 << 20;
+const UNIT: usize = 16 << 10;
 /// The most cancelled runs of one client, and of all, whose calls have not ended.
 const LEFT_OF_CLIENT: usize = 4;
 const LEFT: usize = 32;
@@ -65,6 +69,8 @@ pub(super) struct Client {
     pub(super) requests: Arc<Semaphore>,
     /// Its bodies, in kilobytes.
     pub(super) bodies: Arc<Semaphore>,
+    /// The answers that it has not read, in units.
+    unread: Arc<Semaphore>,
 }
 
 impl Client {
@@ -78,7 +84,13 @@ impl Client {
             left: Arc::new(Semaphore::new(LEFT_OF_CLIENT)),
             requests: Arc::new(Semaphore::new(REQUESTS_OF_CLIENT)),
             bodies: Arc::new(Semaphore::new(bodies)),
+            unread: Arc::new(Semaphore::new(UNREAD_OF_CLIENT / UNIT)),
         })
+    }
+
+    /// Refuses a place if too many answers of the client were not read.
+    fn reads(&self, place: Place) -> Result<Place, Busy> {
+        if self.unread.available_permits() > 0 { Ok(place) } else { Err(Busy::Unread(UNREAD_OF_CLIENT)) }
     }
 
     fn share(&self, most: usize) -> Share {
@@ -126,7 +138,7 @@ impl Slots {
 
     /// Waits for a slot for a check or a search.
     pub(super) async fn check(&self, client: &Client) -> Result<Place, Busy> {
-        self.checks.take(client.share(CHECKS_OF_CLIENT)).await
+        client.reads(self.checks.take(client.share(CHECKS_OF_CLIENT)).await?)
     }
 
     /// Waits for a slot for a run.
@@ -134,7 +146,7 @@ impl Slots {
         if client.left.available_permits() == 0 {
             return Err(Busy::Left(LEFT_OF_CLIENT));
         }
-        let place = self.runs.take(client.share(client.runs)).await?;
+        let place = client.reads(self.runs.take(client.share(client.runs)).await?)?;
         if self.is_stopping() {
             return Err(Busy::Ending);
         }
@@ -166,6 +178,25 @@ impl Slots {
         self.stop.set();
         drop(timeout(longest, self.idle()).await);
         *self.under_way.borrow()
+    }
+}
+
+/// The answer to a request over HTTP, in the budget of its client until it was sent or the client has left.
+pub(super) struct Unread {
+    pub(super) client: Arc<Client>,
+    held: Mutex<Vec<OwnedSemaphorePermit>>,
+}
+
+impl Unread {
+    pub(super) fn of(client: Arc<Client>) -> Arc<Unread> {
+        Arc::new(Unread { client, held: Mutex::default() })
+    }
+
+    /// Counts an answer; of one that is larger than the rest of the budget, that rest.
+    pub(super) fn add(&self, bytes: usize) {
+        let unit = |_| Arc::clone(&self.client.unread).try_acquire_owned().ok();
+        let units = (0..bytes.div_ceil(UNIT)).map_while(unit);
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).extend(units);
     }
 }
 

@@ -16,10 +16,9 @@ use crate::tools::consent::Consent;
 use ilo_vm::calendar::to_millisecond;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitRequestParams,
-    ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema, ErrorData, InputRequest,
-    InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, StringSchema, Task, TaskPayload,
-    TaskStatus,
+    CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitResult,
+    ElicitationAction, ElicitationSchema, EnumSchema, ErrorData, InputRequest, InputRequiredResult,
+    InputResponses, PrimitiveSchemaDefinition, StringSchema, Task, TaskPayload, TaskStatus,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
@@ -163,11 +162,7 @@ fn doubt_form(message: String) -> ElicitRequest {
         ("value".to_owned(), PrimitiveSchemaDefinition::String(value)),
     ]));
     schema.required = Some(vec!["was".to_owned()]);
-    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message,
-        requested_schema: schema,
-    })
+    consent::form_of(message, schema)
 }
 
 /// The decision of a person, if there is one.
@@ -270,6 +265,9 @@ impl Session {
         let (stand, kept) = (self.shared.now(), Arc::clone(&keeping));
         let (kind, whose) = (work.kind(), owner.clone());
         let driving = spawn_blocking(move || {
+            let most = stand.service.journal_of_client;
+            let room = whose.as_ref().map_or(Ok(()), |owner| kept.has_room(owner, most));
+            room.map_err(|why| Box::new(answer::refusal(kind, &why)))?;
             let Prepared { program, function, input, output, .. } = work.prepare(&stand.service)?;
             let (owner, output) = (whose.as_deref(), output.as_ref());
             let new = NewRun { program: &program, function, input: &input, owner, output };

@@ -54,6 +54,8 @@ pub(super) enum Busy {
     Short,
     /// So many cancelled runs of this client have not ended.
     Left(usize),
+    /// This client has so many bytes of answers to read.
+    Unread(usize),
     /// The server is ending.
     Ending,
 }
@@ -68,6 +70,11 @@ impl std::fmt::Display for Busy {
                 f,
                 "{runs} cancelled runs of this client still wait for the end of a call; nothing was done, \
                  try again later"
+            ),
+            Busy::Unread(bytes) => write!(
+                f,
+                "this client has not read {} MiB of answers; nothing was done, read them and try again",
+                bytes >> 20
             ),
             Busy::Short => {
                 f.write_str("the server is short of connections; nothing was done, try again later")

@@ -68,6 +68,13 @@ impl Postgres {
         self.ask(sql, params)?.first().map(read).transpose()
     }
 
+    /// A number about the runs of a subject.
+    fn number_of(&self, sql: &str, subject: &str) -> Result<usize> {
+        let sql = sql.replace("{s}", &self.schema);
+        let number: Option<i64> = self.one(sql, vec![text(subject)], |row| get(row, 0))?;
+        Ok(number.and_then(|number| usize::try_from(number).ok()).unwrap_or(0))
+    }
+
     /// Removes runs that ended before a time. Returns how many.
     pub(crate) fn remove(&self, before: i64) -> Result<usize> {
         const TOGETHER: i64 = 1000;
@@ -222,12 +229,17 @@ impl Reads for Postgres {
     }
 
     fn unfinished(&self, subject: &str) -> Result<usize> {
-        let sql = format!(
-            "SELECT count(*) FROM {0}.live l JOIN {0}.run r ON r.id = l.run WHERE r.subject = $1",
-            self.schema
-        );
-        let count: Option<i64> = self.one(sql, vec![text(subject)], |row| get(row, 0))?;
-        Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(0))
+        let sql = "SELECT count(*) FROM {s}.live l JOIN {s}.run r ON r.id = l.run WHERE r.subject = $1";
+        self.number_of(sql, subject)
+    }
+
+    fn bytes_of(&self, subject: &str) -> Result<usize> {
+        let sql = "SELECT (coalesce(sum(length(r.limits) + coalesce(length(r.outcome), 0) \
+             + coalesce(length(l.snapshot), 0) + coalesce(length(l.answer), 0) + coalesce((SELECT \
+             sum(length(d.detail)) FROM {s}.decision d WHERE d.run = r.id), 0)), 0) + (SELECT \
+             coalesce(sum(length(p.bytes)), 0) FROM {s}.program p WHERE p.hash IN (SELECT program FROM {s}.run \
+             WHERE subject = $1)))::bigint FROM {s}.run r LEFT JOIN {s}.live l ON l.run = r.id WHERE r.subject = $1";
+        self.number_of(sql, subject)
     }
 
     fn continuable(&self, now: i64, after: i64, most: usize) -> Result<Vec<i64>> {

@@ -181,7 +181,11 @@ impl Reads for Sqlite {
     }
 
     fn unfinished(&self, subject: &str) -> Result<usize> {
-        reads::unfinished(&self.reader(), subject)
+        reads::number_of(&self.reader(), reads::UNFINISHED, subject)
+    }
+
+    fn bytes_of(&self, subject: &str) -> Result<usize> {
+        reads::number_of(&self.reader(), reads::BYTES, subject)
     }
 
     fn continuable(&self, now: i64, after: i64, most: usize) -> Result<Vec<i64>> {

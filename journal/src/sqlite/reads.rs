@@ -72,12 +72,19 @@ pub(crate) fn of_key(connection: &Connection, key: &[u8; RUN_KEY]) -> Result<Opt
 }
 
 /// How many runs of a subject have not ended.
-pub(crate) fn unfinished(connection: &Connection, subject: &str) -> Result<usize> {
-    let mut statement = connection.prepare_cached(
-        "SELECT count(*) FROM live CROSS JOIN run ON run.id = live.run WHERE run.subject = ?",
-    )?;
-    let count: i64 = statement.query_row([subject], |row| row.get(0))?;
-    Ok(usize::try_from(count).unwrap_or(0))
+pub(crate) const UNFINISHED: &str =
+    "SELECT count(*) FROM live CROSS JOIN run ON run.id = live.run WHERE run.subject = ?1";
+/// How many bytes they take.
+pub(crate) const BYTES: &str = "SELECT ifnull(sum(length(run.limits) + ifnull(length(run.outcome), 0) \
+     + ifnull(length(live.snapshot), 0) + ifnull(length(live.answer), 0) \
+     + ifnull((SELECT sum(length(detail)) FROM call WHERE call.run = run.id), 0)), 0) + (SELECT \
+     ifnull(sum(length(bytes)), 0) FROM program WHERE hash IN (SELECT program FROM run WHERE subject = ?1)) \
+     FROM run LEFT JOIN live ON live.run = run.id WHERE run.subject = ?1";
+
+/// A number about the runs of a subject.
+pub(crate) fn number_of(connection: &Connection, sql: &str, subject: &str) -> Result<usize> {
+    let number: i64 = connection.prepare_cached(sql)?.query_row([subject], |row| row.get(0))?;
+    Ok(usize::try_from(number).unwrap_or(0))
 }
 
 /// A setting of the journal that is a number; damage is never taken for one.

@@ -199,13 +199,8 @@ impl Durable for Served {
                         in_doubt: live.state == State::Doubt,
                     })
                 } else {
-                    let state = live.status().name();
-                    Now::Works(format!(
-                        "{state} at call {} of `{}`: {}",
-                        live.call,
-                        live.tool,
-                        live.state.advice()
-                    ))
+                    let (state, advice) = (live.status().name(), live.state.advice());
+                    Now::Works(format!("{state} at call {} of `{}`: {advice}", live.call, live.tool))
                 };
                 (now, live.since)
             }
@@ -214,15 +209,16 @@ impl Durable for Served {
     }
 
     fn owner(&self, run: u64) -> Result<Option<String>, String> {
-        match self.store.subject(id(run)) {
-            Ok(subject) => Ok(subject),
-            Err(error) if error.code == ErrorCode::NoRun => Ok(None),
-            Err(error) => Err(told(error)),
-        }
+        let none = |error: Error| if error.code == ErrorCode::NoRun { Ok(None) } else { Err(told(error)) };
+        self.store.subject(id(run)).or_else(none)
     }
 
     fn unfinished(&self, owner: &str) -> Result<usize, String> {
         self.store.unfinished(owner).map_err(told)
+    }
+
+    fn bytes_of(&self, owner: &str) -> Result<usize, String> {
+        self.store.bytes_of(owner).map_err(told)
     }
 
     fn decide(&self, run: u64, call: u64, verdict: &Verdict, who: Option<&str>) -> Result<(), String> {
