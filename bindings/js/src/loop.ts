@@ -357,7 +357,8 @@ export class Loop {
         const reason = reasonOf(this.options.signal);
         if (reason) this.runner.call(() => this.drive.because(reason));
         for (const under of [...this.under.values()]) {
-            if (under.kind === AHEAD || under.kind === READ || under.isAsked) this.interrupt(under, "the run is cancelled");
+            const isHeld = under.isAsked || (under.kind === CHANGE && under.context.isHeld);
+            if (under.kind === AHEAD || under.kind === READ || isHeld) this.interrupt(under, "the run is cancelled");
             else if (under.kind === CHANGE) under.context.abort("the run is cancelled");
         }
         this.stir();
@@ -570,9 +571,12 @@ export class Loop {
         under.timer = setTimeout(() => this.isOpen(under) && this.attempt(under, retry), pause);
     }
 
-    /** Settles a call whose result is not known. */
+    /** Settles a call whose result is not known. If its arguments were still being compared, it was not made. */
     protected inDoubt(under: Under, message: string): void {
-        this.end(under, () => this.drive.inDoubt(under.ticket, message));
+        this.end(under, () => {
+            if (under.context.isHeld) this.drive.fail(under.ticket, JSON.stringify(message));
+            else this.drive.inDoubt(under.ticket, message);
+        });
     }
 
     /** Settles a call whose time is over. */
@@ -580,11 +584,10 @@ export class Loop {
         if (!this.isOpen(under)) return;
         under.context.abort("the call is late");
         const message = `tool \`${under.tool.name}\` took longer than its limit of ${Math.round(own)} ms`;
+        if (under.context.isHeld) return this.inDoubt(under, message);
         if (this.recording && !under.tool.readOnly) return this.suspend(under, message, "doubt");
-        this.end(under, () => {
-            if (isRunOver) return this.drive.timedOut(under.ticket);
-            this.drive.inDoubt(under.ticket, message);
-        });
+        if (isRunOver) this.end(under, () => this.drive.timedOut(under.ticket));
+        else this.inDoubt(under, message);
     }
 
     private interrupt(under: Under, why: string): void {

@@ -81,6 +81,8 @@ type Listener = EventListenerOrEventListenerObject;
 export class Context implements CallContext {
     key: string | undefined;
     observers: Observers | undefined;
+    /** Whether its arguments are still being compared, so that the tool was not called. */
+    isHeld = false;
     #controller: AbortController | undefined;
     #reason: Error | undefined;
 
@@ -93,6 +95,12 @@ export class Context implements CallContext {
             if (this.#reason) this.#controller.abort(this.#reason);
         }
         return this.#controller.signal;
+    }
+
+    /** The arguments fit: the tool is called, unless nobody wants that any more. */
+    release(): void {
+        this.isHeld = false;
+        if (this.#reason) throw this.#reason;
     }
 
     abort(why: string): void {

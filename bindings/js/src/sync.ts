@@ -59,6 +59,7 @@ class AtOnce extends Loop {
     /** A tool that does not answer at once may have changed something already. */
     protected override promised(under: Under, answer: PromiseLike<unknown>): void {
         forget(answer);
+        under.context.abort("`runSync` awaits nothing");
         const message = `tool \`${under.tool.name}\` gave a promise, and \`runSync\` cannot await it; use \`run\``;
         this.inDoubt(under, message);
     }

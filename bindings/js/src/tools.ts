@@ -1,12 +1,13 @@
 /** Tools: functions with a signature and a policy. */
 
-import type { CallContext, ToolDefinition } from "./types.js";
+import type { ToolDefinition } from "./types.js";
 import { catalogue, defined, standard, type Result, type Standard } from "./definitions.js";
 import { Failure } from "./errors.js";
 import { TEXT, expect, isPlain, type Kind } from "./given.js";
 import { Held } from "./instance.js";
 import { issuesOf } from "./issues.js";
 import { isThenable } from "./json.js";
+import type { Context } from "./observers.js";
 import type { Catalogue, Module, Runner } from "./runner.js";
 
 /** The tools that a function of this package takes. */
@@ -36,7 +37,7 @@ export interface Tool {
     readonly idempotent: boolean;
     readonly retries: number;
     readonly timeout: number | undefined;
-    call(input: unknown, context: CallContext): unknown;
+    call(input: unknown, context: Context): unknown;
 }
 
 /** The tools that programs may call. Every module that they are used with has its own catalogue of them. */
@@ -135,7 +136,11 @@ function caller(definition: ToolDefinition): Tool["call"] {
     if (!input && !output) return (given, context) => definition.execute(given, context);
     return (given, context) => {
         const fit = input ? validated(input, given, "the arguments do") : given;
-        const answer = then(fit, (fit) => definition.execute(fit, context));
+        context.isHeld = isThenable(fit);
+        const answer = then(fit, (fit) => {
+            context.release();
+            return definition.execute(fit, context);
+        });
         return output ? then(answer, (answer) => validated(output, answer, "the answer does")) : answer;
     };
 }

@@ -226,6 +226,25 @@ test("a validator that hangs has the time of its call, or of the run", async () 
     assert.deepEqual([outcome.code, calls.at(-1)], ["output-mismatch", "release 7"]);
 });
 
+test("a tool whose arguments are compared for too long is not called, then or later", async () => {
+    for (const how of ["late", "over", "cancelled", "stored", "runSync"]) {
+        let pass;
+        const slow = schema((value) => new Promise((resolve) => (pass = () => resolve({ value }))));
+        const controller = new AbortController();
+        const { calls, tools } = trip(() => 1, { schema: slow, ...(how === "late" || how === "stored" ? { timeout: 20 } : {}) });
+        const options = { tools, signal: controller.signal };
+        if (how === "over") options.timeout = 300;
+        if (how === "stored") Object.assign(options, { store: new Memory(), name: "a" });
+        if (how === "cancelled") setTimeout(() => controller.abort(), 20);
+        const outcome = await TRIP[how === "runSync" ? "runSync" : "run"]({}, options);
+        assert.equal(outcome.status, "fault", how);
+        assert.deepEqual(outcome.notRolledBack, [], how);
+        pass?.();
+        await sleep(1);
+        assert.deepEqual(calls, ["reserve", "release 7"], how);
+    }
+});
+
 test("a promise of a schema is no schema", async () => {
     const later = { "~standard": { vendor: "own", version: 1, validate: (value) => ({ value }), jsonSchema: { input: async () => ({}), output: async () => ({}) } } };
     for (const odd of [later, Promise.resolve({ type: "string" })]) {

@@ -75,8 +75,7 @@ fn a_token_is_let_in_only_if_all_of_it_holds() {
         ("exp", json!(now() - 100), "its time is over"),
         ("exp", json!("tomorrow"), ""),
         ("nbf", json!(now() + 100), "its time has not begun"),
-        ("nbf", json!("tomorrow"), "the time of its beginning is no number"),
-        ("nbf", Value::Null, "the time of its beginning is no number"),
+        ("nbf", json!("tomorrow"), ""),
     ] {
         let (status, challenge) = with(name, value.clone());
         assert_eq!(status, "401", "{name} {value}");

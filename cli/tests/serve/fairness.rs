@@ -249,7 +249,7 @@ fn a_client_that_reads_no_answers_gets_no_more_work_done() {
     let served = Served::start(&folder(), &PROXY);
     let source = format!("; fn f(t: text) -> any\\nRET LIST 50{}\\n", " REF 0".repeat(50));
     let large = format!(r#"{{"source":"{source}","inputs":{{"t":"{}"}}}}"#, "x".repeat(60_000));
-    let small = r#"{"source":"; fn f() -> number\nRET 1\n"}"#;
+    let small = r#"{"source":"; fn f() -> number\nRET LIT 1 1\n"}"#;
     let begins = Instant::now();
     let until = |refused: bool, tool: &str| loop {
         let answer = served.call_with(&from("10.0.0.1"), tool, small, "");
@@ -264,7 +264,7 @@ fn a_client_that_reads_no_answers_gets_no_more_work_done() {
     until(true, "run_program");
     until(true, "check_program");
     let other = served.call_with(&from("10.0.0.2"), "run_program", small, "");
-    assert!(other.contains(r#""status":"ok""#), "{other:.300}");
+    assert!(other.contains(r#""status":"ok""#), "{other:.600}");
     drop(unread);
     until(false, "run_program");
     until(false, "check_program");

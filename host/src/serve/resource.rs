@@ -149,9 +149,6 @@ impl Resource {
         if !claims.get("iss").is_some_and(Value::is_string) {
             return Err(Refusal::Invalid("its issuer is no text"));
         }
-        if claims.get("nbf").is_some_and(|time| !time.is_number()) {
-            return Err(Refusal::Invalid("the time of its beginning is no number"));
-        }
         let given = scopes(claims);
         if self.scopes.iter().any(|scope| !given.contains(scope.as_str())) {
             return Err(Refusal::Scope);
