@@ -481,21 +481,5 @@ fn a_changed_subject_is_damage() {
 #[test]
 fn the_bytes_of_a_subject_are_those_of_its_runs_and_of_each_program_once() {
     let place = Place::new();
-    let store = place.open();
-    let limits = RunLimits::default();
-    let program = vec![7; 50_000];
-    let start = |subject, first: FirstRecord<'_>| {
-        let new = ilo_journal::NewRun { subject: Some(subject), program: &program, ..new_run(None, &limits) };
-        store.start(&new, &first).unwrap().wait().unwrap();
-        store.bytes_of(subject).unwrap()
-    };
-    let long = vec![b'"'; 100_000];
-    let ended = start("ada", FirstRecord::Ended(&long));
-    assert!((150_000..151_000).contains(&ended), "{ended}");
-    let asking =
-        start("ada", FirstRecord::Call(ilo_journal::Record { snapshot: &long, ..record(To::Asking, 1) }));
-    assert!((250_000..252_000).contains(&asking), "{asking}");
-    let other = start("eve", FirstRecord::Ended(b"null"));
-    assert!((50_000..51_000).contains(&other), "{other}");
-    assert_eq!(store.bytes_of("nobody").unwrap(), 0);
+    either::the_bytes_of_a_subject_are_those_of_its_runs_and_of_each_program_once(&place.open());
 }

@@ -246,8 +246,8 @@ impl Keeping {
         Keeping { durable, under_way, queued, allowed, own, news: Notify::new() }
     }
 
-    /// Counts a run that an owner starts. The error is that its runs take this much of the journal, or why that
-    /// is not known.
+    /// Counts a run that an owner starts. The error is that its runs take this much of the journal, or why
+    /// that is not known.
     pub(super) fn has_room(&self, owner: &str, most: usize) -> Result<(), String> {
         let allowed = || self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
         let known = allowed().remove(owner).filter(|left| *left > 0);

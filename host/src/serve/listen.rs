@@ -108,8 +108,8 @@ async fn place(
     taken
 }
 
-/// The part of a connection that is read. It acknowledges immediately what it has read: clients that write the
-/// head and body of a request separately and without `TCP_NODELAY` send the body only after the head is
+/// The part of a connection that is read. It acknowledges immediately what it has read: clients that write
+/// the head and body of a request separately and without `TCP_NODELAY` send the body only after the head is
 /// acknowledged, which the system delays by 40 ms.
 struct Prompt(OwnedReadHalf);
 

@@ -29,8 +29,8 @@ const CHECKS_OF_CLIENT: usize = 2;
 pub(super) const WAITING_OF_CLIENT: usize = 256;
 /// The most requests of one client over HTTP at a time, half of the connections.
 pub(super) const REQUESTS_OF_CLIENT: usize = 256;
-/// Bytes of answers that one client has not read, with which no more work is done for it, and the unit in which
-/// they are counted.
+/// Bytes of answers that one client has not read, with which no more work is done for it, and the unit in
+/// which they are counted.
 const UNREAD_OF_CLIENT: usize = 32 << 20;
 const UNIT: usize = 16 << 10;
 /// The most cancelled runs of one client, and of all, whose calls have not ended.

@@ -236,6 +236,12 @@ fn a_run_moves_between_a_file_and_a_database_in_both_directions() {
 }
 
 #[test]
+fn the_bytes_of_a_subject_are_those_of_its_runs_and_of_each_program_once() {
+    let Some(server) = shared() else { return };
+    either::the_bytes_of_a_subject_are_those_of_its_runs_and_of_each_program_once(&open(&server.address("")));
+}
+
+#[test]
 fn old_runs_are_removed_and_the_last_one_stays() {
     let Some(server) = shared() else { return };
     let store = open(&server.address(""));

@@ -8,8 +8,8 @@ use ilo_drive::failure::Failure;
 use ilo_drive::give;
 use ilo_drive::policy::Policy;
 use ilo_journal::{
-    Answer, At, Beginning, Called, Claim, Decision, Due, ErrorCode, FirstRecord, NewRun, Permit, RunLimits,
-    Session, State, Store, Taken, To,
+    Answer, At, Beginning, Called, Claim, Decision, Due, ErrorCode, FirstRecord, NewRun, Permit, Record,
+    RunLimits, Session, State, Store, Taken, To,
 };
 use ilo_vm::{Limits, Program, Run, Step};
 use std::sync::Arc;
@@ -203,4 +203,22 @@ pub fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs(
     assert_eq!(other.calls(moved).unwrap(), store.calls(run).unwrap());
     store.keep_calls(false).unwrap();
     assert!(!open().keeps_calls());
+}
+
+pub fn the_bytes_of_a_subject_are_those_of_its_runs_and_of_each_program_once(store: &Store) {
+    let limits = RunLimits::default();
+    let program = vec![7; 50_000];
+    let start = |subject, first: FirstRecord<'_>| {
+        let new = NewRun { subject: Some(subject), program: &program, ..new_run(None, &limits) };
+        store.start(&new, &first).unwrap().wait().unwrap();
+        store.bytes_of(subject).unwrap()
+    };
+    let long = vec![b'"'; 100_000];
+    let ended = start("ada", FirstRecord::Ended(&long));
+    assert!((150_000..151_000).contains(&ended), "{ended}");
+    let asking = start("ada", FirstRecord::Call(Record { snapshot: &long, ..record(To::Asking, 1) }));
+    assert!((250_000..252_000).contains(&asking), "{asking}");
+    let other = start("eve", FirstRecord::Ended(b"null"));
+    assert!((50_000..51_000).contains(&other), "{other}");
+    assert_eq!(store.bytes_of("nobody").unwrap(), 0);
 }
