@@ -12,8 +12,8 @@ pub(super) fn unreadable(why: &str) -> Failure {
     Failure::text(format!("the tool's answer cannot be read: {why}"))
 }
 
-fn syntax(error: JiterError) -> Failure {
-    unreadable(&format!("{} at byte {}", error.error_type, error.index))
+fn syntax(JiterError { error_type, index }: JiterError) -> Failure {
+    unreadable(&format!("{error_type} at byte {index}"))
 }
 
 /// Calls `each` with each member of an object and the text of its value; false if the text is not an object.
