@@ -100,7 +100,7 @@ impl<S: Surface> Body<S> {
 
     /// A text that ends the program.
     pub fn close(&mut self) -> Option<Vec<u8>> {
-        self.surface.close().map(|end| end.text)
+        self.surface.close().map(|parts| parts.concat())
     }
 
     /// The bytes that must come next: as long as there is only one choice. Empty if the program may end.

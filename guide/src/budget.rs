@@ -124,18 +124,13 @@ impl Budget {
     fn make_plan(&mut self, surface: &mut impl Surface, vocab: &Vocab) {
         let old = self.0.take().filter(|plan| plan.end.is_of(vocab));
         let growth = old.map(|plan| plan.growth).or_else(|| surface.growth(vocab));
-        let Some((growth, end)) = growth.zip(surface.close()) else { return };
-        let (mut tokens, mut from) = (Vec::new(), 0);
-        for &to in &end.ends {
-            let Some(piece) = end.text.get(from..to).and_then(|piece| vocab.cut(piece)) else { return };
-            tokens.extend(piece);
-            from = to;
-        }
-        if let Some(whole) = vocab.cut(&end.text).filter(|whole| whole.len() < tokens.len()) {
-            tokens = whole;
-        }
+        let Some((growth, parts)) = growth.zip(surface.close()) else { return };
+        let end = parts.concat();
+        let parts: Option<Vec<_>> = parts.iter().map(|part| vocab.cut(part)).collect();
+        let Some(tokens) = parts.map(|parts| parts.concat()) else { return };
+        let whole = vocab.cut(&end).filter(|whole| whole.len() < tokens.len());
         let (_, nodes, parts) = surface.size();
-        let end = End::new(vocab, surface.text(), &end.text, tokens);
+        let end = End::new(vocab, surface.text(), &end, whole.unwrap_or(tokens));
         self.0 = Some(Plan { end, nodes, parts, growth });
     }
 }

@@ -2,7 +2,6 @@
 //! found, node by node, and its nodes must fit. Parts that ends have in common are found once: behind the
 //! node that several tokens begin, and behind the statement in which they are.
 
-use crate::automaton::close::Out;
 use crate::surface::{Class, STEPS, Surface};
 use crate::vocab::bits::{has, set};
 use crate::vocab::{Length, Vocab};
@@ -103,7 +102,7 @@ impl<S: Surface> Looks<'_, S> {
     fn from(&mut self, machine: &mut S, crosses: bool) -> Option<usize> {
         let (rest, becomes) = machine.completion()?;
         let mut length = Length::new(self.vocab, self.limit);
-        if !length.bytes(&rest) {
+        if !length.takes(&rest) {
             return None;
         }
         let spent = self.limit - length.left;
@@ -129,7 +128,7 @@ impl<S: Surface> Looks<'_, S> {
         let mut steps = 0..STEPS;
         while !machine.is_behind(&self.here, node) {
             steps.next()?;
-            if let Some(ends) = machine.close_step(&mut length) {
+            if let Some(ends) = machine.close_step(&mut |part| length.takes(part)) {
                 self.counted += self.limit - length.left;
                 return ends.then(|| self.limit - length.left);
             }
@@ -157,6 +156,6 @@ impl<S: Surface> Looks<'_, S> {
     /// The length of an end from here, where a statement or operand is complete.
     fn rest(&self, machine: &mut S) -> Option<usize> {
         let mut length = Length::new(self.vocab, self.limit);
-        machine.close_all(&mut length).then(|| self.limit - length.left)
+        machine.close_all(&mut |part| length.takes(part)).then(|| self.limit - length.left)
     }
 }

@@ -8,68 +8,13 @@ use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS};
 use crate::automaton::steps::Constant;
 use crate::automaton::want::ANY;
 use ilo_asm::types::Inferred;
+use ilo_spec::json::quoted;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::number;
 
-/// Receives the nodes of an end. Each method returns whether there is room for more.
-pub trait Out {
-    /// A line begins with a word.
-    fn line(&mut self, level: u8, word: Word) -> bool;
-    fn word(&mut self, word: Word) -> bool;
-    fn integer(&mut self, number: u32) -> bool;
-    /// A constant in its written form.
-    fn constant(&mut self, text: &str) -> bool;
-    /// A node of `constrained`.
-    fn bytes(&mut self, bytes: &[u8]) -> bool;
-}
-
-/// The end as text, in parts of one node each.
-#[derive(Debug, Default)]
-pub struct Written {
-    pub(crate) text: Vec<u8>,
-    /// The end of each part.
-    pub(crate) ends: Vec<usize>,
-}
-
-impl Written {
-    /// Adds a part.
-    pub(crate) fn piece(&mut self, bytes: &[u8]) {
-        self.text.extend_from_slice(bytes);
-        self.ends.push(self.text.len());
-    }
-
-    fn behind_blank(&mut self, text: &str) -> bool {
-        self.text.push(b' ');
-        self.piece(text.as_bytes());
-        true
-    }
-}
-
-impl Out for Written {
-    fn line(&mut self, level: u8, word: Word) -> bool {
-        self.text.push(b'\n');
-        self.text.extend(core::iter::repeat_n(b' ', 2 * usize::from(level)));
-        self.piece(word.mnemonic().as_bytes());
-        true
-    }
-
-    fn word(&mut self, word: Word) -> bool {
-        self.behind_blank(word.mnemonic())
-    }
-
-    fn integer(&mut self, number: u32) -> bool {
-        self.behind_blank(&number.to_string())
-    }
-
-    fn constant(&mut self, text: &str) -> bool {
-        self.behind_blank(text)
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) -> bool {
-        self.piece(bytes);
-        true
-    }
-}
+/// Receives the parts of an end, each with what separates it from the one before. Returns whether there is
+/// room for more.
+pub(crate) type Out<'o> = dyn FnMut(&[u8]) -> bool + 'o;
 
 /// The texts that are tried as keys: more than a MATCH_MAP has cases.
 fn keys() -> impl Iterator<Item = String> {
@@ -110,9 +55,23 @@ pub(crate) enum Node {
     Text(String),
 }
 
+impl Node {
+    /// The node as it is written.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Node::Word(word) => word.mnemonic().to_owned(),
+            Node::Integer(number) => number.to_string(),
+            Node::Nil => "nil".to_owned(),
+            Node::Bool(truth) => truth.to_string(),
+            Node::Number(text) => text.clone(),
+            Node::Text(text) => quoted(text),
+        }
+    }
+}
+
 impl Core<'_, '_> {
     /// Writes the next node of an end. Returns whether the end was found, when that is known.
-    pub(crate) fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+    pub(crate) fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         let goes_on = match self.state.phase {
             Phase::MergeMore => {
                 self.end_merge();
@@ -124,7 +83,7 @@ impl Core<'_, '_> {
                 }
                 let Some((level, word)) = self.ending_line(0) else { return Some(false) };
                 self.begin_line(level, word);
-                out.line(level, word)
+                out(format!("\n{:1$}{2}", "", usize::from(2 * level), word.mnemonic()).as_bytes())
             }
             _ => match self.ending_node() {
                 Some(node) => self.take_node(node, out),
@@ -166,37 +125,19 @@ impl Core<'_, '_> {
         })
     }
 
-    fn take_node(&mut self, node: Node, out: &mut impl Out) -> bool {
-        match node {
-            Node::Word(word) => {
-                self.take_word(word);
-                out.word(word)
-            }
-            Node::Integer(number) => {
-                self.take_integer(number);
-                out.integer(number)
-            }
-            Node::Nil => {
-                self.take_constant(Constant::Nil);
-                out.constant("nil")
-            }
-            Node::Bool(truth) => {
-                self.take_constant(Constant::Bool(truth));
-                out.constant(if truth { "true" } else { "false" })
-            }
+    fn take_node(&mut self, node: Node, out: &mut Out<'_>) -> bool {
+        match &node {
+            Node::Word(word) => self.take_word(*word),
+            Node::Integer(number) => self.take_integer(*number),
+            Node::Nil => self.take_constant(Constant::Nil),
+            Node::Bool(truth) => self.take_constant(Constant::Bool(*truth)),
             Node::Number(text) => {
-                let Ok(number) = number::parse(&text) else { return false };
+                let Ok(number) = number::parse(text) else { return false };
                 self.take_constant(Constant::Number(number));
-                out.constant(&text)
             }
-            Node::Text(text) => {
-                self.take_constant(Constant::Text(&text));
-                if text.is_empty() {
-                    return out.constant("\"\"");
-                }
-                out.constant(&serde_json::Value::from(text).to_string())
-            }
+            Node::Text(text) => self.take_constant(Constant::Text(text)),
         }
+        out(format!(" {}", node.text()).as_bytes())
     }
 
     /// The line that leads to an end soonest, at this level or deeper.

@@ -65,7 +65,7 @@ impl Machine<'_, '_> {
     }
 
     /// Writes the next choice of an end. Returns whether the end was found, when that is known.
-    pub(super) fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+    pub(super) fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         if self.place.next == Next::End {
             return Some(true);
         }
@@ -82,7 +82,7 @@ impl Machine<'_, '_> {
                 _ => self.completion().is_some_and(|(rest, becomes)| self.complete(becomes, &rest)),
             },
         };
-        let goes_on = taken && out.bytes(self.text.get(from..).unwrap_or_default());
+        let goes_on = taken && out(self.text.get(from..).unwrap_or_default());
         (!goes_on).then_some(false)
     }
 

@@ -227,7 +227,7 @@ impl Surface for Machine<'_, '_> {
         Machine::complete(self, becomes, rest)
     }
 
-    fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         Machine::close_step(self, out)
     }
 

@@ -46,14 +46,14 @@ impl Machine<'_, '_> {
             }
             Lex::Start => self.core.trial(|core| {
                 let node = core.ending_node()?;
-                Some(match node {
-                    Node::Word(word) => (word.mnemonic().into(), Becomes::Word(word)),
-                    Node::Integer(number) => (number.to_string().into(), Becomes::Integer(number)),
-                    Node::Nil => (b"nil".to_vec(), Becomes::Nil),
-                    Node::Bool(truth) => (truth.to_string().into(), Becomes::Bool(truth)),
-                    Node::Number(text) => (text.into(), Becomes::Constant),
-                    Node::Text(text) => (serde_json::Value::from(text).to_string().into(), Becomes::Constant),
-                })
+                let becomes = match node {
+                    Node::Word(word) => Becomes::Word(word),
+                    Node::Integer(number) => Becomes::Integer(number),
+                    Node::Nil => Becomes::Nil,
+                    Node::Bool(truth) => Becomes::Bool(truth),
+                    Node::Number(_) | Node::Text(_) => Becomes::Constant,
+                };
+                Some((node.text().into(), becomes))
             }),
             Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
             Lex::Integer(value) => self.rest_of_integer(value),

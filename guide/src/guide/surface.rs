@@ -224,7 +224,7 @@ impl Surface for Machine<'_, '_> {
         self.take(becomes, rest)
     }
 
-    fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         self.core.close_step(out)
     }
 

@@ -4,7 +4,7 @@
 
 pub(crate) mod walk;
 
-use crate::automaton::close::{Out, Written};
+use crate::automaton::close::Out;
 use crate::automaton::texts::Inside;
 use crate::vocab::{Closer, Lacks, Vocab};
 use core::fmt::Debug;
@@ -84,7 +84,7 @@ pub trait Surface {
     /// Takes that node, and the bytes that complete it.
     fn complete(&mut self, becomes: Self::Becomes, rest: &[u8]) -> bool;
     /// Writes the next node of an end. Returns whether the end was found, when that is known.
-    fn close_step(&mut self, out: &mut impl Out) -> Option<bool>;
+    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool>;
 
     /// The most that nodes can add to an end; `None` if the vocabulary cannot write them.
     fn growth(&self, vocab: &Vocab) -> Option<Growth>;
@@ -142,19 +142,22 @@ pub trait Surface {
     }
 
     /// Writes an end, from the end of a complete part. `false` if none was found, or there is no room for it.
-    fn close_all(&mut self, out: &mut impl Out) -> bool {
+    fn close_all(&mut self, out: &mut Out<'_>) -> bool {
         (0..STEPS).find_map(|_| self.close_step(out)).unwrap_or(false)
     }
 
-    /// An end of the program; `None` if none was found, which would be a defect.
-    fn close(&mut self) -> Option<Written> {
-        let mut end = Written::default();
+    /// An end of the program, in parts; `None` if none was found, which would be a defect.
+    fn close(&mut self) -> Option<Vec<Vec<u8>>> {
         self.tried(|this| {
             let (rest, becomes) = this.completion()?;
-            end.piece(&rest);
-            (this.complete(becomes, &rest) && this.close_all(&mut end)).then_some(())
-        })?;
-        Some(end)
+            let taken = this.complete(becomes, &rest);
+            let mut parts = vec![rest];
+            let mut add = |part: &[u8]| {
+                parts.push(part.to_vec());
+                true
+            };
+            (taken && this.close_all(&mut add)).then_some(parts)
+        })
     }
 }
 

@@ -1,63 +1,50 @@
-//! The number of tokens of the parts of an end, computed once.
+//! The number of tokens of the parts of an end. Those of most parts are computed once.
 
 use super::Vocab;
-use crate::automaton::close::Out;
 use crate::automaton::state::LINES;
 use hashbrown::HashMap;
 use ilo_spec::node::{TABLE, Word};
 
-/// The length of a part that the vocabulary cannot write.
-const NEVER: u16 = u16::MAX;
 /// The integers whose lengths are kept.
 const INTEGERS: u32 = 128;
-/// The constants whose lengths are kept.
-const CONSTANTS: [&str; 5] = ["nil", "true", "false", "0", "\"\""];
-/// More than the number of words.
-const WORDS: usize = 64;
+/// The constants whose lengths are kept, and the words that most lines of ends begin with.
+const CONSTANTS: [&str; 4] = ["nil", "true", "false", "\"\""];
+const FIRST: [Word; 9] = [
+    Word::Fail,
+    Word::Ok,
+    Word::Err,
+    Word::Match,
+    Word::Else,
+    Word::Rollback,
+    Word::List,
+    Word::Obj,
+    Word::Lit,
+];
 
-/// In tokens, each with the separator before the part.
+/// In tokens; `None` if the vocabulary cannot write a part.
 #[derive(Debug)]
-pub(crate) struct Lengths {
-    /// At the beginning of a line, by level and word.
-    lines: Vec<u16>,
-    words: Vec<u16>,
-    integers: Vec<u16>,
-    constants: Vec<u16>,
-    /// Without anything before: integers, and what may be left of a word.
-    rests: HashMap<Box<[u8]>, u16>,
+pub(crate) struct Lengths(HashMap<Box<[u8]>, Option<usize>>);
+
+fn length(vocab: &Vocab, bytes: &[u8]) -> Option<usize> {
+    vocab.cut(bytes).map(|tokens| tokens.len())
 }
 
 impl Lengths {
+    /// Those of nodes with a blank before them, of the rests of nodes, and of the words of lines.
     pub(super) fn new(vocab: &Vocab) -> Lengths {
-        let length = |text: &str| {
-            let tokens = vocab.cut(text.as_bytes());
-            tokens.and_then(|tokens| u16::try_from(tokens.len()).ok()).unwrap_or(NEVER)
-        };
-        let words = |before: &str| {
-            let mut lengths = [NEVER; WORDS];
-            for row in TABLE {
-                if let Some(place) = lengths.get_mut(row.word as usize) {
-                    *place = length(&format!("{before}{}", row.mnemonic));
-                }
-            }
-            lengths
-        };
-        let mnemonics = TABLE.iter().map(|row| row.mnemonic).chain(CONSTANTS);
-        let rests = mnemonics.flat_map(|word| (0..word.len()).filter_map(|from| word.get(from..)));
-        let integers = (0..INTEGERS).map(|number| number.to_string());
-        let rests = rests.map(str::to_owned).chain(integers);
-        Lengths {
-            rests: rests.map(|rest| (rest.as_bytes().into(), length(&rest))).collect(),
-            lines: (0..LINES).flat_map(|level| words(&format!("\n{}", "  ".repeat(level.into())))).collect(),
-            words: words(" ").to_vec(),
-            integers: (0..INTEGERS).map(|number| length(&format!(" {number}"))).collect(),
-            constants: CONSTANTS.map(|text| length(&format!(" {text}"))).to_vec(),
-        }
+        let words = TABLE.iter().map(|row| row.mnemonic).chain(CONSTANTS).map(str::to_owned);
+        let nodes = words.chain((0..INTEGERS).map(|number| number.to_string()));
+        let rests = nodes.map(|node| format!(" {node}")).flat_map(|node| {
+            let rest = |from: usize| node.get(from..).map(str::to_owned);
+            (0..node.len()).filter_map(rest).collect::<Vec<_>>()
+        });
+        let line = |level: u8| FIRST.map(|word| format!("\n{}{}", "  ".repeat(level.into()), word.mnemonic()));
+        let all = rests.chain((0..LINES).flat_map(line));
+        Lengths(all.map(|part| (part.as_bytes().into(), length(vocab, part.as_bytes()))).collect())
     }
 
     pub(super) fn memory(&self) -> usize {
-        32 * self.rests.len()
-            + 2 * (self.lines.len() + self.words.len() + self.integers.len() + self.constants.len())
+        48 * self.0.len()
     }
 }
 
@@ -73,52 +60,15 @@ impl<'v> Length<'v> {
         Length { vocab, left: limit }
     }
 
-    /// Takes this number of tokens.
-    fn take(&mut self, length: Option<usize>) -> bool {
-        let left = length.and_then(|length| self.left.checked_sub(length));
-        self.left = left.unwrap_or_default();
-        left.is_some()
-    }
-
-    fn known(&mut self, length: Option<&u16>) -> bool {
-        self.take(length.filter(|&&length| length != NEVER).map(|&length| length.into()))
-    }
-}
-
-impl Out for Length<'_> {
-    fn line(&mut self, level: u8, word: Word) -> bool {
-        self.known(self.vocab.lengths().lines.get(usize::from(level) * WORDS + word as usize))
-    }
-
-    fn word(&mut self, word: Word) -> bool {
-        self.known(self.vocab.lengths().words.get(word as usize))
-    }
-
-    fn integer(&mut self, number: u32) -> bool {
-        match self.vocab.lengths().integers.get(number as usize) {
-            Some(length) => self.known(Some(length)),
-            None => self.bytes(format!(" {number}").as_bytes()),
-        }
-    }
-
-    fn constant(&mut self, text: &str) -> bool {
-        let lengths = self.vocab.lengths();
-        let known = CONSTANTS.iter().position(|it| *it == text).and_then(|at| lengths.constants.get(at));
-        let integer = || lengths.integers.get(text.parse::<usize>().ok()?);
-        match known.or_else(integer) {
-            Some(length) => self.known(Some(length)),
-            None => self.bytes(format!(" {text}").as_bytes()),
-        }
-    }
-
-    /// Takes the tokens of these bytes.
-    fn bytes(&mut self, bytes: &[u8]) -> bool {
+    /// Takes the tokens of these bytes. Returns whether they are within the limit.
+    pub(crate) fn takes(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
         }
-        match self.vocab.lengths().rests.get(bytes) {
-            Some(length) => self.known(Some(length)),
-            None => self.take(self.vocab.cut(bytes).map(|tokens| tokens.len())),
-        }
+        let known = self.vocab.lengths().0.get(bytes).copied();
+        let length = known.unwrap_or_else(|| length(self.vocab, bytes));
+        let left = length.and_then(|length| self.left.checked_sub(length));
+        self.left = left.unwrap_or_default();
+        left.is_some()
     }
 }

@@ -78,6 +78,20 @@ fn beginning(token: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
+/// The numbers of some bytes in the order of the bytes.
+fn by_bytes<'v>(all: impl Iterator<Item = (u32, &'v [u8])>, bytes: &dyn Fn(u32) -> &'v [u8]) -> Vec<u32> {
+    let mut begun: Vec<(u64, u32)> = all.map(|(number, bytes)| (beginning(bytes), number)).collect();
+    begun.sort_unstable();
+    // Few have a common beginning and differ.
+    for alike in begun.chunk_by_mut(|a, b| a.0 == b.0) {
+        let first = alike.first().map_or(&[][..], |it| bytes(it.1));
+        if !alike.iter().skip(1).all(|it| bytes(it.1) == first) {
+            sort_by(alike, |a, b| bytes(a.1).cmp(bytes(b.1)));
+        }
+    }
+    begun.into_iter().map(|it| it.1).collect()
+}
+
 /// Whether this number of tokens with this number of bytes can be a vocabulary.
 fn is_vocabulary(count: usize, bytes: usize, eos: u32) -> Result<(), VocabError> {
     let wrong = match count.checked_sub(1) {
@@ -155,13 +169,7 @@ impl Vocab {
     fn sort(&mut self) {
         let tokens = (0..).zip(self.bytes.each());
         let tokens = tokens.filter(|it| it.0 != self.eos && (1..=LONGEST).contains(&it.1.len()));
-        let mut begun: Vec<(u64, u32)> = tokens.map(|(token, bytes)| (beginning(bytes), token)).collect();
-        begun.sort_unstable();
-        // Few tokens have a common beginning.
-        for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
-            sort_by(alike, |a, b| self.token(a.1).cmp(self.token(b.1)));
-        }
-        let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
+        let sorted = by_bytes(tokens, &|token| self.token(token));
         let lengths = self.bytes.each().map(<[u8]>::len).filter(|&length| length <= LONGEST);
         self.longest = lengths.max().unwrap_or_default();
         let first = (0..=256_u16).map(|byte| {
