@@ -86,7 +86,7 @@ impl Core<'_, '_> {
                 out(format!("\n{:1$}{2}", "", usize::from(2 * level), word.mnemonic()).as_bytes())
             }
             _ => match self.ending_node() {
-                Some(node) => self.take_node(node, out),
+                Some(node) => self.take_node(&node, out),
                 None => false,
             },
         };
@@ -125,8 +125,8 @@ impl Core<'_, '_> {
         })
     }
 
-    fn take_node(&mut self, node: Node, out: &mut Out<'_>) -> bool {
-        match &node {
+    fn take_node(&mut self, node: &Node, out: &mut Out<'_>) -> bool {
+        match node {
             Node::Word(word) => self.take_word(*word),
             Node::Integer(number) => self.take_integer(*number),
             Node::Nil => self.take_constant(Constant::Nil),

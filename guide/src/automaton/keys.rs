@@ -73,6 +73,22 @@ impl<'c> Core<'_, 'c> {
         self.shape(frame.want).and_then(Shape::texts)
     }
 
+    /// The value of which the unfinished literal names a field, if its fields are known.
+    pub(crate) fn in_at(&self) -> Option<Shape<'c>> {
+        let parent = self.frame().and_then(|frame| self.frames.get(frame.parent as usize));
+        parent.and_then(|parent| self.at_shape(parent))
+    }
+
+    /// The same for the value that is next, if it is a text.
+    pub(crate) fn opens_in_at(&self) -> Option<Shape<'c>> {
+        self.frame().and_then(|frame| self.at_shape(&frame))
+    }
+
+    fn at_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
+        let is_name = frame.word == Word::At && frame.index == 1;
+        self.arena.value(frame.first).part.shape().filter(|_| is_name)
+    }
+
     /// Whether only some bools may be written here.
     pub(crate) fn takes_bool(&self, truth: bool) -> bool {
         let Some(frame) = self.frame() else { return false };

@@ -307,7 +307,7 @@ pub(crate) struct State {
 
 /// The automaton: all growing data, and the state.
 #[derive(Clone)]
-pub(crate) struct Core<'s, 'c> {
+pub struct Core<'s, 'c> {
     pub(crate) session: &'s Session<'c>,
     pub(crate) arena: Arena<'c>,
     pub(crate) frames: Vec<Frame>,

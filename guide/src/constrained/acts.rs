@@ -172,7 +172,7 @@ impl Machine<'_, '_> {
             Act::Text => {
                 self.literal(TEXT);
                 self.push(Around::Ends("}"));
-                self.begin_text(false);
+                self.begin_text();
             }
             Act::Listed(number) => {
                 self.literal(TEXT);
@@ -257,7 +257,7 @@ impl Machine<'_, '_> {
             }
             Act::Cases => {
                 self.open_cases(false);
-                self.begin_text(true);
+                self.begin_text();
             }
             Act::Pairs => {
                 self.open_cases(true);
@@ -265,7 +265,7 @@ impl Machine<'_, '_> {
             }
             Act::NextCase => {
                 self.count_case();
-                self.begin_text(true);
+                self.begin_text();
             }
             Act::NextPair => {
                 self.count_case();
@@ -274,7 +274,7 @@ impl Machine<'_, '_> {
             Act::NilKey => self.constant_key(Constant::Nil),
             Act::BoolKey(truth) => self.constant_key(Constant::Bool(truth)),
             Act::NumberKey => self.begin_number(),
-            Act::TextKey => self.begin_text(true),
+            Act::TextKey => self.begin_text(),
             Act::Default => {
                 self.core.last_case();
                 self.core.take_word(Word::Else);
@@ -368,8 +368,8 @@ impl Machine<'_, '_> {
         self.place.lex = PLAIN;
     }
 
-    fn begin_text(&mut self, key: bool) {
-        self.place.lex = Lex::Text { start: self.text.len() - 1, inside: Inside::Plain, key };
+    fn begin_text(&mut self) {
+        self.place.lex = Lex::Text { start: self.text.len() - 1, inside: Inside::Plain };
     }
 
     fn begin_name(&mut self, of: Binds) {

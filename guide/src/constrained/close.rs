@@ -4,10 +4,9 @@ use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::views::{Sorted, View, with};
 use crate::automaton::close::Out;
-use crate::automaton::formats;
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;
-use crate::surface::Surface;
+use crate::surface::{Bytes, Ends};
 use ilo_spec::node::Word;
 
 /// What an unfinished part becomes.
@@ -23,9 +22,10 @@ pub enum Becomes {
     Bytes,
 }
 
-impl Machine<'_, '_> {
-    /// The bytes that complete the unfinished part, and what it becomes.
-    pub(super) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
+impl Ends for Machine<'_, '_> {
+    type Becomes = Becomes;
+
+    fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
         match self.place.lex {
             Lex::Choice { depth: 0, .. } => Some((Vec::new(), Becomes::Whole)),
             Lex::Choice { low, high, depth } => {
@@ -36,23 +36,13 @@ impl Machine<'_, '_> {
             Lex::Name { start, of } => {
                 Some(((self.rest_of_name(start, of)? + "\"").into_bytes(), Becomes::Bytes))
             }
-            Lex::Number { start } => {
-                let written = self.text.get(start..)?.to_vec();
-                let whole = self.core.first_number(&written)?;
-                Some((whole.as_bytes().get(written.len()..)?.to_vec(), Becomes::Number(start)))
-            }
-            Lex::Text { start, key: false, .. } if self.core.format().is_some() => {
-                let rest = formats::rest(self.core.format()?, self.text.get(start + 1..)?)?;
-                Some(([rest.as_bytes(), b"\""].concat(), Becomes::Bytes))
-            }
-            Lex::Text { .. } | Lex::Bare { .. } => {
-                Some((self.rest_of_text(b"\" abcdefghijklmnopqrstuvwxyz")?, Becomes::Bytes))
-            }
+            Lex::Number { start } => Some((self.rest_of_number(start)?, Becomes::Number(start))),
+            Lex::Text { start, .. } => Some((self.rest_of_text(start)?, Becomes::Bytes)),
+            Lex::Bare { .. } => Some((self.rest_of_any_text()?, Becomes::Bytes)),
         }
     }
 
-    /// Takes what an unfinished part becomes, and the bytes that complete it.
-    pub(super) fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
+    fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
         match becomes {
             Becomes::Whole => true,
             Becomes::Choice(choice, depth) => self.take_choice(choice, depth),
@@ -64,8 +54,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Writes the next choice of an end. Returns whether the end was found, when that is known.
-    pub(super) fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
+    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         if self.place.next == Next::End {
             return Some(true);
         }
@@ -85,7 +74,9 @@ impl Machine<'_, '_> {
         let goes_on = taken && out(self.text.get(from..).unwrap_or_default());
         (!goes_on).then_some(false)
     }
+}
 
+impl Machine<'_, '_> {
     /// The next choice of an end, where one is the soonest whatever the others are.
     fn soonest(&mut self) -> Option<Choice> {
         if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) {

@@ -1,21 +1,18 @@
-//! Masks in texts and names: the tokens that stay in one are in tables of the vocabulary; those that end one
-//! are found by the bytes after the end.
+//! Masks in names and in texts that may be references: the tokens that stay in one are in tables of the
+//! vocabulary; those that end one are found by the bytes after the end.
 
-use super::machine::{Binds, Machine, Next};
+use super::machine::{Binds, Machine};
 use super::names::{FREE, may_be_bound};
-use crate::automaton::state::Frame;
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, is_text};
-use crate::surface::Surface;
+use crate::surface::Bytes;
+use crate::surface::texts::{Texts, names};
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{self, clear, has, set, set_all};
 use crate::vocab::{Closer, TextTokens, Vocab};
-use ilo_asm::catalog::Shape;
 use ilo_asm::text::is_name;
-use ilo_spec::node::Word;
 use std::sync::Arc;
 
-impl<'c> Machine<'_, 'c> {
+impl Machine<'_, '_> {
     /// Sets the tokens that begin a text that may be a reference, after their quote. Those that stay in it
     /// are set only if `with_open` is.
     pub(super) fn fill_opening(&mut self, vocab: &Vocab, with_open: bool, bits: &mut [u32]) {
@@ -25,97 +22,6 @@ impl<'c> Machine<'_, 'c> {
         }
         self.fill_holes(vocab, &json.opening, bits);
         self.fill_ends(vocab, &json.opening, bits);
-    }
-
-    /// Sets the tokens that stay in a text, from the tables, and those that end it.
-    pub(super) fn fill_text(
-        &mut self,
-        vocab: &Vocab,
-        start: usize,
-        inside: Inside,
-        key: bool,
-        bits: &mut [u32],
-    ) {
-        vocab.texts.fill(inside, bits);
-        let closers = vocab.texts.closers(inside);
-        let written = self.text.get(start + 1..).unwrap_or_default().to_vec();
-        // What follows a literal does not depend on its content, except for a name in AT.
-        if let Some(shape) = self.in_at().filter(|_| !key) {
-            return self.fill_names_in_at(vocab, shape, &written, closers, 0, bits);
-        }
-        let fits = self.kept_ends(vocab, start, |this| {
-            this.tried(|this| {
-                if !key && !this.core.takes_constant(Constant::Text("")) {
-                    return Vec::new();
-                }
-                this.core.take_constant(Constant::Text(""));
-                this.place.is_guess = true;
-                if key {
-                    this.goes_on(Next::Colon);
-                } else {
-                    this.after();
-                }
-                this.tails(vocab)
-            })
-        });
-        let fit = with_tails(closers, &fits);
-        if !key {
-            fit.for_each(|it| set(bits, it.token));
-            return;
-        }
-        let as_it_is = self.may_be_key(&written);
-        for closer in fit {
-            let bytes = vocab.token(closer.token);
-            let fits = match bytes.iter().position(|&byte| byte == b'"') {
-                Some(0) if inside == Inside::Plain => as_it_is,
-                Some(at) => self.may_be_key(&[&written, bytes.get(..at).unwrap_or_default()].concat()),
-                None => None,
-            };
-            if fits.unwrap_or_else(|| self.takes(bytes)) {
-                set(bits, closer.token);
-            }
-        }
-    }
-
-    /// Sets those of these tokens that may end a text that names a field of a value. All texts that name no
-    /// known field have the same effect.
-    fn fill_names_in_at(
-        &mut self,
-        vocab: &Vocab,
-        shape: Shape<'_>,
-        written: &[u8],
-        closers: &[Closer],
-        skipped: usize,
-        bits: &mut [u32],
-    ) {
-        let names: Vec<&[u8]> = shape.names().map(str::as_bytes).collect();
-        let mut others: Option<Vec<u32>> = None;
-        for closer in closers {
-            let bytes = vocab.token(closer.token).get(skipped..).unwrap_or_default();
-            let end = bytes.iter().position(|&byte| byte == b'"').unwrap_or_default();
-            let whole = [written, bytes.get(..end).unwrap_or_default()].concat();
-            let is_known = whole.contains(&b'\\') || names.binary_search(&whole.as_slice()).is_ok();
-            let fits = if is_known {
-                self.takes(bytes)
-            } else {
-                let tails = others.get_or_insert_with(|| {
-                    self.tried(|this| {
-                        let ends = bytes.iter().take(end + 1).all(|&byte| this.byte(byte));
-                        if ends { this.tails(vocab) } else { Vec::new() }
-                    })
-                });
-                tails.binary_search(&closer.tail).is_ok()
-            };
-            if fits {
-                set(bits, closer.token);
-            }
-        }
-    }
-
-    /// Whether a text may be the key of the case; `None` if it has escapes.
-    fn may_be_key(&self, text: &[u8]) -> Option<bool> {
-        let text = core::str::from_utf8(text).ok().filter(|text| !text.contains('\\'))?;
-        Some(self.core.takes_constant(Constant::Text(text)) && !self.meets_more(text))
     }
 
     /// Sets the tokens that stay in a text that may be a reference, from the tables, and those that end it:
@@ -182,7 +88,7 @@ impl<'c> Machine<'_, 'c> {
     /// Sets the tokens that end a text that may be a reference.
     fn fill_ends(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
         let is_sure = is_text(self.written_text());
-        let in_at = self.opens_in_at();
+        let in_at = self.core.opens_in_at().map(names);
         let fits = self.kept_ends(vocab, self.place.quote.start, |this| {
             this.tried(|this| {
                 // One blank makes it a text.
@@ -205,9 +111,9 @@ impl<'c> Machine<'_, 'c> {
             });
             give(closers, &fits);
         }
-        if let Some(shape) = in_at {
+        if let Some(names) = in_at {
             let written = self.written_text().to_vec();
-            self.fill_names_in_at(vocab, shape, &written, &tokens.sure, tokens.skipped, bits);
+            self.fill_names_in_at(vocab, &names, &written, &tokens.sure, tokens.skipped, bits);
         }
     }
 
@@ -228,12 +134,6 @@ impl<'c> Machine<'_, 'c> {
         })
     }
 
-    /// The value of which the unfinished literal names a field, if its fields are known.
-    pub(super) fn in_at(&self) -> Option<Shape<'c>> {
-        let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
-        parent.and_then(|parent| self.at_shape(parent))
-    }
-
     /// Clears the tokens that would make an escape one of a byte that marks references.
     fn clear_escaped_marks(&self, vocab: &Vocab, inside: Inside, bits: &mut [u32]) {
         let written = match inside {
@@ -249,16 +149,6 @@ impl<'c> Machine<'_, 'c> {
                 tokens.iter().for_each(|&token| clear(bits, token));
             }
         }
-    }
-
-    /// The same for the value that is next, if it is a text.
-    pub(super) fn opens_in_at(&self) -> Option<Shape<'c>> {
-        self.core.frame().and_then(|frame| self.at_shape(&frame))
-    }
-
-    fn at_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
-        let is_name = frame.word == Word::At && frame.index == 1;
-        self.core.arena.value(frame.first).part.shape().filter(|_| is_name)
     }
 
     /// Sets the tokens that stay in a name, from the tables, and those that end it.
@@ -309,9 +199,7 @@ impl<'c> Machine<'_, 'c> {
             }
         }
     }
-}
 
-impl Machine<'_, '_> {
     /// Sets the tokens with a dot, after a name of which parts may be set or a key.
     fn fill_parts(&mut self, vocab: &Vocab, written: &[u8], of: Binds, bits: &mut [u32]) {
         let rests: Vec<Vec<u8>> = match of {

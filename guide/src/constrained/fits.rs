@@ -3,19 +3,17 @@
 
 use super::choice::Act;
 use super::close::Becomes;
-use super::machine::{Leads, Lex, Machine, Next, Point};
+use super::machine::{Around, Lex, Machine, Next};
 use super::names::NAME as LONGEST;
-use super::views::{Begins, Sorted, View, with};
-use crate::automaton::close::{EndKey, Out};
+use super::views::{Begins, Sorted};
+use crate::automaton::close::EndKey;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::{NUMBER, alike};
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, Led, run};
-use crate::surface::walk::{Common, Found, Look, Tree, Walk};
-use crate::surface::{Class, Groups, Growth, Surface};
+use crate::surface::{Bytes, Class, Groups, Growth, Surface};
+use crate::vocab::Vocab;
 use crate::vocab::bits::set;
-use crate::vocab::{Lacks, Prefixes, Vocab};
-use core::ptr::from_ref;
 use ilo_asm::notation::Notation;
 
 /// The tokens by which the end of a number can grow, and that of a text or name in addition to its own bytes.
@@ -60,11 +58,12 @@ impl Machine<'_, '_> {
         let content = text.get(..end.checked_sub(1)?)?;
         let is_sure =
             |written: &[u8]| !content.contains(&b'$') && self.is_sure_text(&[written, content].concat());
+        let is_key = self.core.state.phase == Phase::CaseKey;
         let is_free = match self.place.lex {
-            Lex::Text { inside: Inside::Plain, key: false, .. } => self.in_at().is_none(),
+            Lex::Text { inside: Inside::Plain, .. } if !is_key => self.core.in_at().is_none(),
             Lex::Choice { depth: 0, .. } => here.opens && is_sure(b""),
             Lex::Bare { inside: Inside::Plain, dollar: false } => {
-                self.opens_in_at().is_none() && is_sure(self.written_text())
+                self.core.opens_in_at().is_none() && is_sure(self.written_text())
             }
             _ => false,
         };
@@ -82,133 +81,20 @@ impl Machine<'_, '_> {
 }
 
 impl Surface for Machine<'_, '_> {
-    type Point = Point;
-    type Lex = Lex;
-    type Becomes = Becomes;
     type Here = Here;
     /// The place of a choice, or that of all operators that are alike.
     type Node = usize;
     /// With the innermost open construct, and the number of names.
     type Key = (EndKey, u32, usize);
-
-    fn text(&self) -> &[u8] {
-        &self.text
-    }
+    const NOTATION: Notation = Notation::Constrained;
 
     fn memory(&self) -> usize {
-        Machine::memory(self)
-    }
-
-    fn session(&self) -> usize {
-        from_ref(self.core.session).addr()
-    }
-
-    fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
-        vocab.can_write(self.core.session, Notation::Constrained)
-    }
-
-    fn point(&self) -> Point {
-        Point {
-            state: self.core.state,
-            lengths: self.core.lengths(),
-            text: self.text.len(),
-            arounds: self.arounds.len(),
-            lists: self.lists.lengths(),
-            place: self.place.clone(),
-        }
-    }
-
-    fn back(&mut self, point: &Point) {
-        self.core.state = point.state;
-        self.core.cut(point.lengths);
-        self.text.truncate(point.text);
-        self.arounds.truncate(point.arounds);
-        self.lists.cut(point.lists);
-        self.walk.forget(point.text);
-        self.memo.cut(point.text);
-        self.place.clone_from(&point.place);
-    }
-
-    fn mark(&self) -> Point {
-        let mut point = self.point();
-        point.place.choices = None;
-        point.place.quote.holes = None;
-        point
-    }
-
-    fn byte(&mut self, byte: u8) -> bool {
-        Machine::byte(self, byte)
-    }
-
-    fn lex(&self) -> Lex {
-        self.place.lex
-    }
-
-    fn relex(&mut self, lex: Lex, length: usize) {
-        self.place.lex = lex;
-        self.text.truncate(length);
-    }
-
-    fn look(&mut self, byte: u8) -> Look {
-        match self.leads(byte) {
-            Leads::Nowhere => Look::Refused,
-            Leads::On(lex) => {
-                self.text.push(byte);
-                self.place.lex = lex;
-                Look::On
-            }
-            Leads::Act(_) | Leads::Unknown => Look::Unknown,
-        }
-    }
-
-    fn next_byte(&self, byte: u8) -> Option<u8> {
-        Machine::next_byte(self, byte)
-    }
-
-    fn walk(&mut self) -> &mut Walk<Lex, Point> {
-        &mut self.walk
-    }
-
-    fn within(
-        &mut self,
-        tree: &Tree<'_, '_>,
-        children: (u32, u32),
-        start: usize,
-        found: &mut Found,
-    ) -> Option<usize> {
-        let Lex::Choice { low, high, depth } = self.place.lex else { return None };
-        // The choices began `depth` bytes before this position.
-        let before = (self.text.len() - start).wrapping_sub(depth);
-        let view = self.choices();
-        let high = high.min(view.len());
-        let first = Common { node: Prefixes::ROOT, low, high, depth };
-        with!(view, choices => tree.within(choices, children, first, before, found));
-        Some(depth)
-    }
-
-    fn take_choice(&mut self, choice: usize, taken: usize) -> bool {
-        Machine::take_choice(self, choice, taken)
-    }
-
-    fn inside(&self) -> Option<Inside> {
-        match self.place.lex {
-            Lex::Text { inside, .. } | Lex::Bare { inside, .. } => Some(inside),
-            _ => None,
-        }
+        let arounds = self.arounds.capacity() * size_of::<(Around, u32)>();
+        self.core.memory() + self.text.capacity() + arounds + self.lists.memory() + self.memo.memory()
     }
 
     fn grew(&mut self) {
         self.forget_choices();
-    }
-
-    fn prepare(&mut self) {
-        if matches!(self.place.lex, Lex::Choice { .. }) {
-            self.choices();
-        }
-    }
-
-    fn may_end(&mut self) -> bool {
-        self.place.next == Next::End
     }
 
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
@@ -216,19 +102,7 @@ impl Surface for Machine<'_, '_> {
             bits.fill(0);
             return set(bits, vocab.eos());
         }
-        Machine::fill(self, vocab, bits);
-    }
-
-    fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
-        Machine::completion(self)
-    }
-
-    fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
-        Machine::complete(self, becomes, rest)
-    }
-
-    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
-        Machine::close_step(self, out)
+        self.fill_tokens(vocab, bits);
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
@@ -245,10 +119,6 @@ impl Surface for Machine<'_, '_> {
 
     fn size(&self) -> (usize, usize, usize) {
         (self.core.level().into(), self.text.len(), 0)
-    }
-
-    fn may_count(&self) -> bool {
-        false
     }
 
     fn here(&mut self) -> Here {
@@ -274,12 +144,8 @@ impl Surface for Machine<'_, '_> {
             around: self.place.around,
             number: in_number || begins.number || begins.key,
             any_number,
-            opens: begins.text && self.opens_in_at().is_none(),
+            opens: begins.text && self.core.opens_in_at().is_none(),
         }
-    }
-
-    fn crosses(_: &Here, _: &[u8]) -> bool {
-        false
     }
 
     fn groups<'v>(&self, here: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
@@ -288,9 +154,13 @@ impl Surface for Machine<'_, '_> {
         Some(match self.place.lex {
             // After a plain token the end has the same length, except for a key that must differ from others,
             // and for a name that decides what is read.
-            Lex::Text { inside, key, .. } if key || self.core.format().is_none() => {
-                let more = if self.in_at().is_some() { most } else { 1 };
-                let slack = plain(inside, if key { NAME } else { more });
+            Lex::Text { inside, .. } if self.core.format().is_none() => {
+                let slack = match self.core.state.phase {
+                    Phase::CaseKey => NAME,
+                    _ if self.core.in_at().is_some() => most,
+                    _ => 1,
+                };
+                let slack = plain(inside, slack);
                 Groups {
                     mask: vocab.texts.plain(),
                     like: b"",
@@ -300,7 +170,7 @@ impl Surface for Machine<'_, '_> {
             }
             // A text that is nearly a reference needs one more byte. A `${` needs more.
             Lex::Bare { inside, dollar } => {
-                let more = if self.opens_in_at().is_some() { most } else { NAME };
+                let more = if self.core.opens_in_at().is_some() { most } else { NAME };
                 let slack = plain(inside, more).filter(|_| !dollar);
                 Groups {
                     mask: &json.stays,

@@ -5,7 +5,7 @@ use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::offers::{NIL, TEXT, one};
 use crate::automaton::state::{Block, Gives, NONE, Phase};
 use crate::automaton::steps::Constant;
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;

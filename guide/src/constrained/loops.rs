@@ -5,7 +5,7 @@ use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, one};
 use crate::automaton::state::{Block, Goes, NONE, Phase};
 use crate::automaton::steps::Constant;
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 

@@ -4,13 +4,14 @@ use super::choice::Act;
 use super::choices::{self, Choices, Lists};
 use super::memo::Memo;
 use super::paths::Path;
-use super::views::{Sorted, View};
+use super::views::{Sorted, View, with};
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
-use crate::surface::Surface;
-use crate::surface::walk::Walk;
+use crate::surface::Bytes;
+use crate::surface::walk::{Common, Found, Look, Tree, Walk};
+use crate::vocab::Prefixes;
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
 use ilo_spec::number;
@@ -29,7 +30,7 @@ pub enum Lex {
     /// `depth`.
     Choice { low: usize, high: usize, depth: usize },
     /// In a text whose quote is at `start`: the key of a case, or a literal.
-    Text { start: usize, inside: Inside, key: bool },
+    Text { start: usize, inside: Inside },
     /// In a text that may be a reference, whose quote [`Quote`] has; after a `$` that begins something.
     Bare { inside: Inside, dollar: bool },
     /// In a name that begins at this byte.
@@ -271,12 +272,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// The approximate number of bytes of all growing data.
-    pub(super) fn memory(&self) -> usize {
-        let arounds = self.arounds.capacity() * size_of::<(Around, u32)>();
-        self.core.memory() + self.text.capacity() + arounds + self.lists.memory() + self.memo.memory()
-    }
-
     /// Goes back, but keeps the choices that were listed since.
     pub(super) fn back_but_lists(&mut self, point: &Point) {
         let lists = core::mem::take(&mut self.lists);
@@ -359,18 +354,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         View::new(choices, &self.lists, &self.memo.lists, self.core.session)
     }
 
-    /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
-    pub(super) fn byte(&mut self, byte: u8) -> bool {
-        self.text.push(byte);
-        match self.place.lex {
-            Lex::Choice { low, high, depth } => self.choose(low, high, depth, byte),
-            Lex::Text { start, inside, key } => self.in_text(start, inside, key, byte),
-            Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
-            Lex::Name { start, of } => self.in_name(start, of, byte),
-            Lex::Number { start } => self.in_number(start, byte),
-        }
-    }
-
     /// The position after a byte in the choices from `low` to `high`, of which this number of bytes was
     /// taken.
     fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
@@ -401,16 +384,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Takes the rest of a choice, of which this number of bytes was taken.
-    pub(super) fn take_choice(&mut self, choice: usize, depth: usize) -> bool {
-        self.choices();
-        let Some(choices) = self.place.choices else { return false };
-        let view = View::new(choices, &self.lists, &self.memo.lists, self.core.session);
-        let Some((bytes, act)) = view.at(choice) else { return false };
-        self.text.extend_from_slice(bytes.as_bytes().get(depth..).unwrap_or_default());
-        self.take(act)
-    }
-
     /// The effect of a byte, if it is known without trying.
     pub(super) fn leads(&mut self, byte: u8) -> Leads {
         match self.place.lex {
@@ -422,14 +395,14 @@ impl<'s, 'c> Machine<'s, 'c> {
                 if fits { Leads::On(self.place.lex) } else { Leads::Nowhere }
             }
             Lex::Bare { inside, dollar } => self.leads_in_bare(inside, dollar, byte),
-            Lex::Text { start, inside, key } => match texts::step(inside, byte) {
+            Lex::Text { start, inside } => match texts::step(inside, byte) {
                 Step::Refused => Leads::Nowhere,
                 Step::On(next)
                     if inside == Inside::Plain
                         && self.text.len() + 1 - start < TEXT
-                        && (key || self.core.format().is_none()) =>
+                        && self.core.format().is_none() =>
                 {
-                    Leads::On(Lex::Text { start, inside: next, key })
+                    Leads::On(Lex::Text { start, inside: next })
                 }
                 _ => Leads::Unknown,
             },
@@ -437,37 +410,33 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// The least byte above one that may come next outside choices, if it is known without trying.
-    pub(super) fn next_byte(&self, byte: u8) -> Option<u8> {
-        match self.place.lex {
-            Lex::Number { .. } => IN_NUMBERS.into_iter().find(|&next| next > byte),
-            _ => byte.checked_add(1),
-        }
-    }
-
-    fn in_text(&mut self, start: usize, inside: Inside, key: bool, byte: u8) -> bool {
+    fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {
         match texts::step(inside, byte) {
             Step::Refused => false,
             Step::On(next) => {
-                self.place.lex = Lex::Text { start, inside: next, key };
+                self.place.lex = Lex::Text { start, inside: next };
                 let has_room = self.text.len() - start < TEXT || inside != Inside::Plain;
-                has_room && (key || self.core.begins_text(self.text.get(start + 1..).unwrap_or_default()))
+                has_room && self.core.begins_text(self.text.get(start + 1..).unwrap_or_default())
             }
             Step::Closes => {
-                let written = self.text.get(start..).unwrap_or_default();
-                let Some(text) = decoded(written) else { return false };
+                let Some(text) = self.text.get(start..).and_then(decoded) else { return false };
+                let is_key = self.core.state.phase == Phase::CaseKey;
                 let constant = Constant::Text(&text);
-                if !self.core.takes_constant(constant) || (key && self.meets_more(&text)) {
-                    return false;
+                let fits = self.core.takes_constant(constant) && !(is_key && self.meets_more(&text));
+                if fits {
+                    self.core.take_constant(constant);
+                    self.behind_constant(is_key);
                 }
-                self.core.take_constant(constant);
-                if key {
-                    self.goes_on(Next::Colon);
-                } else {
-                    self.after();
-                }
-                true
+                fits
             }
+        }
+    }
+
+    fn behind_constant(&mut self, is_key: bool) {
+        if is_key {
+            self.goes_on(Next::Colon);
+        } else {
+            self.after();
         }
     }
 
@@ -488,11 +457,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         if !self.core.complete_number(self.text.get(start..).unwrap_or_default()) {
             return false;
         }
-        if is_key {
-            self.goes_on(Next::Colon);
-        } else {
-            self.after();
-        }
+        self.behind_constant(is_key);
         true
     }
 
@@ -517,14 +482,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.goes_on(Next::Block(Kind::Then));
     }
 
-    /// Whether the key of a case would match more than its text, or be the default.
-    pub(super) fn meets_more(&self, key: &str) -> bool {
-        let pairs = matches!(self.around(), Some(Around::Cases { pairs: true, .. }));
-        key == "_"
-            || key == word_of(Notation::Constrained, Key::Default)
-            || (!pairs && number::parse(key).is_ok())
-    }
-
     /// Completes a step.
     pub(super) fn behind(&mut self) {
         self.core.state.phase = Phase::Line;
@@ -547,6 +504,148 @@ impl<'s, 'c> Machine<'s, 'c> {
         let mut kinds: Vec<Kind> = self.constructs().filter_map(kind).collect();
         kinds.reverse();
         kinds
+    }
+}
+
+impl Bytes for Machine<'_, '_> {
+    type Point = Point;
+    type Lex = Lex;
+
+    fn core(&self) -> &Core<'_, '_> {
+        &self.core
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    fn point(&self) -> Point {
+        Point {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            arounds: self.arounds.len(),
+            lists: self.lists.lengths(),
+            place: self.place.clone(),
+        }
+    }
+
+    fn back(&mut self, point: &Point) {
+        self.core.state = point.state;
+        self.core.cut(point.lengths);
+        self.text.truncate(point.text);
+        self.arounds.truncate(point.arounds);
+        self.lists.cut(point.lists);
+        self.walk.forget(point.text);
+        self.memo.cut(point.text);
+        self.place.clone_from(&point.place);
+    }
+
+    fn mark(&self) -> Point {
+        let mut point = self.point();
+        point.place.choices = None;
+        point.place.quote.holes = None;
+        point
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        self.text.push(byte);
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => self.choose(low, high, depth, byte),
+            Lex::Text { start, inside } => self.in_text(start, inside, byte),
+            Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
+            Lex::Name { start, of } => self.in_name(start, of, byte),
+            Lex::Number { start } => self.in_number(start, byte),
+        }
+    }
+
+    fn lex(&self) -> Lex {
+        self.place.lex
+    }
+
+    fn relex(&mut self, lex: Lex, length: usize) {
+        self.place.lex = lex;
+        self.text.truncate(length);
+    }
+
+    fn look(&mut self, byte: u8) -> Look {
+        match self.leads(byte) {
+            Leads::Nowhere => Look::Refused,
+            Leads::On(lex) => {
+                self.text.push(byte);
+                self.place.lex = lex;
+                Look::On
+            }
+            Leads::Act(_) | Leads::Unknown => Look::Unknown,
+        }
+    }
+
+    fn next_byte(&self, byte: u8) -> Option<u8> {
+        match self.place.lex {
+            Lex::Number { .. } => IN_NUMBERS.into_iter().find(|&next| next > byte),
+            _ => byte.checked_add(1),
+        }
+    }
+
+    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+        &mut self.walk
+    }
+
+    fn within(
+        &mut self,
+        tree: &Tree<'_, '_>,
+        children: (u32, u32),
+        start: usize,
+        found: &mut Found,
+    ) -> Option<usize> {
+        let Lex::Choice { low, high, depth } = self.place.lex else { return None };
+        // The choices began `depth` bytes before this position.
+        let before = (self.text.len() - start).wrapping_sub(depth);
+        let view = self.choices();
+        let high = high.min(view.len());
+        let first = Common { node: Prefixes::ROOT, low, high, depth };
+        with!(view, choices => tree.within(choices, children, first, before, found));
+        Some(depth)
+    }
+
+    fn take_choice(&mut self, choice: usize, depth: usize) -> bool {
+        self.choices();
+        let Some(choices) = self.place.choices else { return false };
+        let view = View::new(choices, &self.lists, &self.memo.lists, self.core.session);
+        let Some((bytes, act)) = view.at(choice) else { return false };
+        self.text.extend_from_slice(bytes.as_bytes().get(depth..).unwrap_or_default());
+        self.take(act)
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        match self.place.lex {
+            Lex::Text { inside, .. } | Lex::Bare { inside, .. } => Some(inside),
+            _ => None,
+        }
+    }
+
+    fn end_any_text(&mut self) {
+        let is_key = self.core.state.phase == Phase::CaseKey;
+        self.core.take_constant(Constant::Text(""));
+        self.place.is_guess = true;
+        self.behind_constant(is_key);
+    }
+
+    fn meets_more(&self, key: &str) -> bool {
+        let pairs = matches!(self.around(), Some(Around::Cases { pairs: true, .. }));
+        key == "_"
+            || key == word_of(Notation::Constrained, Key::Default)
+            || (!pairs && number::parse(key).is_ok())
+    }
+
+    fn prepare(&mut self) {
+        if matches!(self.place.lex, Lex::Choice { .. }) {
+            self.choices();
+        }
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.place.next == Next::End
     }
 }
 

@@ -6,7 +6,8 @@ use super::views::Begins;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
-use crate::surface::Surface;
+use crate::surface::Bytes;
+use crate::surface::texts::Texts;
 use crate::surface::walk::{ANY, Walks};
 use crate::vocab::bits::{self, set};
 use crate::vocab::{Prefixes, Vocab};
@@ -23,13 +24,12 @@ const BEHIND_NUMBERS: [u8; 3] = *b",]}";
 
 impl Machine<'_, '_> {
     /// Sets the tokens that may come next, and clears all others.
-    pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+    pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.place.lex {
-            Lex::Text { start, inside, key }
-                if self.text.len() - start + vocab.longest < ROOM
-                    && (key || self.core.format().is_none()) =>
+            Lex::Text { start, inside }
+                if self.text.len() - start + vocab.longest < ROOM && self.core.format().is_none() =>
             {
-                self.fill_text(vocab, start, inside, key, bits);
+                self.fill_text(vocab, start, inside, bits);
             }
             Lex::Bare { inside, dollar } if self.written_text().len() + vocab.longest < ROOM => {
                 self.fill_bare(vocab, inside, dollar, bits);

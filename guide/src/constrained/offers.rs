@@ -6,7 +6,7 @@ use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{self, Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use ilo_spec::node::Word;
 
 /// The bytes that may begin a number.

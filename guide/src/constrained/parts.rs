@@ -6,7 +6,7 @@ use super::names::BOUND;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::state::SLOTS;
 use crate::automaton::steps::Constant;
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
 

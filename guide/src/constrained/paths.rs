@@ -7,7 +7,7 @@ use crate::automaton::json_names::Fields;
 use crate::automaton::offers::one;
 use crate::automaton::session::Session;
 use crate::automaton::want::field;
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::text::is_name;

@@ -10,7 +10,7 @@ use super::paths::Path;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, Step, is_text, step};
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use bumpalo::Bump;
 use ilo_asm::expr::reference::{self, FAILURES, INPUT, Reference, Root};
 use ilo_asm::expr::template::{Bare, Part, read_bare};

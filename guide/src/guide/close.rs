@@ -1,12 +1,11 @@
 //! The known end of a body in ID text: what an unfinished token becomes.
 
 use super::lex::{Lex, Machine};
-use crate::automaton::close::Node;
-use crate::automaton::formats;
+use crate::automaton::close::{Node, Out};
 use crate::automaton::offers::{Words, one};
 use crate::automaton::state::Core;
 use crate::automaton::steps::Constant;
-use crate::surface::Surface;
+use crate::surface::{Bytes, Ends};
 use ilo_spec::node::{TABLE, Word};
 
 /// The node that the unfinished token will become.
@@ -23,19 +22,10 @@ pub enum Becomes {
     Constant,
 }
 
-impl Machine<'_, '_> {
-    /// Whether the program may end here.
-    pub(super) fn may_end(&mut self) -> bool {
-        match self.lex {
-            Lex::Line(0) => self.core.trial(Core::end),
-            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
-            _ => self.tried(|this| this.end_line() && this.core.end()),
-        }
-    }
+impl Ends for Machine<'_, '_> {
+    type Becomes = Becomes;
 
-    /// The bytes that complete the unfinished token, and the node that it becomes. Between tokens, the next
-    /// one.
-    pub(super) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
+    fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
         match self.lex {
             Lex::Line(0) if self.core.trial(Core::end) => Some((Vec::new(), Becomes::Whole)),
             Lex::Line(blanks) => {
@@ -58,18 +48,15 @@ impl Machine<'_, '_> {
             Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
             Lex::Integer(value) => self.rest_of_integer(value),
             Lex::Number(length) => {
-                let written = self.tail(length.into());
-                let whole = self.core.first_number(written)?;
-                let rest = whole.as_bytes().get(written.len()..)?.to_vec();
-                Some((rest, Becomes::Constant))
+                let start = self.text.len().saturating_sub(length.into());
+                Some((self.rest_of_number(start)?, Becomes::Constant))
             }
-            Lex::Text(start, _) => Some((Machine::rest_of_text(self, start)?, Becomes::Constant)),
+            Lex::Text(start, _) => Some((self.rest_of_text(start)?, Becomes::Constant)),
             Lex::Behind => Some((Vec::new(), Becomes::Whole)),
         }
     }
 
-    /// Takes the node that a token has become, and the bytes that complete it.
-    pub(super) fn take(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
+    fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
         match becomes {
             Becomes::Whole => {}
             Becomes::Line(level, word) => self.core.begin_line(level, word),
@@ -87,6 +74,12 @@ impl Machine<'_, '_> {
         true
     }
 
+    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
+        self.core.close_step(out)
+    }
+}
+
+impl Machine<'_, '_> {
     fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Becomes)> {
         let word = match level {
             Some(level) => {
@@ -120,20 +113,5 @@ impl Machine<'_, '_> {
             rest.push(b'0' + digit);
         }
         Some((rest, Becomes::Integer(value)))
-    }
-
-    fn rest_of_text(&mut self, start: usize) -> Option<Vec<u8>> {
-        if let Some(texts) = self.core.texts() {
-            let written = self.text.get(start..).unwrap_or_default();
-            let quoted = texts.iter().map(|text| serde_json::Value::from(&**text).to_string());
-            let mut rest =
-                quoted.filter_map(|text| text.as_bytes().strip_prefix(written).map(<[u8]>::to_vec));
-            return rest.next();
-        }
-        if let Some(format) = self.core.format() {
-            let written = self.text.get(start + 1..).unwrap_or_default();
-            return formats::rest(format, written).map(|rest| [rest.as_bytes(), b"\""].concat());
-        }
-        Surface::rest_of_text(self, b"\"abcdefghijklmnopqrstuvwxyz0123456789-_")
     }
 }

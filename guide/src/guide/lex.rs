@@ -6,7 +6,8 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, LINES, Lengths, Phase, State};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
-use crate::surface::walk::Walk;
+use crate::surface::Bytes;
+use crate::surface::walk::{Look, Walk};
 use ilo_spec::node::{TABLE, Word};
 use std::sync::OnceLock;
 
@@ -118,17 +119,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Computes the words that may come next, before several bytes are tried.
-    pub(super) fn prepare(&mut self) {
-        match self.lex {
-            Lex::Start => self.ask(),
-            Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
-                self.words_at(Some(level));
-            }),
-            _ => {}
-        }
-    }
-
     /// The integers that may come next.
     pub(super) fn integers(&mut self) -> Integers {
         self.ask();
@@ -155,26 +145,6 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     pub(super) fn tail(&self, length: usize) -> &[u8] {
         self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
-    }
-
-    /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
-    pub(super) fn byte(&mut self, byte: u8) -> bool {
-        let fits = match self.lex {
-            Lex::Line(blanks) => self.at_line(blanks, byte),
-            Lex::Start => self.at_start(byte),
-            Lex::Word(length, level, left) => self.in_word(length, level, left, byte),
-            Lex::Integer(value) => self.in_integer(value, byte),
-            Lex::Number(length) => self.in_number(length, byte),
-            Lex::Text(start, inside) => self.in_text(start, inside, byte),
-            Lex::Behind => self.between(byte),
-        };
-        if fits {
-            self.text.push(byte);
-            if byte == b'\n' {
-                self.line = self.text.len();
-            }
-        }
-        fits
     }
 
     /// Whether a byte may come next, as far as is known without trying it.
@@ -397,5 +367,138 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// Completes the last token and the line; `false` if that is not possible.
     pub(super) fn end_line(&mut self) -> bool {
         matches!(self.lex, Lex::Line(0)) || self.byte(b'\n')
+    }
+}
+
+impl Bytes for Machine<'_, '_> {
+    type Point = Point;
+    type Lex = Lex;
+
+    fn core(&self) -> &Core<'_, '_> {
+        &self.core
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    fn point(&self) -> Point {
+        Point {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            lex: self.lex,
+            words: self.words,
+            line: self.line,
+        }
+    }
+
+    fn mark(&self) -> Point {
+        // The integers that may come next are computed again from there.
+        let words = if matches!(self.words, Offered::Token(..)) { Offered::Unasked } else { self.words };
+        Point { words, ..self.point() }
+    }
+
+    fn back(&mut self, point: &Point) {
+        self.core.state = point.state;
+        self.core.cut(point.lengths);
+        self.text.truncate(point.text);
+        self.walk.forget(point.text);
+        (self.lex, self.words, self.line) = (point.lex, point.words, point.line);
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        let fits = match self.lex {
+            Lex::Line(blanks) => self.at_line(blanks, byte),
+            Lex::Start => self.at_start(byte),
+            Lex::Word(length, level, left) => self.in_word(length, level, left, byte),
+            Lex::Integer(value) => self.in_integer(value, byte),
+            Lex::Number(length) => self.in_number(length, byte),
+            Lex::Text(start, inside) => self.in_text(start, inside, byte),
+            Lex::Behind => self.between(byte),
+        };
+        if fits {
+            self.text.push(byte);
+            if byte == b'\n' {
+                self.line = self.text.len();
+            }
+        }
+        fits
+    }
+
+    #[inline]
+    fn lex(&self) -> Lex {
+        self.lex
+    }
+
+    #[inline]
+    fn relex(&mut self, lex: Lex, length: usize) {
+        self.lex = lex;
+        self.text.truncate(length);
+    }
+
+    #[inline]
+    fn look(&mut self, byte: u8) -> Look {
+        if !self.may_take(byte) {
+            return Look::Refused;
+        }
+        let (lex, length) = (self.lex, self.text.len());
+        let ends = match lex {
+            Lex::Text(..) => byte == b'"',
+            Lex::Line(_) | Lex::Start => false,
+            _ => matches!(byte, b' ' | b'\n'),
+        };
+        if ends {
+            return Look::Unknown;
+        }
+        if self.byte(byte) {
+            return Look::On;
+        }
+        self.relex(lex, length);
+        Look::Refused
+    }
+
+    #[inline]
+    fn next_byte(&self, byte: u8) -> Option<u8> {
+        match self.lex {
+            Lex::Behind if byte >= b' ' => None,
+            Lex::Integer(_) if byte >= b'9' => None,
+            // Upper-case letters are above most others.
+            Lex::Word(..) | Lex::Line(_) if (b' '..b'@').contains(&byte) => Some(b'A'),
+            _ => byte.checked_add(1),
+        }
+    }
+
+    #[inline]
+    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+        &mut self.walk
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        if let Lex::Text(_, inside) = self.lex { Some(inside) } else { None }
+    }
+
+    fn end_any_text(&mut self) {
+        self.core.take_constant(Constant::Text(""));
+        self.text.push(b'"');
+        self.lex = Lex::Behind;
+    }
+
+    fn prepare(&mut self) {
+        match self.lex {
+            Lex::Start => self.ask(),
+            Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
+                self.words_at(Some(level));
+            }),
+            _ => {}
+        }
+    }
+
+    fn may_end(&mut self) -> bool {
+        match self.lex {
+            Lex::Line(0) => self.core.trial(Core::end),
+            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
+            _ => self.tried(|this| this.end_line() && this.core.end()),
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! Masks of bodies in ID text: which tokens of a vocabulary may come next, by the tables of the vocabulary.
 
 use super::lex::{Lex, Machine};
-use crate::automaton::state::Phase;
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
-use crate::surface::Surface;
+use crate::surface::Bytes;
+use crate::surface::texts::Texts;
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{set, set_all};
 use crate::vocab::{Closer, Opening, Vocab};
@@ -17,9 +16,9 @@ fn plausible(vocab: &Vocab, closers: &[Closer]) -> impl Iterator<Item = u32> {
 
 impl Machine<'_, '_> {
     /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
-    pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+    pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         if let Lex::Text(start, inside) = self.lex {
-            return self.fill_text(vocab, start, inside, bits);
+            return self.fill_in_text(vocab, start, inside, bits);
         }
         bits.fill(0);
         if self.may_end() {
@@ -45,63 +44,21 @@ impl Machine<'_, '_> {
         self.digits(vocab, bits);
     }
 
-    fn fill_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, bits: &mut [u32]) {
+    fn fill_in_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, bits: &mut [u32]) {
+        if self.core.texts().is_none() && self.has_room(vocab) {
+            return self.fill_text(vocab, start, inside, bits);
+        }
+        bits.fill(0);
         if self.core.texts().is_some() {
-            bits.fill(0);
-            return self.listed(vocab, start, b"", bits);
+            self.listed(vocab, start, b"", bits);
+        } else {
+            self.walk_from(vocab, vocab.all(), ANY, 0, bits);
         }
-        if !self.has_room(vocab) {
-            bits.fill(0);
-            return self.walk_from(vocab, vocab.all(), ANY, 0, bits);
-        }
-        vocab.texts.fill(inside, bits);
-        let closers = vocab.texts.closers(inside);
-        let is_key = self.core.state.phase == Phase::CaseKey;
-        if inside != Inside::Plain || !(is_key || self.text_is_free()) {
-            return self.each(vocab, plausible(vocab, closers), 0, bits);
-        }
-        let fits = self.kept_ends(vocab, start, |this| {
-            let tails = this.tails_behind(vocab);
-            with_tails(closers, &tails).map(|it| it.token).collect()
-        });
-        if is_key { self.fill_key(vocab, start, &fits, bits) } else { set_all(bits, &fits) }
     }
 
     /// Whether any token may be in the unfinished text.
     fn has_room(&self, vocab: &Vocab) -> bool {
         self.room() > vocab.longest && self.core.format().is_none()
-    }
-
-    /// The tails that may follow the unfinished text, whatever its content is.
-    fn tails_behind(&mut self, vocab: &Vocab) -> Vec<u32> {
-        self.tried(|this| {
-            this.core.take_constant(Constant::Text(""));
-            this.text.push(b'"');
-            this.lex = Lex::Behind;
-            this.tails(vocab)
-        })
-    }
-
-    /// Sets those of the tokens with which the unfinished text becomes a key that no other case has.
-    fn fill_key(&mut self, vocab: &Vocab, start: usize, tokens: &[u32], bits: &mut [u32]) {
-        let written = [self.text.get(start..).unwrap_or_default(), b"\""].concat();
-        let Ok(mut key) = serde_json::from_slice::<String>(&written) else { return };
-        let length = key.len();
-        for &one in tokens {
-            let token = vocab.token(one);
-            let end = token.iter().position(|&byte| byte == b'"').unwrap_or_default();
-            let rest = token.get(..end).map(core::str::from_utf8);
-            key.truncate(length);
-            match rest {
-                Some(Ok(rest)) if !rest.contains('\\') => {
-                    key.push_str(rest);
-                    if self.core.takes_text(&key) {
-                        set(bits, one);
-                    }
-                }
-                _ => self.each(vocab, [one], 0, bits),
-            }
-        }
     }
 
     /// Sets the tokens that continue a text of which only some are allowed. Each begins with `begun`, bytes
@@ -143,7 +100,10 @@ impl Machine<'_, '_> {
         if !self.text_is_free() {
             return self.each(vocab, plausible(vocab, &opening.closers), opening.skipped, bits);
         }
-        let fits = self.tails_behind(vocab);
+        let fits = self.tried(|this| {
+            this.end_any_text();
+            this.tails(vocab)
+        });
         with_tails(&opening.closers, &fits).for_each(|it| set(bits, it.token));
     }
 }

@@ -11,7 +11,7 @@ use crate::automaton::offers::{Words, one};
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, LINES, Phase};
 use crate::body::{Body, BodyMark};
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use crate::tokens::{self, Refused};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;

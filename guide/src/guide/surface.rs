@@ -1,17 +1,15 @@
 //! ID text as a surface: how programs end, and what ends have in common.
 
 use super::close::Becomes;
-use super::lex::{Lex, Machine, Offered, Point};
-use crate::automaton::close::{EndKey, Out};
+use super::lex::{Lex, Machine};
+use crate::automaton::close::EndKey;
 use crate::automaton::constants::Lengths;
 use crate::automaton::keys::KEY;
 use crate::automaton::offers::{NUMBER, TEXT, alike};
 use crate::automaton::state::{ITEMS, Phase};
 use crate::automaton::texts::{Inside, Led, run};
-use crate::surface::walk::{Look, Walk};
-use crate::surface::{Class, Groups, Growth, Surface};
-use crate::vocab::{Lacks, Vocab};
-use core::ptr::from_ref;
+use crate::surface::{Bytes, Class, Groups, Growth, Surface};
+use crate::vocab::Vocab;
 use ilo_asm::notation::Notation;
 use ilo_spec::node::{self, Word};
 
@@ -98,134 +96,17 @@ impl Here {
 }
 
 impl Surface for Machine<'_, '_> {
-    type Point = Point;
-    type Lex = Lex;
-    type Becomes = Becomes;
     type Here = Here;
     type Node = (bool, Becomes);
     type Key = (bool, EndKey);
-
-    fn text(&self) -> &[u8] {
-        &self.text
-    }
+    const NOTATION: Notation = Notation::Id;
 
     fn memory(&self) -> usize {
         self.core.memory() + self.text.capacity()
     }
 
-    fn session(&self) -> usize {
-        from_ref(self.core.session).addr()
-    }
-
-    fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
-        vocab.can_write(self.core.session, Notation::Id)
-    }
-
-    fn point(&self) -> Point {
-        Point {
-            state: self.core.state,
-            lengths: self.core.lengths(),
-            text: self.text.len(),
-            lex: self.lex,
-            words: self.words,
-            line: self.line,
-        }
-    }
-
-    fn mark(&self) -> Point {
-        // The integers that may come next are computed again from there.
-        let words = if matches!(self.words, Offered::Token(..)) { Offered::Unasked } else { self.words };
-        Point { words, ..self.point() }
-    }
-
-    fn back(&mut self, point: &Point) {
-        self.core.state = point.state;
-        self.core.cut(point.lengths);
-        self.text.truncate(point.text);
-        self.walk.forget(point.text);
-        (self.lex, self.words, self.line) = (point.lex, point.words, point.line);
-    }
-
-    fn byte(&mut self, byte: u8) -> bool {
-        Machine::byte(self, byte)
-    }
-
-    #[inline]
-    fn lex(&self) -> Lex {
-        self.lex
-    }
-
-    #[inline]
-    fn relex(&mut self, lex: Lex, length: usize) {
-        self.lex = lex;
-        self.text.truncate(length);
-    }
-
-    #[inline]
-    fn look(&mut self, byte: u8) -> Look {
-        if !self.may_take(byte) {
-            return Look::Refused;
-        }
-        let (lex, length) = (self.lex, self.text.len());
-        let ends = match lex {
-            Lex::Text(..) => byte == b'"',
-            Lex::Line(_) | Lex::Start => false,
-            _ => matches!(byte, b' ' | b'\n'),
-        };
-        if ends {
-            return Look::Unknown;
-        }
-        if Machine::byte(self, byte) {
-            return Look::On;
-        }
-        self.relex(lex, length);
-        Look::Refused
-    }
-
-    #[inline]
-    fn next_byte(&self, byte: u8) -> Option<u8> {
-        match self.lex {
-            Lex::Behind if byte >= b' ' => None,
-            Lex::Integer(_) if byte >= b'9' => None,
-            // Upper-case letters are above most others.
-            Lex::Word(..) | Lex::Line(_) if (b' '..b'@').contains(&byte) => Some(b'A'),
-            _ => byte.checked_add(1),
-        }
-    }
-
-    #[inline]
-    fn walk(&mut self) -> &mut Walk<Lex, Point> {
-        &mut self.walk
-    }
-
-    fn inside(&self) -> Option<Inside> {
-        if let Lex::Text(_, inside) = self.lex { Some(inside) } else { None }
-    }
-
-    fn grew(&mut self) {}
-
-    fn prepare(&mut self) {
-        Machine::prepare(self);
-    }
-
-    fn may_end(&mut self) -> bool {
-        Machine::may_end(self)
-    }
-
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        Machine::fill(self, vocab, bits);
-    }
-
-    fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
-        Machine::completion(self)
-    }
-
-    fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
-        self.take(becomes, rest)
-    }
-
-    fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
-        self.core.close_step(out)
+        self.fill_tokens(vocab, bits);
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
@@ -251,8 +132,7 @@ impl Surface for Machine<'_, '_> {
     fn here(&mut self) -> Here {
         let is_behind = !matches!(self.lex, Lex::Line(_) | Lex::Start | Lex::Text(..));
         let here = Place::of(self);
-        let behind =
-            |byte: u8| self.tried(|it| (is_behind && Machine::byte(it, byte)).then(|| Place::of(it)));
+        let behind = |byte: u8| self.tried(|it| (is_behind && it.byte(byte)).then(|| Place::of(it)));
         let behind = [b' ', b'\n'].into_iter().find_map(behind).unwrap_or_default();
         Here { taken: self.core.state.taken, is_behind, places: [here, behind] }
     }

@@ -1,41 +1,35 @@
 //! A notation: what may come next in an unfinished program, byte by byte, and how the program ends soonest.
 //!
-//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `looks`, `budget` and `body`.
+//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `texts`, `looks`, `budget` and
+//! `body`.
 
+pub(crate) mod texts;
 pub(crate) mod walk;
 
 use crate::automaton::close::Out;
+use crate::automaton::formats;
+use crate::automaton::state::Core;
 use crate::automaton::texts::Inside;
 use crate::vocab::{Closer, Lacks, Vocab};
 use core::fmt::Debug;
 use core::hash::Hash;
+use core::ptr::from_ref;
+use ilo_asm::notation::Notation;
+use ilo_spec::json::quoted;
 use walk::{Found, Look, Tree, Walk};
 
 /// The most steps to an end.
 pub(crate) const STEPS: usize = 20_000;
 
-/// A notation: the state of an unfinished program.
-pub trait Surface {
+/// The bytes of an unfinished program.
+pub trait Bytes {
     /// A position to return to.
     type Point;
     /// A position in an unfinished part, for bytes that change nothing else.
     type Lex: Copy;
-    /// The node that an unfinished part will become.
-    type Becomes: Copy;
-    /// What is known of the position that a mask is for.
-    type Here: Copy;
-    /// A node that tokens end or begin, if what follows it is the same for all of them.
-    type Node: Copy + Eq + Hash;
-    /// What an end depends on behind the statement or operand that a node begins.
-    type Key: Copy + Eq + Hash + Debug;
 
+    fn core(&self) -> &Core<'_, '_>;
     fn text(&self) -> &[u8];
-    fn memory(&self) -> usize;
-    /// A number by which the session is recognised.
-    fn session(&self) -> usize;
-    /// Whether a vocabulary has a token for each byte that the program may need.
-    fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks>;
-
     /// The position, to return to before anything else changes.
     fn point(&self) -> Self::Point;
     /// The same, to return to after any changes.
@@ -49,9 +43,7 @@ pub trait Surface {
     /// Takes a byte that changes only that.
     fn look(&mut self, byte: u8) -> Look;
     /// The least byte above one that may come next, if it is known without trying.
-    fn next_byte(&self, byte: u8) -> Option<u8> {
-        byte.checked_add(1)
-    }
+    fn next_byte(&self, byte: u8) -> Option<u8>;
     fn walk(&mut self) -> &mut Walk<Self::Lex, Self::Point>;
     /// Between choices and in them, finds those that end within entries among these children of a node, of a
     /// tree that a walk began at this length of the text, and the entries within choices. Returns the number
@@ -71,13 +63,29 @@ pub trait Surface {
     }
     /// The position in an unfinished text.
     fn inside(&self) -> Option<Inside>;
-    /// Some bytes were taken that will stay.
-    fn grew(&mut self);
+    /// Ends the unfinished text, of which only the end counts.
+    fn end_any_text(&mut self);
+    /// Whether a text may not be the key of a case, although no other has it.
+    fn meets_more(&self, _key: &str) -> bool {
+        false
+    }
     /// Computes what several bytes are tried against.
     fn prepare(&mut self);
     fn may_end(&mut self) -> bool;
-    /// Sets the tokens that may come next, without a limit on those after them, and clears all others.
-    fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]);
+
+    /// Tries a step and undoes it.
+    fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let point = self.point();
+        let result = run(self);
+        self.back(&point);
+        result
+    }
+}
+
+/// How an unfinished program ends soonest.
+pub trait Ends: Bytes {
+    /// The node that an unfinished part will become.
+    type Becomes: Copy;
 
     /// The bytes that complete the unfinished part, and the node that it becomes.
     fn completion(&mut self) -> Option<(Vec<u8>, Self::Becomes)>;
@@ -86,31 +94,30 @@ pub trait Surface {
     /// Writes the next node of an end. Returns whether the end was found, when that is known.
     fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool>;
 
-    /// The most that nodes can add to an end; `None` if the vocabulary cannot write them.
-    fn growth(&self, vocab: &Vocab) -> Option<Growth>;
-    /// The level of blocks, the nodes of the program so far or more, and the parts that its counts may add.
-    fn size(&self) -> (usize, usize, usize);
-    /// Whether the next token may count parts.
-    fn may_count(&self) -> bool;
+    /// The bytes that end the unfinished number that begins at a byte.
+    fn rest_of_number(&self, start: usize) -> Option<Vec<u8>> {
+        let written = self.text().get(start..)?;
+        Some(self.core().first_number(written)?.as_bytes().get(written.len()..)?.to_vec())
+    }
 
-    fn here(&mut self) -> Self::Here;
-    /// Whether a token ends the unfinished part before it begins another.
-    fn crosses(here: &Self::Here, token: &[u8]) -> bool;
-    /// The tokens that are decided at once. A statement can add `most` tokens to an end.
-    fn groups<'v>(&self, here: &Self::Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>>;
-    /// For a token after which the end has nearly the length of that after others: its class, and the
-    /// difference.
-    fn class<'t>(&self, here: &Self::Here, token: &'t [u8]) -> Option<(Class<'t>, usize)>;
-    /// The node that is completed behind a token.
-    fn node(&self, here: &Self::Here, becomes: Self::Becomes, crosses: bool) -> Option<Self::Node>;
-    /// Whether the statement or operand that a node begins is complete, if ends behind it may be shared.
-    fn is_behind(&self, here: &Self::Here, node: Option<Self::Node>) -> bool;
-    /// What the end depends on there; `None` if it depends on more.
-    fn key(&self, here: &Self::Here, node: Option<Self::Node>) -> Option<Self::Key>;
+    /// The bytes that end the unfinished text whose quote is at a byte.
+    fn rest_of_text(&mut self, start: usize) -> Option<Vec<u8>> {
+        let written = self.text().get(start..)?;
+        if let Some(texts) = self.core().texts() {
+            let mut rests = texts.iter().map(|text| quoted(text));
+            return rests.find_map(|text| Some(text.as_bytes().strip_prefix(written)?.to_vec()));
+        }
+        if let Some(format) = self.core().format() {
+            let rest = formats::rest(format, written.get(1..)?)?;
+            return Some([rest.as_bytes(), b"\""].concat());
+        }
+        self.rest_of_any_text()
+    }
 
-    /// The bytes that end an unfinished text, with these at its plain positions: each is tried before the
+    /// The same if nothing is known of it. Each byte that is tried at a plain position is tried before the
     /// others after it.
-    fn rest_of_text(&mut self, plain: &[u8]) -> Option<Vec<u8>> {
+    fn rest_of_any_text(&mut self) -> Option<Vec<u8>> {
+        const PLAIN: &[u8] = b"\" abcdefghijklmnopqrstuvwxyz0123456789-_";
         self.tried(|this| {
             let from = this.text().len();
             while let Some(inside) = this.inside() {
@@ -119,7 +126,7 @@ pub trait Surface {
                     Inside::Escape => b"nu\"\\/bfrt",
                     Inside::Unicode(..) => b"0123456789abcdef",
                     Inside::Character(..) => &low,
-                    Inside::Plain => plain,
+                    Inside::Plain => PLAIN,
                 };
                 let mut fits = |bytes: &[u8]| this.tried(|it| bytes.iter().all(|&byte| it.byte(byte)));
                 // There are more letters than keys of cases, so that one of them makes a key that is new.
@@ -131,14 +138,6 @@ pub trait Surface {
             }
             this.text().get(from..).map(<[u8]>::to_vec)
         })
-    }
-
-    /// Tries a step and undoes it.
-    fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let point = self.point();
-        let result = run(self);
-        self.back(&point);
-        result
     }
 
     /// Writes an end, from the end of a complete part. `false` if none was found, or there is no room for it.
@@ -158,6 +157,58 @@ pub trait Surface {
             };
             (taken && this.close_all(&mut add)).then_some(parts)
         })
+    }
+}
+
+/// A notation: what masks and budgets need.
+pub trait Surface: Ends {
+    /// What is known of the position that a mask is for.
+    type Here: Copy;
+    /// A node that tokens end or begin, if what follows it is the same for all of them.
+    type Node: Copy + Eq + Hash;
+    /// What an end depends on behind the statement or operand that a node begins.
+    type Key: Copy + Eq + Hash + Debug;
+    const NOTATION: Notation;
+
+    fn memory(&self) -> usize;
+    /// Some bytes were taken that will stay.
+    fn grew(&mut self) {}
+    /// Sets the tokens that may come next, without a limit on those after them, and clears all others.
+    fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]);
+
+    /// The most that nodes can add to an end; `None` if the vocabulary cannot write them.
+    fn growth(&self, vocab: &Vocab) -> Option<Growth>;
+    /// The level of blocks, the nodes of the program so far or more, and the parts that its counts may add.
+    fn size(&self) -> (usize, usize, usize);
+    /// Whether the next token may count parts.
+    fn may_count(&self) -> bool {
+        false
+    }
+
+    fn here(&mut self) -> Self::Here;
+    /// Whether a token ends the unfinished part before it begins another.
+    fn crosses(_here: &Self::Here, _token: &[u8]) -> bool {
+        false
+    }
+    /// The tokens that are decided at once. A statement can add `most` tokens to an end.
+    fn groups<'v>(&self, here: &Self::Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>>;
+    /// For a token after which the end has nearly the length of that after others: its class, and the
+    /// difference.
+    fn class<'t>(&self, here: &Self::Here, token: &'t [u8]) -> Option<(Class<'t>, usize)>;
+    /// The node that is completed behind a token.
+    fn node(&self, here: &Self::Here, becomes: Self::Becomes, crosses: bool) -> Option<Self::Node>;
+    /// Whether the statement or operand that a node begins is complete, if ends behind it may be shared.
+    fn is_behind(&self, here: &Self::Here, node: Option<Self::Node>) -> bool;
+    /// What the end depends on there; `None` if it depends on more.
+    fn key(&self, here: &Self::Here, node: Option<Self::Node>) -> Option<Self::Key>;
+
+    /// A number by which the session is recognised.
+    fn session(&self) -> usize {
+        from_ref(self.core().session).addr()
+    }
+    /// Whether a vocabulary has a token for each byte that the program may need.
+    fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
+        vocab.can_write(self.core().session, Self::NOTATION)
     }
 }
 

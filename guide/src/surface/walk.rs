@@ -2,7 +2,7 @@
 //! notation may find whole choices, and the tokens that are shorter. What masks in one text have in common is
 //! found once.
 
-use crate::surface::Surface;
+use crate::surface::Bytes;
 use crate::vocab::bits::{has, set};
 use crate::vocab::{Closer, Prefixes, Vocab};
 use core::ops::RangeInclusive;
@@ -144,10 +144,10 @@ pub(crate) fn with_tails<'v>(closers: &'v [Closer], tails: &[u32]) -> impl Itera
     })
 }
 
-impl<S: Surface> Walks for S {}
+impl<S: Bytes> Walks for S {}
 
 /// Walks over a notation.
-pub(crate) trait Walks: Surface + Sized {
+pub(crate) trait Walks: Bytes + Sized {
     /// Finds which entries of a tree with these first bytes may come next, in any order: [`Walk::entries`].
     fn walk_tree<'t>(
         &mut self,
@@ -307,7 +307,7 @@ pub(crate) trait Walks: Surface + Sized {
 
 /// Goes on to the children of a node, if there are any, or back.
 #[inline]
-fn enter<S: Surface>(
+fn enter<S: Bytes>(
     surface: &mut S,
     tree: &Tree<'_, '_>,
     start: usize,
@@ -328,7 +328,7 @@ fn enter<S: Surface>(
 }
 
 /// Takes a whole choice, of which some bytes were taken. Returns the node behind it, and how to go back.
-fn take_whole<S: Surface>(
+fn take_whole<S: Bytes>(
     surface: &mut S,
     tree: &Tree<'_, '_>,
     whole: &Whole,
@@ -353,7 +353,7 @@ fn take_whole<S: Surface>(
 
 /// Takes the byte of the next child that may come next. Returns the child, and how to go back.
 #[inline]
-fn next_child<S: Surface>(
+fn next_child<S: Bytes>(
     surface: &mut S,
     tree: &Prefixes,
     (next, end): (&mut u32, u32),
@@ -388,7 +388,7 @@ fn next_child<S: Surface>(
 
 /// Goes back to before some bytes.
 #[inline]
-fn undo<S: Surface>(surface: &mut S, back: Back, walk: &mut Walk<S::Lex, S::Point>) {
+fn undo<S: Bytes>(surface: &mut S, back: Back, walk: &mut Walk<S::Lex, S::Point>) {
     if back.all {
         walk.points.pop().iter().for_each(|point| surface.back(point));
     } else {

@@ -38,7 +38,8 @@ impl Lengths {
             let rest = |from: usize| node.get(from..).map(str::to_owned);
             (0..node.len()).filter_map(rest).collect::<Vec<_>>()
         });
-        let line = |level: u8| FIRST.map(|word| format!("\n{}{}", "  ".repeat(level.into()), word.mnemonic()));
+        let line =
+            |level: u8| FIRST.map(|word| format!("\n{}{}", "  ".repeat(level.into()), word.mnemonic()));
         let all = rests.chain((0..LINES).flat_map(line));
         Lengths(all.map(|part| (part.as_bytes().into(), length(vocab, part.as_bytes()))).collect())
     }
