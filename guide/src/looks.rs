@@ -32,34 +32,39 @@ pub(crate) fn keep<S: Surface>(machine: &mut S, vocab: &Vocab, left: usize, most
     let limit = left.saturating_sub(2);
     let (nodes, ends, classes) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, counted: 0 };
-    let mut kept = vec![0; bits.len()];
+    let mut kept = Vec::new();
     if let Some(groups) = machine.groups(&here, vocab, most) {
         let fits = groups.slack.is_some_and(|slack| {
             let found = looks.behind(machine, groups.like, false);
             found.is_some_and(|length| length + slack <= limit)
         });
-        for ((kept, bits), mask) in kept.iter_mut().zip(&mut *bits).zip(groups.mask) {
-            *kept = if fits { *bits & mask } else { 0 };
-            *bits &= !mask;
+        if fits {
+            kept.extend(bits.iter().zip(groups.mask).map(|(bits, mask)| bits & mask));
         }
         if let Some(others) = groups.others {
+            kept.resize(bits.len(), 0);
             for closer in others.into_iter().flatten() {
-                if has(bits, closer.token) && looks.fits(machine, closer.token) {
+                if has(bits, closer.token)
+                    && !has(groups.mask, closer.token)
+                    && looks.fits(machine, closer.token)
+                {
                     set(&mut kept, closer.token);
                 }
             }
             return bits.copy_from_slice(&kept);
         }
+        bits.iter_mut().zip(groups.mask).for_each(|(bits, mask)| *bits &= !mask);
     }
-    for ((word, kept), bits) in (0..).zip(&mut kept).zip(&*bits) {
-        let mut rest = *bits;
+    for (word, bits) in bits.iter_mut().enumerate().filter(|it| *it.1 != 0) {
+        let first = u32::try_from(32 * word).unwrap_or(u32::MAX);
+        let mut rest = core::mem::take(bits);
         while rest != 0 {
             let bit = rest.trailing_zeros();
             rest &= rest - 1;
-            *kept |= u32::from(looks.fits(machine, word * 32 + bit)) << bit;
+            *bits |= u32::from(looks.fits(machine, first + bit)) << bit;
         }
     }
-    bits.copy_from_slice(&kept);
+    bits.iter_mut().zip(kept).for_each(|(bits, kept)| *bits |= kept);
 }
 
 impl<S: Surface> Looks<'_, S> {

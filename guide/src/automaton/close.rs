@@ -11,6 +11,7 @@ use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::number;
+use std::borrow::Cow;
 
 /// Receives the parts of an end, each with what separates it from the one before. Returns whether there is
 /// room for more.
@@ -57,14 +58,15 @@ pub(crate) enum Node {
 
 impl Node {
     /// The node as it is written.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
-            Node::Word(word) => word.mnemonic().to_owned(),
-            Node::Integer(number) => number.to_string(),
-            Node::Nil => "nil".to_owned(),
-            Node::Bool(truth) => truth.to_string(),
-            Node::Number(text) => text.clone(),
-            Node::Text(text) => quoted(text),
+            Node::Word(word) => word.mnemonic().into(),
+            Node::Integer(number) => number.to_string().into(),
+            Node::Nil => "nil".into(),
+            Node::Bool(true) => "true".into(),
+            Node::Bool(false) => "false".into(),
+            Node::Number(text) => text.into(),
+            Node::Text(text) => quoted(text).into(),
         }
     }
 }
@@ -137,7 +139,7 @@ impl Core<'_, '_> {
             }
             Node::Text(text) => self.take_constant(Constant::Text(text)),
         }
-        out(format!(" {}", node.text()).as_bytes())
+        out([" ", &node.text()].concat().as_bytes())
     }
 
     /// The line that leads to an end soonest, at this level or deeper.

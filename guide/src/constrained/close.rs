@@ -105,7 +105,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn soonest_behind_value(&self) -> Option<Choice> {
+    /// The same behind a value.
+    pub(super) fn soonest_behind_value(&self) -> Option<Choice> {
         Some(match self.around()? {
             Around::Ends(end) => choice(end, Act::End),
             Around::Call(_) | Around::Computed | Around::Wrapped => choice("}", Act::End),

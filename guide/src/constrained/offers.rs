@@ -253,78 +253,60 @@ impl Machine<'_, '_> {
     }
 
     fn behind_value(&mut self) -> Vec<Choice> {
+        let mut found: Vec<Choice> = self.soonest_behind_value().into_iter().collect();
         match self.around() {
-            Some(Around::Ends(end)) => vec![choice(end, Act::End)],
-            Some(Around::Computed | Around::Wrapped) => vec![choice("}", Act::End)],
             Some(Around::Call(_)) => {
-                let mut found = vec![choice("}", Act::End), choice(",\"then\":[", Act::Then)];
+                found.push(choice(",\"then\":[", Act::Then));
                 found.extend(self.handlers());
-                found
             }
-            Some(Around::Handler { end, .. }) => vec![choice(end, Act::EndHandler)],
-            Some(Around::Operands(0)) => vec![choice("]}", Act::End)],
-            Some(Around::Operands(_)) => vec![choice(",", Act::Comma)],
-            Some(Around::List(count)) => {
-                let mut found = vec![choice("]", Act::EndList)];
-                if count + 1 < ITEMS {
-                    found.push(choice(",", Act::Comma));
-                }
-                found
-            }
+            Some(Around::List(count)) if count + 1 < ITEMS => found.push(choice(",", Act::Comma)),
             Some(Around::If) => {
-                let mut found = vec![choice(",\"then\":[", Act::Open(Kind::Then))];
+                found.push(choice(",\"then\":[", Act::Open(Kind::Then)));
                 found.extend(self.leaves());
-                found
             }
             Some(Around::For(_)) => {
-                let mut found = vec![choice(",\"yield\":[", Act::Open(Kind::Pass))];
+                found.push(choice(",\"yield\":[", Act::Open(Kind::Pass)));
                 found.push(choice(",\"where\":", Act::Where));
                 let has_slot = self.tried(|this| {
                     this.begin_passes();
                     this.new_slot(Binds::Index).is_some()
                 });
                 found.extend(has_slot.then(|| choice(",\"index\":\"", Act::Index)));
-                found
             }
-            Some(Around::Where(_)) => vec![choice(",\"yield\":[", Act::Passes)],
+            Some(Around::Where(_)) => found.push(choice(",\"yield\":[", Act::Passes)),
             Some(Around::While(_)) => {
                 let open = Act::Open(Kind::While);
-                let mut found = vec![choice(",\"do\":[", open)];
+                found.push(choice(",\"do\":[", open));
                 found.extend(MOST_PASSES.map(|most| choice(format!(",\"max\":{most},\"do\":["), open)));
-                found
             }
-            Some(Around::Giving) => vec![choice("}]}}", Act::EndGiving)],
-            Some(Around::Until) => vec![choice("}", Act::EndUntil)],
-            Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
+            Some(Around::Giving) => found.push(choice("}]}}", Act::EndGiving)),
+            Some(Around::Until) => found.push(choice("}", Act::EndUntil)),
+            Some(Around::Merge) => found.push(choice(",\"set\":{", Act::Set)),
             Some(Around::Subject) => {
                 let kinds = self.core.trial(|core| {
                     core.take_integer(ITEMS + 1);
                     core.constants()
                 });
-                let mut found = vec![choice(",\"cases\":[[", Act::Pairs)];
+                found.push(choice(",\"cases\":[[", Act::Pairs));
                 if kinds >> TEXT & 1 == 1 {
                     found.push(choice(",\"cases\":{\"", Act::Cases));
                 }
-                found
             }
             Some(Around::Cases { count, pairs: false }) => {
-                let mut found = vec![choice("},\"default\":", Act::Default), choice("}}", Act::EndCases)];
+                found.push(choice("},\"default\":", Act::Default));
                 if count + 1 < ITEMS {
                     found.push(choice(",\"", Act::NextCase));
                 }
-                found
             }
             Some(Around::Cases { count, pairs: true }) => {
-                let mut found = vec![choice("]],\"default\":", Act::Default), choice("]]}", Act::EndCases)];
+                found.push(choice("]],\"default\":", Act::Default));
                 if count + 1 < ITEMS && self.core.constants() != 0 {
                     found.push(choice("],[", Act::NextPair));
                 }
-                found
             }
-            Some(Around::Fields { .. } | Around::Step | Around::Leaving | Around::Block { .. }) | None => {
-                Vec::new()
-            }
+            _ => {}
         }
+        found
     }
 
     fn tools(&mut self) -> Choices {

@@ -43,7 +43,7 @@ impl Ends for Machine<'_, '_> {
                     Node::Bool(truth) => Becomes::Bool(truth),
                     Node::Number(_) | Node::Text(_) => Becomes::Constant,
                 };
-                Some((node.text().into(), becomes))
+                Some((node.text().into_owned().into_bytes(), becomes))
             }),
             Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
             Lex::Integer(value) => self.rest_of_integer(value),

@@ -83,9 +83,9 @@ fn by_bytes<'v>(all: impl Iterator<Item = (u32, &'v [u8])>, bytes: &dyn Fn(u32) 
     let mut begun: Vec<(u64, u32)> = all.map(|(number, bytes)| (beginning(bytes), number)).collect();
     begun.sort_unstable();
     // Few have a common beginning and differ.
-    for alike in begun.chunk_by_mut(|a, b| a.0 == b.0) {
+    for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
         let first = alike.first().map_or(&[][..], |it| bytes(it.1));
-        if !alike.iter().skip(1).all(|it| bytes(it.1) == first) {
+        if !alike.iter().all(|it| bytes(it.1) == first) {
             sort_by(alike, |a, b| bytes(a.1).cmp(bytes(b.1)));
         }
     }
