@@ -147,25 +147,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
     }
 
-    /// Whether a byte may come next, as far as is known without trying it.
-    #[inline]
-    pub(super) fn may_take(&self, byte: u8) -> bool {
-        let ends = matches!(byte, b' ' | b'\n');
-        match &self.lex {
-            Lex::Behind => ends,
-            Lex::Line(_) => byte == b' ' || byte.is_ascii_uppercase(),
-            Lex::Word(length, _, left) => {
-                *left == 0 || ends || narrow(*left, usize::from(*length), byte) != 0
-            }
-            Lex::Integer(_) => ends || byte.is_ascii_digit(),
-            Lex::Start => match &self.words {
-                Offered::Token(words, _) if byte.is_ascii_uppercase() => narrow(*words, 0, byte) != 0,
-                _ => true,
-            },
-            Lex::Number(_) | Lex::Text(..) => true,
-        }
-    }
-
     fn at_line(&mut self, blanks: u8, byte: u8) -> bool {
         if byte == b' ' {
             let next = blanks + 1;
@@ -439,17 +420,24 @@ impl Bytes for Machine<'_, '_> {
 
     #[inline]
     fn look(&mut self, byte: u8) -> Look {
-        if !self.may_take(byte) {
-            return Look::Refused;
-        }
         let (lex, length) = (self.lex, self.text.len());
-        let ends = match lex {
-            Lex::Text(..) => byte == b'"',
-            Lex::Line(_) | Lex::Start => false,
-            _ => matches!(byte, b' ' | b'\n'),
-        };
-        if ends {
-            return Look::Unknown;
+        let is_end = matches!(byte, b' ' | b'\n');
+        match lex {
+            Lex::Behind | Lex::Word(..) | Lex::Integer(_) | Lex::Number(_) if is_end => return Look::Unknown,
+            Lex::Text(..) if byte == b'"' => return Look::Unknown,
+            Lex::Behind => return Look::Refused,
+            Lex::Integer(_) if !byte.is_ascii_digit() => return Look::Refused,
+            Lex::Line(_) if byte != b' ' && !byte.is_ascii_uppercase() => return Look::Refused,
+            Lex::Word(length, level, left) if left != 0 => {
+                let next = narrow(left, length.into(), byte);
+                if next == 0 {
+                    return Look::Refused;
+                }
+                self.lex = Lex::Word(length.saturating_add(1), level, next);
+                self.text.push(byte);
+                return Look::On;
+            }
+            _ => {}
         }
         if self.byte(byte) {
             return Look::On;

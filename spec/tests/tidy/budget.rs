@@ -11,7 +11,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/document"], 3_292),
     (&["asm/src/check", "asm/src/rules"], 7_207),
     (&["asm/src/id", "asm/src/syntax"], 5_012),
-    (&["guide/src"], 16_421),
+    (&["guide/src"], 16_239),
     (&["host/src"], 20_212),
     (&["journal/src"], 10_313),
     (&["cli/src"], 9_813),
