@@ -16,10 +16,22 @@ pub(crate) struct Versioned<'c> {
 }
 
 /// Begins the transaction of a group. A role or a database may have turned `synchronous_commit` off.
-pub(crate) fn begin() -> [Statement; 2] {
+pub(crate) fn begin() -> [Statement; 3] {
     let durable = "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
                    WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, true)";
-    [Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]), Statement::new(durable, vec![])]
+    [
+        Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]),
+        Statement::new(durable, vec![]),
+        by_keys(),
+    ]
+}
+
+/// Lets the transaction find each row by its key. The planner would read whole tables where what it knows of
+/// their sizes is from before they grew.
+pub(crate) fn by_keys() -> Statement {
+    let sql = "SELECT set_config(name, 'off', true) FROM \
+               unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) AS name";
+    Statement::new(sql, vec![])
 }
 
 pub(crate) fn commit() -> Statement {
@@ -114,15 +126,16 @@ pub(crate) fn programs(schema: &str, programs: &BTreeMap<[u8; 32], Vec<u8>>) -> 
 
 /// The runs with these keys or names: their key, and all columns of their entry.
 pub(crate) fn started(schema: &str, new: &[&Prepared]) -> Statement {
-    let params = vec![
-        blobs(new.iter().map(|new| new.run.key.to_vec())),
-        texts(new.iter().filter_map(|new| new.run.name.clone())),
-    ];
     let columns = super::rows::RUN;
-    Statement::new(
-        format!("SELECT {columns} FROM {schema}.run r WHERE r.key = ANY($1) OR r.name = ANY($2)"),
-        params,
-    )
+    let mut sql = format!("SELECT {columns} FROM {schema}.run r WHERE r.key = ANY($1)");
+    let mut params = vec![blobs(new.iter().map(|new| new.run.key.to_vec()))];
+    let names: Vec<String> = new.iter().filter_map(|new| new.run.name.clone()).collect();
+    // For an empty list the planner may read the index of all ended runs.
+    if !names.is_empty() {
+        sql += " OR r.name = ANY($2)";
+        params.push(texts(names.into_iter()));
+    }
+    Statement::new(sql, params)
 }
 
 /// Writes records of owners. Returns the runs that still have their epoch, and whether they are cancelled.
@@ -230,30 +243,38 @@ pub(crate) fn release(schema: &str, runs: &[(i64, i64)]) -> Statement {
     Statement::new(sql, vec![ints(runs.iter().map(|run| run.0)), ints(runs.iter().map(|run| run.1))])
 }
 
-/// Ends runs, and then finds those that have ended in this epoch, now or when it was sent before.
-pub(crate) fn end(schema: &str, runs: &[(&Run, i64)]) -> [Statement; 2] {
-    let numbers =
-        || vec![ints(runs.iter().map(|(run, _)| run.id)), ints(runs.iter().map(|(_, epoch)| *epoch))];
-    let mut params = numbers();
-    params.push(ints(runs.iter().map(|(run, _)| run.ended.unwrap_or_default())));
-    params.push(maybe_blobs(runs.iter().map(|(run, _)| run.outcome.clone())));
-    let rows = unnest("u", "run, epoch, ended, outcome", 0);
+/// Ends runs.
+pub(crate) fn end(schema: &str, runs: &[(&Run, i64)]) -> Statement {
+    let [ids, epochs] = keys(runs);
+    let ended = ints(runs.iter().map(|(run, _)| run.ended.unwrap_or_default()));
+    let outcomes = maybe_blobs(runs.iter().map(|(run, _)| run.outcome.clone()));
     let sql = format!(
-        "WITH u AS (SELECT * FROM {rows}), \
+        "WITH u AS (SELECT * FROM {}), \
          d AS (DELETE FROM {schema}.live l USING u WHERE l.run = u.run AND l.epoch = u.epoch RETURNING l.run) \
          UPDATE {schema}.run r SET ended = u.ended, outcome = u.outcome, epoch = u.epoch \
-         FROM u JOIN d ON d.run = u.run WHERE r.id = u.run"
+         FROM u JOIN d ON d.run = u.run WHERE r.id = u.run",
+        unnest("u", "run, epoch, ended, outcome", 0)
     );
+    Statement::new(sql, vec![ids, epochs, ended, outcomes])
+}
+
+/// Finds the runs that have ended in this epoch, now or when it was sent before. With `IS NOT NULL` the
+/// planner may read the index of all ended runs.
+pub(crate) fn ended(schema: &str, runs: &[(&Run, i64)]) -> Statement {
     let rows = unnest("u", "run, epoch", 0);
-    let done = format!(
+    let sql = format!(
         "SELECT r.id FROM {schema}.run r JOIN {rows} ON r.id = u.run \
-         WHERE r.epoch = u.epoch AND r.ended IS NOT NULL"
+         WHERE r.epoch = u.epoch AND (r.ended IS NULL)::int = 0"
     );
-    [Statement::new(sql, params), Statement::new(done, numbers())]
+    Statement::new(sql, keys(runs).into())
+}
+
+fn keys(runs: &[(&Run, i64)]) -> [Param; 2] {
+    [ints(runs.iter().map(|(run, _)| run.id)), ints(runs.iter().map(|(_, epoch)| *epoch))]
 }
 
 /// Replaces rows that are still the ones that were read, with the decisions on them. Returns their runs.
-pub(crate) fn change(schema: &str, changes: &[&Versioned<'_>]) -> Statement {
+pub(crate) fn change(schema: &str, changes: &[Versioned<'_>]) -> Statement {
     let rows: Vec<&Live> = changes.iter().map(|one| &one.change.live).collect();
     let mut params = live_params(&rows);
     params.push(ints(changes.iter().map(|one| one.change.if_epoch)));
@@ -270,7 +291,7 @@ pub(crate) fn change(schema: &str, changes: &[&Versioned<'_>]) -> Statement {
 }
 
 /// Cancels runs that go on in the state in which they are: an owner may be writing to them.
-pub(crate) fn cancel(schema: &str, changes: &[&Versioned<'_>]) -> Statement {
+pub(crate) fn cancel(schema: &str, changes: &[Versioned<'_>]) -> Statement {
     let params = vec![
         ints(changes.iter().map(|one| one.change.live.run)),
         ints(changes.iter().map(|one| one.change.if_epoch)),
@@ -288,7 +309,7 @@ fn with_decisions(
     schema: &str,
     update: &str,
     mut params: Vec<Param>,
-    changes: &[&Versioned<'_>],
+    changes: &[Versioned<'_>],
 ) -> Statement {
     let before = params.len();
     let entries: Vec<&Run> = changes.iter().filter_map(|one| one.change.entry.as_ref()).collect();

@@ -83,11 +83,6 @@ pub(crate) struct Places {
     end: Option<usize>,
 }
 
-/// Whether a change only asks a run to end that goes on in its state.
-fn is_flag(change: &Change) -> bool {
-    change.live.epoch == change.if_epoch
-}
-
 impl Group {
     pub(crate) fn new(schema: &str, jobs: &[Job], later: &[Live]) -> Group {
         let mut group = Group { statements: apply::begin().into(), places: Places::default() };
@@ -114,57 +109,48 @@ impl Group {
                 Job::Change { tried: Some(tried), token, .. } => {
                     let Tried { change, seen, .. } = &**tried;
                     let versioned = Versioned { change, seen, token: *token };
-                    if is_flag(change) { flags.push(versioned) } else { changes.push(versioned) }
+                    // It only asks a run to end that goes on in its state.
+                    let is_flag = change.live.epoch == change.if_epoch;
+                    if is_flag { flags.push(versioned) } else { changes.push(versioned) }
                 }
                 Job::Write { write: Write::Import(_), .. } | Job::Change { .. } => {}
             }
         }
         records.extend(later);
         group.starts(schema, &starts);
-        if !calls.is_empty() {
-            group.places.calls = group.push(apply::calls(schema, &calls));
-        }
-        if !records.is_empty() {
-            group.places.record = group.push(apply::record(schema, &records));
-        }
-        if !expects.is_empty() {
-            group.push(apply::expects(schema, &expects));
-        }
-        if !releases.is_empty() {
-            group.places.release = group.push(apply::release(schema, &releases));
-        }
-        if !changes.is_empty() {
-            group.places.change = group.push(apply::change(schema, &changes.iter().collect::<Vec<_>>()));
-        }
-        if !flags.is_empty() {
-            group.places.cancel = group.push(apply::cancel(schema, &flags.iter().collect::<Vec<_>>()));
-        }
-        if !ends.is_empty() {
-            let [end, done] = apply::end(schema, &ends);
-            group.push(end);
-            group.places.end = group.push(done);
-        }
+        group.places.calls = group.add(&calls, |calls| apply::calls(schema, calls));
+        group.places.record = group.add(&records, |records| apply::record(schema, records));
+        group.add(&expects, |expects| apply::expects(schema, expects));
+        group.places.release = group.add(&releases, |releases| apply::release(schema, releases));
+        group.places.change = group.add(&changes, |changes| apply::change(schema, changes));
+        group.places.cancel = group.add(&flags, |flags| apply::cancel(schema, flags));
+        group.add(&ends, |ends| apply::end(schema, ends));
+        group.places.end = group.add(&ends, |ends| apply::ended(schema, ends));
         let is_news = |one: &Versioned<'_>| one.change.decided.is_some() || one.change.live.owner.is_none();
         if !releases.is_empty() || changes.iter().chain(&flags).any(is_news) {
-            group.push(apply::notify(schema));
+            group.statements.push(apply::notify(schema));
         }
-        group.push(apply::commit());
+        group.statements.push(apply::commit());
         group
     }
 
     fn starts(&mut self, schema: &str, starts: &[&Prepared]) {
-        if starts.is_empty() {
-            return;
-        }
-        self.push(apply::start(schema, starts));
-        let programs = starts.iter().map(|new| (new.run.program, new.program.clone())).collect();
-        self.push(apply::programs(schema, &programs));
-        self.places.start = self.push(apply::started(schema, starts));
+        self.add(starts, |starts| apply::start(schema, starts));
+        self.add(starts, |starts| {
+            apply::programs(
+                schema,
+                &starts.iter().map(|new| (new.run.program, new.program.clone())).collect(),
+            )
+        });
+        self.places.start = self.add(starts, |starts| apply::started(schema, starts));
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "the place of a statement that may be left out")]
-    fn push(&mut self, statement: Statement) -> Option<usize> {
-        self.statements.push(statement);
+    /// Adds the statement for rows, if there are any. Returns where its results will be.
+    fn add<T>(&mut self, rows: &[T], statement: impl FnOnce(&[T]) -> Statement) -> Option<usize> {
+        if rows.is_empty() {
+            return None;
+        }
+        self.statements.push(statement(rows));
         Some(self.statements.len() - 1)
     }
 }

@@ -1,5 +1,6 @@
 //! Reads runs before they are changed, and decides about them.
 
+use super::apply;
 use super::jobs::{Job, Tried};
 use super::link::{Statement, blobs, ints};
 use super::rows::{DECIDED, LIVE, RUN, both, decided, get};
@@ -32,10 +33,11 @@ impl Alive for Owners {
 }
 
 /// Reads runs as they are at one moment: with the decisions on their calls, and their owners.
-pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Statement; 6] {
+pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Statement; 7] {
     let of = || vec![ints(runs.iter().copied())];
     [
         Statement::new("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", vec![]),
+        apply::by_keys(),
         Statement::new(
             format!(
                 "SELECT {RUN}, {LIVE} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id WHERE r.id = ANY($1)"
@@ -44,8 +46,8 @@ pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Stat
         ),
         Statement::new(
             format!(
-                "SELECT {DECIDED} FROM {schema}.decision d JOIN {schema}.live l ON l.run = d.run AND l.call = d.call \
-                 WHERE d.run = ANY($1) ORDER BY d.run, d.at, d.id"
+                "SELECT {DECIDED} FROM unnest($1) AS u(run) JOIN {schema}.live l ON l.run = u.run \
+                 JOIN {schema}.decision d ON d.run = u.run AND d.call = l.call ORDER BY d.run, d.at, d.id"
             ),
             of(),
         ),
@@ -77,7 +79,7 @@ pub(crate) struct Read {
 
 impl Read {
     pub(crate) fn of(found: &[Vec<Row>]) -> Result<Read> {
-        let [_, runs, decisions, owners, tokens, ..] = found else { return Err(Error::other()) };
+        let [_, _, runs, decisions, owners, tokens, ..] = found else { return Err(Error::other()) };
         let mut read = Read {
             runs: HashMap::new(),
             decided: HashMap::new(),

@@ -172,10 +172,7 @@ impl Writing {
         let sent = self.send(&group);
         let places = group.places;
         match sent {
-            Ok(rows) => {
-                let left = places.settle(&rows, jobs);
-                (Ok(()), left)
-            }
+            Ok(rows) => (Ok(()), places.settle(&rows, jobs)),
             Err(trouble) => {
                 if let Trouble::Again(_) = &trouble {
                     for job in &mut jobs {

@@ -269,3 +269,45 @@ fn a_schema_may_have_the_name_of_a_reserved_word() {
     let path = server.address_of("user", "");
     either::a_run_is_there_when_the_journal_is_opened_again(&|| open(&path));
 }
+
+/// What the planner knows of these tables is from before they grew.
+#[test]
+fn a_write_reads_the_rows_of_its_runs_whatever_else_is_there() {
+    const OTHERS: usize = 5000;
+    let Some(server) = shared() else { return };
+    let path = server.address_of("grown", "&application_name=grown");
+    start(&open(&path), None, To::Ready);
+    for table in ["run", "live", "decision"] {
+        server.sql(&format!("ALTER TABLE grown.{table} SET (autovacuum_enabled = false)"));
+    }
+    server.sql(&format!(
+        "INSERT INTO grown.run(key, input, program, function, limits, started, ended, outcome, epoch) \
+         SELECT sha256(n::text::bytea), input, program, function, limits, started, NULL, '', epoch \
+         FROM grown.run, generate_series(1, {OTHERS}) n; \
+         ANALYZE grown.run, grown.live, grown.decision; \
+         UPDATE grown.run SET ended = 1 WHERE outcome = ''; \
+         INSERT INTO grown.live SELECT -n, epoch, owner, was, state, call, tool, policy, digest, tries, active_ms, \
+         wake, since, cancel, snapshot, answer FROM grown.live, generate_series(1, {OTHERS}) n; \
+         INSERT INTO grown.decision(run, call, at, tool, what, who, detail, token) \
+         SELECT -n, 1, 1, '', '', '', '', sha256(n::text::bytea) FROM generate_series(1, {OTHERS}) n"
+    ));
+    let before = rows_read(server);
+    let store = open(&path);
+    let runs: Vec<RunId> = (0..10).map(|_| start(&store, None, To::Asking).0).collect();
+    for run in runs {
+        store.resolve(run, Some(1), &Decision::Approve, "ann").unwrap();
+        let claimed = mine(&store, run);
+        store.end(claimed.lease, b"{}").unwrap().wait().unwrap();
+    }
+    drop(store);
+    let read = rows_read(server) - before;
+    assert!(read < OTHERS, "{read} rows");
+}
+
+/// The rows that the processes on the journal have read, once they have ended.
+fn rows_read(server: &super::server::Server) -> usize {
+    while server.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'grown'") != "0" {}
+    let sql = "SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE schemaname = 'grown') + \
+               (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = 'grown')";
+    server.sql(sql).parse().unwrap()
+}
