@@ -442,6 +442,9 @@ impl<V: Default> Drive<V> {
         if permit == Permit::Suspend {
             return self.stop(End::Suspended);
         }
+        let is_answered = matches!(permit, Permit::Settled(_));
+        let over = if changes && !rollback && !is_answered { self.over(world) } else { None };
+        let permit = over.map_or(permit, |why| Permit::Settled(Err(Failure::text(why))));
         if changes && let Some(mut call) = self.run.pending() {
             call.may_change();
         }
@@ -583,6 +586,14 @@ impl<V: Default> Drive<V> {
         self.late = true;
         let message = self.late_message();
         self.run.end_with(Code::FaultTimedOut, &message);
+    }
+
+    /// Why a call that is recorded is not made: its record may have taken long.
+    fn over(&self, world: &dyn World) -> Option<String> {
+        if world.is_late() {
+            return Some(self.late_message());
+        }
+        (!self.run.is_cancelled() && world.is_cancelled()).then(|| CANCELLED.to_owned())
     }
 
     fn late_message(&self) -> String {

@@ -103,7 +103,7 @@ fn doubt_is_a_failure_or_ends_the_run() {
 fn what_a_run_has_done_is_rolled_back_when_its_time_is_over_or_it_is_cancelled() {
     let body = "LET 1 CALL 1 1 0 REF 0\nROLLBACK CALL 2 1 0 LIT 0 \"u\"\nLET 2 CALL 0 1 0 LIT 1 1\nREF 2";
     let kinds = |seen: &Seen| seen.started.iter().map(|(kind, _)| *kind).collect::<Vec<_>>();
-    // The first look is before the change, the next one after it.
+    // The first looks are before the change and behind its record, the next one after it.
     let late = Around::new(fits);
     late.late_at.set(Some(2));
     let late = seen(body, r#"{"x":1}"#, &late, &mut ());
@@ -116,7 +116,7 @@ fn what_a_run_has_done_is_rolled_back_when_its_time_is_over_or_it_is_cancelled()
     assert_eq!(kinds(&late)[0], CallKind::Change);
     assert_eq!(*kinds(&late).last().unwrap(), CallKind::Entry);
     let cancelled = Around::new(fits);
-    cancelled.cancelled_at.set(Some(2));
+    cancelled.cancelled_at.set(Some(3));
     let cancelled = seen(body, r#"{"x":1}"#, &cancelled, &mut ());
     assert!(cancelled.outcome.unwrap().contains(r#""rolled_back":[{"tool":"undo","number":"#));
     let interrupted = Around::new(fits);
@@ -179,6 +179,48 @@ impl Recorder for Log {
     }
 }
 
+/// A recorder that takes its time: meanwhile the run is cancelled, or its time is over.
+struct Slow<'a>(&'a Around, bool);
+
+impl std::fmt::Debug for Slow<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Slow")
+    }
+}
+
+impl Recorder for Slow<'_> {
+    fn before(&mut self, call: &Due<'_>) -> Result<Permit, NotRecorded> {
+        if call.tool == "put" && call.number == 2 {
+            let Slow(around, cancels) = self;
+            if *cancels { &around.cancelled_at } else { &around.late_at }.set(Some(0));
+        }
+        Ok(Permit::Call)
+    }
+
+    fn after(&mut self, call: &Due<'_>, result: &Result<Data, Failure>) -> Result<Taken, NotRecorded> {
+        assert_eq!(result.is_ok(), call.number != 2, "{result:?}");
+        Ok(Taken::GoOn)
+    }
+
+    fn end(&mut self, _run: &Run) -> Result<(), NotRecorded> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_call_is_not_made_if_the_run_ended_while_it_was_recorded() {
+    let body = "LET 1 CALL 1 1 0 REF 0\nROLLBACK CALL 2 1 0 REF 0\nLET 2 CALL 1 1 0 LIT 1 2\nREF 2";
+    for (cancels, code) in [(true, "cancelled"), (false, "timed-out")] {
+        let around = Around::new(fits);
+        let over = seen(body, r#"{"x":1}"#, &around, &mut Slow(&around, cancels));
+        let started: Vec<&str> = over.started.iter().map(|(_, call)| call.as_str()).collect();
+        assert_eq!(started, [r#"put {"id":1}"#, r#"undo {"id":1}"#], "{cancels}");
+        let outcome = over.outcome.unwrap();
+        assert!(outcome.contains(&format!(r#""code":"{code}""#)), "{outcome}");
+        assert!(!outcome.contains("not_rolled_back"), "{outcome}");
+    }
+}
+
 #[test]
 fn a_recorder_hears_of_every_call_before_it_is_made_and_behind_it() {
     let body = "LET 1 CALL 1 1 0 REF 0\nLET 2 CALL 0 1 0 LIT 1 1\nLET 3 CALL 0 1 0 LIT 1 2\nREF 3";
@@ -233,7 +275,7 @@ fn a_cancelled_computation_ends_soon_and_keeps_the_reason_and_the_place() {
         {"for":"a","in":{"range":1000},"do":[{"for":"b","in":{"range":1000},"do":[{"let":"x","expr":{"+":["$x",1]}}]}]},
         {"return":"$x"}]}"#;
     let program = program(source);
-    for at in [5, 6, 8] {
+    for at in [6, 7, 9] {
         let around = Around::new(fits);
         around.cancelled_at.set(Some(at));
         let seen = driven(run(&program, "{}"), &around, &CallSlots::new(1), &mut (), |_| 0);

@@ -485,8 +485,9 @@ export class Loop {
     /** Makes a call once. */
     protected attempt(under: Under, retry: number): void {
         let answer: unknown;
-        // Who has cancelled the run since the call was announced does not want it made.
+        // Since the call was announced, somebody may have cancelled the run, or its time may be over.
         if (this.cancelled && under.kind === CHANGE) return this.interrupt(under, "the run is cancelled");
+        if (now() >= this.until && under.kind === CHANGE) return this.end(under, () => this.drive.fail(under.ticket, '"the time of the run is over"'));
         try {
             // What a tool changes in its arguments is not for the next attempt.
             const given = under.tool.retries ? structuredClone(under.arguments) : under.arguments;

@@ -157,7 +157,7 @@ test("listeners of every kind of a tool's signal that throw end nothing", async 
     assert.deepEqual([seen, errors], [3, ["mine", "mine", "mine"]]);
 });
 
-test("a run that is cancelled before its call is made does not make it", async () => {
+test("a run that is cancelled or over before its call is made does not make it", async () => {
     // Its start is announced, and then somebody cancels it.
     for (const go of ["run", "runSync"]) {
         const controller = new AbortController();
@@ -167,6 +167,17 @@ test("a run that is cancelled before its call is made does not make it", async (
         assert.deepEqual([outcome.code, outcome.notRolledBack], ["cancelled", []]);
         assert.deepEqual(calls, ["reserve", "release 7"]);
     }
+    // Its record is written when its time is over.
+    const slow = new Memory();
+    const quick = slow.write.bind(slow);
+    slow.write = async (name, version, record) => {
+        if (JSON.parse(record).state.call?.tool === "wait") await sleep(1100);
+        return quick(name, version, record);
+    };
+    const late = trip(() => assert.fail("it was called"));
+    const over = await TRIP.run({}, { tools: late.tools, store: slow, name: "a", timeout: 1000 });
+    assert.deepEqual([over.code, over.notRolledBack], ["timed-out", []]);
+    assert.deepEqual(late.calls, ["reserve", "release 7"]);
     // Its record is being written.
     const controller = new AbortController();
     const store = new Memory();

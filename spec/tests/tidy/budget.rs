@@ -12,8 +12,8 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/check", "asm/src/rules"], 7_207),
     (&["asm/src/id", "asm/src/syntax"], 5_012),
     (&["guide/src"], 16_239),
-    (&["host/src"], 20_212),
-    (&["journal/src"], 10_313),
+    (&["host/src"], 20_206),
+    (&["journal/src"], 10_312),
     (&["cli/src"], 9_813),
 ];
 
