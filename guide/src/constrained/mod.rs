@@ -5,10 +5,11 @@
 //! `paths` those within paths, `choices` their lists, `views` their order, `memo` those that were found
 //! before, `acts` the effect of each, `handlers` both for failures of calls, `loops` for loops with a
 //! condition, `parts` for `let` with a path, `names` the bound names, `texts` the texts that may be
-//! references, `machine` the bytes, `close` the known end, `mask`, `ends` and `within` the tokens, `fits`
-//! the surface.
+//! references, `machine` the state, `bytes` its bytes, `close` the known end, `mask`, `ends` and `within`
+//! the tokens, `fits` the surface.
 
 mod acts;
+mod bytes;
 mod choice;
 mod choices;
 mod close;

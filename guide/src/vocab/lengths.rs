@@ -3,23 +3,12 @@
 use super::Vocab;
 use crate::automaton::state::LINES;
 use hashbrown::HashMap;
-use ilo_spec::node::{TABLE, Word};
+use ilo_spec::node::{Place, TABLE};
 
 /// The integers whose lengths are kept.
 const INTEGERS: u32 = 128;
-/// The constants whose lengths are kept, and the words that most lines of ends begin with.
+/// The constants whose lengths are kept.
 const CONSTANTS: [&str; 4] = ["nil", "true", "false", "\"\""];
-const FIRST: [Word; 9] = [
-    Word::Fail,
-    Word::Ok,
-    Word::Err,
-    Word::Match,
-    Word::Else,
-    Word::Rollback,
-    Word::List,
-    Word::Obj,
-    Word::Lit,
-];
 
 /// In tokens; `None` if the vocabulary cannot write a part.
 #[derive(Debug)]
@@ -38,9 +27,10 @@ impl Lengths {
             let rest = |from: usize| node.get(from..).map(str::to_owned);
             (0..node.len()).filter_map(rest).collect::<Vec<_>>()
         });
-        let line =
-            |level: u8| FIRST.map(|word| format!("\n{}{}", "  ".repeat(level.into()), word.mnemonic()));
-        let all = rests.chain((0..LINES).flat_map(line));
+        let lines = TABLE.iter().filter(|row| row.place != Place::Expression).flat_map(|row| {
+            (0..LINES).map(|level| format!("\n{}{}", "  ".repeat(level.into()), row.mnemonic))
+        });
+        let all = rests.chain(lines);
         Lengths(all.map(|part| (part.as_bytes().into(), length(vocab, part.as_bytes()))).collect())
     }
 

@@ -1,0 +1,158 @@
+//! The bytes of a body in `constrained`, forward and back.
+
+use super::machine::{Around, Leads, Lex, Machine, Next, Point};
+use super::views::{Sorted, View, with};
+use crate::automaton::state::{Core, Phase};
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::Inside;
+use crate::surface::Bytes;
+use crate::surface::walk::{Common, Found, Look, Tree, Walk};
+use crate::vocab::Prefixes;
+use ilo_asm::dialect::{Key, word_of};
+use ilo_asm::notation::Notation;
+use ilo_spec::number;
+
+/// The bytes that may be in a number or after it, in order.
+const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
+
+impl Bytes for Machine<'_, '_> {
+    type Point = Point;
+    type Lex = Lex;
+
+    fn core(&self) -> &Core<'_, '_> {
+        &self.core
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    fn point(&self) -> Point {
+        Point {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            arounds: self.arounds.len(),
+            lists: self.lists.lengths(),
+            place: self.place.clone(),
+        }
+    }
+
+    fn back(&mut self, point: &Point) {
+        self.core.state = point.state;
+        self.core.cut(point.lengths);
+        self.text.truncate(point.text);
+        self.arounds.truncate(point.arounds);
+        self.lists.cut(point.lists);
+        self.walk.forget(point.text);
+        self.memo.cut(point.text);
+        self.place.clone_from(&point.place);
+    }
+
+    fn mark(&self) -> Point {
+        let mut point = self.point();
+        point.place.choices = None;
+        point.place.quote.holes = None;
+        point
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        self.text.push(byte);
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => self.choose(low, high, depth, byte),
+            Lex::Text { start, inside } => self.in_text(start, inside, byte),
+            Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
+            Lex::Name { start, of } => self.in_name(start, of, byte),
+            Lex::Number { start } => self.in_number(start, byte),
+        }
+    }
+
+    fn lex(&self) -> Lex {
+        self.place.lex
+    }
+
+    fn relex(&mut self, lex: Lex, length: usize) {
+        self.place.lex = lex;
+        self.text.truncate(length);
+    }
+
+    fn look(&mut self, byte: u8) -> Look {
+        match self.leads(byte) {
+            Leads::Nowhere => Look::Refused,
+            Leads::On(lex) => {
+                self.text.push(byte);
+                self.place.lex = lex;
+                Look::On
+            }
+            Leads::Act(_) | Leads::Unknown => Look::Unknown,
+        }
+    }
+
+    fn next_byte(&self, byte: u8) -> Option<u8> {
+        match self.place.lex {
+            Lex::Number { .. } => IN_NUMBERS.into_iter().find(|&next| next > byte),
+            _ => byte.checked_add(1),
+        }
+    }
+
+    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+        &mut self.walk
+    }
+
+    fn within(
+        &mut self,
+        tree: &Tree<'_, '_>,
+        children: (u32, u32),
+        start: usize,
+        found: &mut Found,
+    ) -> Option<usize> {
+        let Lex::Choice { low, high, depth } = self.place.lex else { return None };
+        // The choices began `depth` bytes before this position.
+        let before = (self.text.len() - start).wrapping_sub(depth);
+        let view = self.choices();
+        let high = high.min(view.len());
+        let first = Common { node: Prefixes::ROOT, low, high, depth };
+        with!(view, choices => tree.within(choices, children, first, before, found));
+        Some(depth)
+    }
+
+    fn take_choice(&mut self, choice: usize, depth: usize) -> bool {
+        self.choices();
+        let Some(choices) = self.place.choices else { return false };
+        let view = View::new(choices, &self.lists, &self.memo.lists, self.core.session);
+        let Some((bytes, act)) = view.at(choice) else { return false };
+        self.text.extend_from_slice(bytes.as_bytes().get(depth..).unwrap_or_default());
+        self.take(act)
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        match self.place.lex {
+            Lex::Text { inside, .. } | Lex::Bare { inside, .. } => Some(inside),
+            _ => None,
+        }
+    }
+
+    fn end_any_text(&mut self) {
+        let is_key = self.core.state.phase == Phase::CaseKey;
+        self.core.take_constant(Constant::Text(""));
+        self.place.is_guess = true;
+        self.behind_constant(is_key);
+    }
+
+    fn meets_more(&self, key: &str) -> bool {
+        let pairs = matches!(self.around(), Some(Around::Cases { pairs: true, .. }));
+        key == "_"
+            || key == word_of(Notation::Constrained, Key::Default)
+            || (!pairs && number::parse(key).is_ok())
+    }
+
+    fn prepare(&mut self) {
+        if matches!(self.place.lex, Lex::Choice { .. }) {
+            self.choices();
+        }
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.place.next == Next::End
+    }
+}
