@@ -2,8 +2,7 @@
 //! types.
 
 use super::{
-    Apply, Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, Function, Name, Slot, Stmt, StmtKind,
-    TypeName,
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, Function, Name, Slot, Stmt, StmtKind, TypeName,
 };
 use crate::span::Span;
 
@@ -123,31 +122,16 @@ fn keys<'a>(fields: &[Field<'a>], each: &mut impl FnMut(NameUse<'a>, Span)) {
 fn expression<'a>(of: &Expr<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
     match of.kind {
         ExprKind::Ref(slot) => each(NameUse::Read(slot), of.span),
-        ExprKind::Literal(_) => {}
         ExprKind::Field(record, name) | ExprKind::Has(record, name) => {
             expression(record, each);
             each(NameUse::Field(record, name), name.span);
         }
         ExprKind::Call(made) => call(made, each),
-        ExprKind::Unary(_, operand) => expression(operand, each),
-        ExprKind::Binary(_, a, b) => {
-            expression(a, each);
-            expression(b, each);
-        }
-        ExprKind::MatchMap(map) => {
-            expression(&map.subject, each);
-            map.cases.iter().for_each(|case| expression(&case.value, each));
-            map.default.iter().for_each(|default| expression(default, each));
-        }
         ExprKind::Record(fields) => keys(fields, each),
         ExprKind::Merge(base, fields) => {
             expression(base, each);
             keys(fields, each);
         }
-        ExprKind::List(items)
-        | ExprKind::Template(items)
-        | ExprKind::Apply(Apply { operands: items, .. }) => {
-            items.iter().for_each(|item| expression(item, each));
-        }
+        _ => of.children(|child| expression(child, each)),
     }
 }

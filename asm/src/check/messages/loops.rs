@@ -50,10 +50,7 @@ pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &m
                 Diagnostic::new(Code::LostValue, last.span, message)
                     .expected(format!("{word} with the answer"), "a call whose answer nothing reads")
                     .related(node.span, format!("the {of}"))
-                    .help(terms.choose(
-                        "if it is not to be collected, bind it with LET to an unused slot",
-                        "if it is not to be collected, put another step after it",
-                    )),
+                    .help(format!("if it is not to be collected, put another {} after it", terms.statement)),
             );
             return;
         }
@@ -64,9 +61,9 @@ pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &m
         found.push(match control {
             None if terms.is_id() => wrong.fix(Fix::write("YIELD", Span::at(last.span.start), "YIELD ")),
             None => wrong.help("write `yield` with the value"),
-            Some(_) => wrong.help(terms.choose(
-                "bind the list with `LET` and add it with `YIELD`, or add each value there",
-                "bind the list with `let` and add it with `yield`, or add each value there",
+            Some(_) => wrong.help(format!(
+                "bind the list with {} and add it with {word}, or add each value there",
+                terms.word(Word::Let)
             )),
         });
     });

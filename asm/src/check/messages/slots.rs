@@ -30,10 +30,6 @@ pub(in crate::check) enum Plain {
     Always,
 }
 
-fn number(function: &Function<'_>, slot: Slot) -> u32 {
-    function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
-}
-
 /// Why a slot is unset, as a clause after "but".
 fn clause(reason: Unset, terms: Terms) -> String {
     let word = |word| terms.word(word);
@@ -46,16 +42,8 @@ fn clause(reason: Unset, terms: Terms) -> String {
             format!("it is not set when the {} of an {} runs", word(Word::Else), word(Word::If))
         }
         Unset::Branch(Path::NotTaken, _) => format!("it is not set when an {} is not taken", word(Word::If)),
-        Unset::Branch(Path::Err, _) => {
-            let runs = terms.choose("ERR arm", "handler");
-            format!("it is not set when a call fails and its {runs} runs")
-        }
-        Unset::Branch(Path::Ok, _) => terms
-            .choose(
-                "it is not set when a call succeeds and its OK arm runs",
-                "it is not set when a call succeeds",
-            )
-            .to_owned(),
+        Unset::Branch(Path::Err, _) => "it is not set when a call fails and its handler runs".to_owned(),
+        Unset::Branch(Path::Ok, _) => "it is not set when a call succeeds".to_owned(),
         Unset::Branch(Path::Broken, _) => {
             format!("it is not set when a {} ends the {}", word(Word::Break), word(Word::For))
         }
@@ -99,10 +87,8 @@ pub(in crate::check) fn unset(
     let (name, why) = (slot_name(function, slot), clause(reason, terms));
     let span = slot_place(function, slot, reference);
     let diagnostic = Diagnostic::new(Code::UnsetSlot, span, format!("{name} is read, but {why}"));
-    let diagnostic = point(diagnostic, reason, terms).expected(
-        terms.choose("a slot that every path here has set", "a name that every path here has bound"),
-        format!("{name}: {why}"),
-    );
+    let diagnostic = point(diagnostic, reason, terms)
+        .expected(format!("a {} that every path here has bound", terms.slot), format!("{name}: {why}"));
     let before = match reason {
         Unset::Branch(Path::NotTaken | Path::Then | Path::Else, _) => Some(Word::If),
         Unset::Branch(Path::Broken | Path::Unbroken | Path::Skipped, _)
@@ -136,16 +122,13 @@ pub(in crate::check) fn unchecked_read(
 ) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let name = slot_name(function, slot);
-    let why = terms.choose(
-        "it holds a call's result that a MATCH takes apart",
-        "it holds a call's result whose failure is handled only later",
-    );
+    let why = "it holds a call's result whose failure is handled only later";
     let span = slot_place(function, slot, reference);
     let diagnostic = Diagnostic::new(Code::UncheckedRead, span, format!("{name} is read, but {why}"));
     point_to_call(diagnostic, call)
         .expected(
             format!("a {} with a plain value", terms.slot),
-            format!("{name}, {}", terms.choose("not yet taken apart", "before its handler")),
+            format!("{name}, before its {}", terms.handler),
         )
         .help(terms.choose(
             "read the slot that the OK arm binds, inside or after that arm",
@@ -178,10 +161,7 @@ pub(in crate::check) fn dropped(
     let message = format!("{name} {how} on a path where no {handler} took its call's result");
     point_to_call(Diagnostic::new(Code::DroppedResult, span, message), call)
         .expected(format!("a {handler} on every path"), "a path without it")
-        .help(terms.choose(
-            format!("MATCH {} on that path too, or bind another slot", number(function, slot)),
-            "handle the failure on that path too, or bind another name".to_owned(),
-        ))
+        .help(format!("handle the failure on that path too, or bind another {}", terms.slot))
 }
 
 fn match_on(
@@ -224,10 +204,9 @@ pub(in crate::check) fn match_plain(
         Plain::OnSomePath => "it holds a plain value on some path",
         Plain::Always => "it holds a plain value",
     };
-    let help = Terms::of(function.notation).choose(
-        "bind the slot with `LET … CALL …` right before",
-        "bind the name by a step with `let` and `call` right before",
-    );
+    let (terms, word) = (Terms::of(function.notation), |word| Terms::of(function.notation).word(word));
+    let help =
+        format!("bind the {} with {} and {} right before", terms.slot, word(Word::Let), word(Word::Call));
     match_on(function, slot, span, why, |diagnostic| point_to_call(diagnostic, call).help(help))
 }
 
@@ -249,17 +228,12 @@ pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
 /// A call in a branch of IF that earlier versions took as a rollback.
 pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let follows = terms.choose("RET_ERR follows", "a returned failure follows");
-    let message = format!(
-        "if this call fails, the function ends with its failure; earlier versions took it as a rollback, since \
-         its value is not read and {follows}"
-    );
+    let undo = terms.word(Word::Undo);
+    let message = "if this call fails, the function ends with its failure; earlier versions took it as a rollback, \
+                   since its value is not read and a returned failure follows";
     Diagnostic::new(Code::ImplicitUndo, span, message)
-        .expected(terms.choose("UNDO before the call", "`compensate`"), "a call whose value is not read")
-        .help(terms.choose(
-            "if it undoes earlier work and may fail, mark it with UNDO",
-            "if it undoes earlier work and may fail, write it into `compensate` beside the return",
-        ))
+        .expected(format!("{undo} with the call"), "a call whose value is not read")
+        .help(format!("if it undoes earlier work and may fail, write it with {undo}"))
 }
 
 /// A ROLLBACK that names a function of the file.
@@ -278,9 +252,10 @@ pub(in crate::check) fn rollback_argument(function: &Function<'_>, call: &Call<'
     let message = format!("an argument of {word} calls `{}`", call.tool.text);
     Diagnostic::new(Code::RollbackArgument, call.span, message)
         .expected("a value that no call gives", format!("a call of `{}`", call.tool.text))
-        .help(terms.choose(
-            "make the call before, with `LET <slot> CALL …`, and write `REF <slot>` here",
-            "make the call in a step of its own before, and refer to its name here",
+        .help(format!(
+            "make the call before, with {}, and read its {} here",
+            terms.word(Word::Let),
+            terms.slot
         ))
 }
 
@@ -309,13 +284,9 @@ pub(in crate::check) fn rollback_required(function: &Function<'_>, call: &Call<'
     let tool = call.tool.text;
     let message = format!("the tool `{tool}` requires a rollback, and this call registers none");
     Diagnostic::new(Code::RollbackRequired, call.tool.span, message)
-        .expected(
-            terms.choose("a ROLLBACK directly after the call", "`rollback` beside `call`"),
-            "a call without it",
-        )
+        .expected(format!("{} with the call", terms.word(Word::Rollback)), "a call without it")
         .help(terms.choose(
-            "write `ROLLBACK CALL <tool> <count> …` with the tool that undoes it as the next statement, or first in the \
-             OK arm of the call's MATCH",
+            "write `ROLLBACK CALL <tool> <count> …` with the tool that undoes it directly after the call",
             "write `rollback` beside `call`, with the `call` that undoes it",
         ))
 }

@@ -149,10 +149,9 @@ pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_
     let message = format!("{} writes this list into the text as JSON", terms.word(Word::Concat));
     let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
         .expected("two lists, or a text for the list", list.found.to_string());
-    point(diagnostic, function, list).help(terms.choose(
-        "`JOIN <list> <text>` is the items with a text between them; `JSON <list>` is the list as JSON",
-        "`{\"join\": [list, text]}` is the items with a text between them; `{\"json\": list}` is the list as JSON",
-    ))
+    let [join, json] = [Word::Join, Word::Json].map(|word| terms.word(word));
+    point(diagnostic, function, list)
+        .help(format!("{join} gives the items with a text between them, {json} the list as JSON"))
 }
 
 /// A list that is rendered in a text with references: an error if an item may be meant, as in `$xs.0`.
@@ -290,8 +289,7 @@ pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_
     let message = "this is always nil, which is the word `nil` in a text";
     let warning = Diagnostic::new(Code::NilInText, value.expression.span, message)
         .expected("a value that is not nil", value.found.to_string());
-    let nil = Terms::of(function.notation).choose("LIT 0 \"nil\"", "the text \"nil\"");
-    point(warning, function, value).help(format!("leave it out, or write {nil} for that word"))
+    point(warning, function, value).help("leave it out, or write the text \"nil\" for that word")
 }
 
 /// Two texts that are numbers but are compared as texts.

@@ -18,10 +18,7 @@ fn clause(reason: NoValue, terms: Terms) -> (Span, String) {
         NoValue::NotTaken(span) => {
             (span, format!("no value when this {} is not taken", terms.word(Word::If)))
         }
-        NoValue::NoOkArm(span) => {
-            let why = terms.choose("this MATCH has no OK arm", "no step gives one");
-            (span, format!("no value on success: {why}"))
-        }
+        NoValue::NoOkArm(span) => (span, format!("no value on success: no {} gives one", terms.statement)),
         NoValue::NeverYields(span) => {
             (span, format!("no pass of this {} yields a value", terms.word(Word::For)))
         }
@@ -51,38 +48,31 @@ pub(in crate::check) fn missing_value(
         Control::For(_) if matches!(reason, NoValue::LoopElse(_)) => {
             let (word, end) = (terms.word(Word::For), terms.word(Word::Else));
             let message = format!("this {word} is bound, but gives no value when its {end} runs to its end");
-            return missing(span, message, &format!("a path through the {end}")).help(terms.choose(
-                "end every path of the ELSE with a return or a failure, or collect the values with APPEND in a slot",
-                "end every path of the `else` with a return or a failure, or collect the values with `append` under a \
-                 name",
+            return missing(span, message, &format!("a path through the {end}")).help(format!(
+                "end every path of the {end} with a return or a failure, or collect the values with {} in a {}",
+                terms.word(Word::Append),
+                terms.slot
             ));
         }
         Control::For(_) => {
             let word = terms.word(Word::For);
             let message = format!("this {word} is bound, but no pass of it can yield a value");
-            return missing(span, message, "no pass yields").help(terms.choose(
-                "end its body with the value that a pass yields, or write FOR without LET",
-                "make its last step the value that a pass yields, or give the loop no name",
+            return missing(span, message, "no pass yields").help(format!(
+                "make its last {} the value that a pass yields, or do not bind the loop",
+                terms.statement
             ));
         }
     };
     let (place, what) = clause(reason, terms);
     let message = format!("this {word} is bound, but a path through it gives no value");
-    missing(span, message, &what).related(place, what).help(terms.choose(
-        "end every path with an expression, or bind the slot inside the branches",
-        "end every path with a value",
-    ))
+    missing(span, message, &what).related(place, what).help("end every path with a value")
 }
 
 /// A function whose type needs a value has a path without one.
 pub(in crate::check) fn missing_return(function: &Function<'_>, reason: NoValue) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (place, what) = clause(reason, terms);
-    let returns = if function.output.err.is_some() { Word::RetOk } else { Word::Ret };
-    let help = terms.choose(
-        format!("end that path with {} or an expression", returns.mnemonic()),
-        "end that path with a return, or with a step that has a value".to_owned(),
-    );
+    let help = format!("end that path with a return, or with a {} that has a value", terms.statement);
     let message = format!("a path through `{}` gives no value", function.name.text);
     Diagnostic::new(Code::MissingReturn, function.span, message)
         .expected(output_name(&function.output), what.clone())

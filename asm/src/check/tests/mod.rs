@@ -40,7 +40,7 @@ fn names_without_a_catalogue() {
 
 /// Slots are numbered anew inside; a fix that names one has its number in the source.
 #[test]
-fn a_fix_names_the_slot_as_the_source_does() {
+fn a_help_names_a_slot_as_the_source_does() {
     let source = "; fn f(x: number) -> result number, text\n; Tools: 0=t\nLET 7 CALL 0 0\nIF GT REF 0 LIT 1 1 1\n  \
                   MATCH 7 2\n    ERR 8 1\n      RET_ERR REF 8\n    OK 9 1\n      RET REF 9\nRET LIT 1 1\n";
     with(source, None, |_, _, diagnostics| {
@@ -48,7 +48,7 @@ fn a_fix_names_the_slot_as_the_source_does() {
         let help = dropped.and_then(|found| found.help.as_deref());
         assert_eq!(
             help,
-            Some("MATCH 7 on that path too, or bind another slot"),
+            Some("handle the failure on that path too, or bind another slot"),
             "{:?}",
             diagnostics.as_slice()
         );

@@ -1,12 +1,11 @@
 //! Completion of the four JSON and YAML notations.
 
 use super::{Completion, CompletionKind, Found, expression};
-use crate::ast::Slot;
 use crate::dialect::Dialect;
 use crate::dialect::words_at::{Wanted, wanted, words};
 use crate::expr::reference::INPUT;
 use crate::ide::place::{self, At, Place};
-use crate::ide::{Analysis, Target, known, meaning};
+use crate::ide::{Analysis, Target, meaning};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
@@ -109,7 +108,6 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
         return;
     }
     let reference = typed.get(root..).unwrap_or("");
-    let braces = reference.starts_with("${");
     let inner = reference.trim_start_matches(['$', '{']);
     let start = found.span.start + u32::try_from(root).unwrap_or(0);
     let whole = Span::new(start, offset);
@@ -125,25 +123,13 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
         return;
     }
     found.span = whole;
-    let Some(info) = of.file.functions.get(function) else { return };
-    let bound = of.bound_before(function, offset);
-    for (number, slot) in (0_u32..).zip(info.slots) {
-        let is_parameter = (number as usize) < info.parameters.len();
-        let Some(name) = slot.name.filter(|name| is_name(name)) else { continue };
-        if !is_parameter && !bound.contains(&Slot(number)) {
-            continue;
-        }
-        let ty = known.get(number as usize).map_or_else(|| "any".to_owned(), known::slot);
-        let text = match (dialect.notation, is_parameter) {
-            (Notation::Constrained, _) => name.to_owned(),
-            (Notation::ToolCalling, true) => format!("$input.{name}"),
-            (Notation::ToolCalling, false) => format!("${name}"),
-            (_, true) => format!("$.{name}"),
-            (_, false) => format!("${{{name}}}"),
-        };
-        let text = if braces && text.ends_with('}') { text.trim_end_matches('}').to_owned() } else { text };
-        found.add(CompletionKind::Slot, &text, ty, "");
-    }
+    expression::inputs(of, function, &known, expression::input_prefix(of.notation), found);
+    let around = match dialect.notation {
+        Notation::Constrained => ("", ""),
+        Notation::ToolCalling => ("$", ""),
+        _ => ("${", "}"),
+    };
+    expression::variables(of, (function, offset), &known, around, found);
 }
 
 /// The fields of the value at a path: a slot, and fields in it.

@@ -136,42 +136,52 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level<'_>], found
         return;
     }
     found.span = from(start);
-    let prefix = match of.notation {
-        Notation::ToolCalling => "$input.",
-        Notation::Constrained => "",
-        _ => "$.",
-    };
-    inputs(of, function, &known, prefix, found);
-    variables(of, (function, offset), &known, path.starts_with('$'), found);
+    inputs(of, function, &known, input_prefix(of.notation), found);
+    let dollar = if path.starts_with('$') { "$" } else { "" };
+    variables(of, (function, offset), &known, (dollar, ""), found);
     if !path.starts_with('$') {
         steps_before(of.notation, steps, found);
         functions(found);
     }
 }
 
+/// What is before the name of an input.
+pub(super) fn input_prefix(notation: Notation) -> &'static str {
+    match notation {
+        Notation::ToolCalling => "$input.",
+        Notation::Constrained => "",
+        _ => "$.",
+    }
+}
+
 /// The inputs of the function.
-fn inputs(of: &Analysis<'_>, function: usize, known: &[KnownSlot<'_>], prefix: &str, found: &mut Found) {
+pub(super) fn inputs(
+    of: &Analysis<'_>,
+    function: usize,
+    known: &[KnownSlot<'_>],
+    prefix: &str,
+    found: &mut Found,
+) {
     let Some(info) = of.file.functions.get(function) else { return };
-    for (parameter, known) in info.parameters.iter().zip(known) {
+    for (parameter, known) in info.parameters.iter().zip(known).filter(|(own, _)| is_name(own.name.text)) {
         let name = format!("{prefix}{}", parameter.name.text);
         found.add(CompletionKind::Slot, &name, known::slot(known), "");
     }
 }
 
-/// What is bound before a place.
-fn variables(
+/// What is bound before a place, between two signs.
+pub(super) fn variables(
     of: &Analysis<'_>,
     (function, offset): (usize, u32),
     known: &[KnownSlot<'_>],
-    dollar: bool,
+    (before, after): (&str, &str),
     found: &mut Found,
 ) {
     let Some(info) = of.file.functions.get(function) else { return };
     let bound = of.bound_before(function, offset);
     for ((number, slot), known) in (0_u32..).zip(info.slots).zip(known).skip(info.parameters.len()) {
         if let Some(name) = slot.name.filter(|name| is_name(name) && bound.contains(&Slot(number))) {
-            let name = if dollar { format!("${name}") } else { name.to_owned() };
-            found.add(CompletionKind::Slot, &name, known::slot(known), "");
+            found.add(CompletionKind::Slot, &format!("{before}{name}{after}"), known::slot(known), "");
         }
     }
 }
