@@ -4,7 +4,7 @@
 use super::context::{Context, Entries, Rewrite, get, kept, others};
 use super::replacement::Replacement;
 use super::words::instead;
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, begins_step, operator};
@@ -58,29 +58,16 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
 }
 
-/// Steps in a group, such as those that run at the same time, in a list of steps in JSON.
+/// Steps in a group, such as those that run at the same time, in a list of steps in JSON: they run in order,
+/// and calls of tools that only read at the same time by themselves.
 pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let name = only.name().filter(|name| foreign::is(Place::Group, name))?;
-    let Kind::List(items @ ([first, .., last] | [first @ last])) = only.value.kind else { return None };
+    only.name().filter(|name| foreign::is(Place::Group, name))?;
+    let Kind::List(items @ [_, ..]) = only.value.kind else { return None };
     if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, Kind::Record(_))) {
         return None;
     }
-    let inside = at.source.get(first.span.start as usize..last.span.end as usize)?;
-    let message = format!("the steps under `{name}` run one after the other");
-    let fix = Fix {
-        title: format!("remove `{name}` around the steps"),
-        edits: vec![Edit::new(at.node.span, inside)],
-    };
-    let found = Diagnostic::new(Code::OtherNotation, only.key.span, message)
-        .expected("its steps alone", format!("`{name}`"))
-        .help(
-            "leave it out: steps run in the order of the file; calls of tools that only read run at the same time by \
-             themselves",
-        )
-        .fix(fix);
-    let steps = items.iter().map(|item| Replacement::Kept(*item)).collect();
-    Some(Rewrite::reported(found, Replacement::List(steps)))
+    Some(Rewrite::value(Replacement::List(items.iter().map(|item| Replacement::Kept(*item)).collect())))
 }
 
 /// `else` as a separate step.

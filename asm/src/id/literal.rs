@@ -115,54 +115,42 @@ impl<'a> Parser<'_, 'a> {
         self.report(Diagnostic::new(Code::TextReference, text.span(), message).help(help));
     }
 
-    /// `LIT "x"`, `LIT true`, `LIT 1.5`: the kind is missing.
+    /// `LIT "x"`, `LIT true`, `LIT 1.5`: the value tells the kind, which is missing.
     fn literal_without_kind(&mut self) -> Result<Literal<'a>, Stop> {
         let token = self.state.current;
-        let Some(kind) = self.kind_of(&token) else {
-            let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
-            let name = self.text(&token);
-            let is_name = token.kind == Kind::Word && token.word.is_none();
-            return Err(if is_name {
-                self.stop(wrong.replace(token.span(), format!("0 \"{name}\"")))
-            } else {
-                self.stop(wrong.help(format!("write {KINDS}")))
-            });
-        };
-        let (number, value) = kind;
-        let shown = shorten(self.text(&token));
-        self.tolerate(
-            Diagnostic::new(Code::BadLiteral, token.span(), "the kind of this `LIT` is missing")
-                .expected(KINDS, format!("`LIT {shown}`"))
-                .help(format!("write `LIT {number} {}`", shorten(value)))
-                .replace(token.span(), format!("{number} {value}")),
-        )?;
-        Ok(self.value(&token))
+        if self.kind_of(&token).is_some() {
+            self.take()?;
+            return Ok(self.value(&token));
+        }
+        let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
+        let name = self.text(&token);
+        Err(if token.kind == Kind::Word && token.word.is_none() {
+            self.stop(wrong.replace(token.span(), format!("0 \"{name}\"")))
+        } else {
+            self.stop(wrong.help(format!("write {KINDS}")))
+        })
     }
 
-    /// `LIT 42`: a number that is not a kind.
+    /// `LIT 42`: a number that is not a kind is the value, unless another value follows it.
     fn number_without_kind(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
-        let shown = shorten(self.text(&kind));
         self.bump();
-        let with_value = !self.state.current.first
-            && self.kind_of(&self.state.current).is_some_and(|(number, _)| number != 1);
-        let wrong =
-            Diagnostic::new(Code::BadLiteral, kind.span(), format!("`{shown}` is not a kind of `LIT`"))
-                .expected(KINDS, format!("`LIT {shown}`"));
-        if with_value {
-            let value = self.state.current;
-            let number = self.kind_of(&value).map_or(0, |(number, _)| number);
+        let value = self.state.current;
+        let text = self.text(&kind);
+        if let Some((number, _)) = self.kind_of(&value).filter(|&(number, _)| number != 1 && !value.first) {
+            let message = format!("`{}` is not a kind of `LIT`", shorten(text));
+            let wrong = Diagnostic::new(Code::BadLiteral, kind.span(), message)
+                .expected(KINDS, format!("`LIT {}`", shorten(text)));
             self.tolerate(wrong.replace(kind.span(), number.to_string()))?;
             return Ok(self.value(&value));
         }
-        self.tolerate(wrong.help(format!("write `LIT 1 {shown}`")).replace(Span::at(kind.start), "1 "))?;
-        let text = self.text(&kind);
+        self.take()?;
         Ok(Literal::Number(self.number(kind.span(), text)))
     }
 
     /// A kind whose value has another form.
     fn wrong_literal(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
         let token = self.state.current;
-        let number = self.text(&kind);
+        let (number, text) = (self.text(&kind), self.text(&token));
         let wanted = match number {
             "0" => "a string in double quotes",
             "1" => "a number",
@@ -170,20 +158,15 @@ impl<'a> Parser<'_, 'a> {
             _ => "`true` or `false`",
         };
         let message = format!("`LIT {number}` takes {wanted}");
-        let text = self.text(&token);
-        let plain_word = token.kind == Kind::Word && token.word.is_none();
         let Some((right, value)) = self.kind_of(&token).filter(|_| !token.first) else {
+            if number == "0" && token.kind == Kind::Word && token.word.is_none() && !token.first {
+                self.take()?;
+                self.bump();
+                return Ok(Literal::Text(text));
+            }
             let wrong = self.refuse(Code::BadLiteral, message, wanted);
-            return match number {
-                "0" if plain_word && !token.first => {
-                    self.tolerate(wrong.replace(token.span(), format!("\"{text}\"")).0)?;
-                    self.bump();
-                    Ok(Literal::Text(text))
-                }
-                _ => Err(self.stop(
-                    wrong.help(format!("write {KINDS}; for the number {number} write `LIT 1 {number}`")),
-                )),
-            };
+            return Err(self
+                .stop(wrong.help(format!("write {KINDS}; for the number {number} write `LIT 1 {number}`"))));
         };
         let wrong = Diagnostic::new(Code::BadLiteral, token.span(), message)
             .expected(wanted, format!("`{}`", shorten(text)));
@@ -193,14 +176,8 @@ impl<'a> Parser<'_, 'a> {
                 let span = kind.span().to(token.span());
                 wrong.help(format!("write `LIT {right} {value}`")).replace(span, format!("{right} {value}"))
             }
-            ("3", 0) if matches!(text, "\"true\"" | "\"false\"") => {
-                wrong.replace(token.span(), text.trim_matches('"'))
-            }
             ("0", 1) => wrong
                 .help(format!("write `LIT 1 {value}` for the number, or `LIT 0 \"{value}\"` for the text")),
-            ("1", 0) => {
-                wrong.help(format!("write `LIT 0 {}` for the text; a number has no quotes", shorten(value)))
-            }
             _ => wrong.help(format!("write `LIT {right} {}`", shorten(value))),
         };
         self.tolerate(wrong)?;

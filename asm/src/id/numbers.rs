@@ -85,27 +85,16 @@ impl<'a> Parser<'_, 'a> {
         Ok(id)
     }
 
-    /// Checks a long id: reports one that is too large or begins with zeros.
+    /// A long id, or one with zeros before it: reports one that is too large.
     #[cold]
     fn rare_id(&mut self) -> Result<u32, Stop> {
         let token = self.state.current;
         let text = self.text(&token);
-        let Some(id) = digits(text) else {
-            self.tolerate(registry::id_range(token.span(), text))?;
-            return Ok(0);
-        };
-        if !text.starts_with('0') {
+        if let Some(id) = digits(text) {
             return Ok(id);
         }
-        let number = text.trim_start_matches('0');
-        let number = if number.is_empty() { "0" } else { number };
-        let message = format!("`{}` begins with a zero", shorten(text));
-        self.report(
-            Diagnostic::new(Code::BadNumber, token.span(), message)
-                .expected("a number without leading zeros", format!("`{}`", shorten(text)))
-                .replace(token.span(), number),
-        );
-        Ok(id)
+        self.tolerate(registry::id_range(token.span(), text))?;
+        Ok(0)
     }
 
     /// Reads the field of `of`.

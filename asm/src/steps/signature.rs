@@ -2,17 +2,16 @@
 
 use super::entries::Keyed;
 use super::reader::StepReader;
-use crate::ast::{Expr, ExprKind, Field, Literal, Name, Need, OutputName, Parameter, TypeName};
+use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::within;
 use crate::dialect::{InputForm, Key, META, is_outcome};
-use crate::document::{Entry, Kind, Node, Text};
+use crate::document::{Kind, Node, Text};
 use crate::document::{entries, first_of, inner, shown};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::syntax::input_of;
-use crate::syntax::inputs::default_fits;
-use bumpalo::Bump;
+use crate::syntax::inputs::{constant, default_fits};
 use ilo_spec::error::Code;
 use ilo_spec::types::Base;
 
@@ -246,30 +245,4 @@ fn type_of(node: &Node<'_>, out: &mut String) {
         Kind::Null => out.push_str("nil"),
         _ => out.push_str(node.text().unwrap_or("")),
     }
-}
-
-/// A constant in a document, as an expression.
-fn constant<'a>(node: &Node<'a>, arena: &'a Bump) -> Expr<'a> {
-    let kind = match &node.kind {
-        Kind::Null => ExprKind::Literal(Literal::Nil),
-        Kind::Bool(value) => ExprKind::Literal(Literal::Bool(*value)),
-        Kind::Number(number) => ExprKind::Literal(Literal::Number(*number)),
-        Kind::Text(text) => ExprKind::Literal(Literal::Text(text.text)),
-        Kind::List(items) => {
-            let items: Vec<Expr<'a>> = items.iter().map(|item| constant(item, arena)).collect();
-            ExprKind::List(arena.alloc_slice_copy(&items))
-        }
-        Kind::Record(fields) => {
-            let field = |entry: &Entry<'a>| {
-                let text = match entry.key.kind {
-                    Kind::Text(text) => text.text,
-                    _ => arena.alloc_str(&shown(&entry.key)),
-                };
-                Field { name: Name { text, span: inner(&entry.key) }, value: constant(&entry.value, arena) }
-            };
-            let fields: Vec<Field<'a>> = fields.iter().map(field).collect();
-            ExprKind::Record(arena.alloc_slice_copy(&fields))
-        }
-    };
-    Expr { kind, span: node.span }
 }

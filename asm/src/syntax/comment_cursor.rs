@@ -103,6 +103,10 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
+    pub(crate) fn source(&self) -> &'a str {
+        self.source
+    }
+
     pub(crate) fn rest(&self) -> &'a str {
         self.rest
     }

@@ -63,13 +63,7 @@ pub(crate) fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Header<'a> {
     let mut reader = Reader { cursor: Cursor::new(source, comment), arena, diagnostics, span: comment };
-    let start = reader.cursor.offset();
-    let keyword = reader.cursor.run(Run::Letters);
-    let keyword_span = reader.cursor.since(start);
-    if keyword != "fn" {
-        let wrong = bad(keyword_span, format!("`{keyword}` begins no function"), "`fn`", keyword);
-        reader.diagnostics.push(wrong.nearest(Some("fn")).replace(keyword_span, "fn"));
-    }
+    reader.cursor.run(Run::Letters);
     reader.cursor.skip_blanks();
     let start = reader.cursor.offset();
     let text = reader.cursor.name(Run::Name, arena, reader.diagnostics).unwrap_or("");
@@ -206,14 +200,8 @@ impl<'a> Reader<'_, 'a> {
         let start = self.cursor.offset();
         let none = |span| OutputName { ok: TypeName::implied(Base::Any, span), err: None, span };
         let rest = self.cursor.rest();
-        let wrong_arrow = ["=>", ":", "→"].into_iter().find(|arrow| rest.starts_with(arrow));
-        if let Some(arrow) = wrong_arrow {
+        if let Some(arrow) = ["->", "=>", ":", "→"].into_iter().find(|arrow| rest.starts_with(arrow)) {
             self.cursor.skip(arrow.len());
-            let span = self.cursor.since(start);
-            let wrong = bad(span, "the arrow is written `->`", "`->`", arrow);
-            self.diagnostics.push(wrong.replace(span, if arrow == ":" { " ->" } else { "->" }));
-        } else if rest.starts_with("->") {
-            self.cursor.skip(2);
         } else {
             let wrong = self.bad_here("the function's type is missing", "`->` and a type");
             self.diagnostics.push(wrong.help("write `-> type`; `-> nil` if it returns nothing"));

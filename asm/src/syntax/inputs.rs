@@ -6,6 +6,7 @@ use super::comment_cursor::{Cursor, Run};
 use super::types::TypeReader;
 use crate::ast::{Expr, ExprKind, Field, Literal, Name, Need, TypeName, is_constant_of};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::document::{Entry, Kind, Node, inner, json, shown};
 use crate::foreign;
 use crate::span::Span;
 use crate::text;
@@ -78,7 +79,7 @@ impl<'a> InputReader<'_, 'a> {
         }
         if self.cursor.rest().starts_with('=') && !self.cursor.rest().starts_with("=>") {
             self.cursor.skip(1);
-            match self.constant(DEPTH) {
+            match self.constant() {
                 Some(Expr { kind: ExprKind::Literal(Literal::Nil), .. }) => need = Need::Optional,
                 Some(constant) => {
                     default_fits(&ty, &constant, self.diagnostics);
@@ -122,106 +123,62 @@ impl<'a> InputReader<'_, 'a> {
     }
 
     /// Reads a constant; `None` if there is none, which is reported.
-    fn constant(&mut self, depth: usize) -> Option<Expr<'a>> {
+    fn constant(&mut self) -> Option<Expr<'a>> {
         self.cursor.skip_blanks();
-        let start = self.cursor.offset();
-        let kind = match self.cursor.peek() {
-            Some('"' | '\'') => self.quoted().map(|text| ExprKind::Literal(Literal::Text(text))),
-            Some('[') if depth > 0 => self.list(depth - 1),
-            Some('{') if depth > 0 => self.record(depth - 1),
-            _ => self.word().map(ExprKind::Literal),
-        };
-        if kind.is_none() {
-            self.cursor.take(|c| !matches!(c, ',' | ')'));
+        let (source, start) = (self.cursor.source(), self.cursor.offset());
+        let part = start as usize..start as usize + self.cursor.rest().len();
+        if let Some((node, end)) =
+            json::value(source, part, self.arena).filter(|(node, _)| is_flat(node, DEPTH))
+        {
+            self.cursor.skip(end - start as usize);
+            return Some(constant(&node, self.arena));
         }
+        self.cursor.take(|c| !matches!(c, ',' | ')'));
         let span = self.cursor.since(start);
-        if kind.is_none() {
-            let found = text::shorten(self.cursor.text(span));
-            let found = if found.is_empty() { "nothing".to_owned() } else { found };
-            self.diagnostics.push(
-                Diagnostic::new(Code::BadType, span, "the default is not a constant")
-                    .expected("a number, a text in quotes, `true`, `false`, a list or a record", found)
-                    .help(FORM),
-            );
-        }
-        kind.map(|kind| Expr { kind, span })
+        let found = text::shorten(self.cursor.text(span));
+        let found = if found.is_empty() { "nothing".to_owned() } else { found };
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadType, span, "the default is not a constant")
+                .expected("a number, a text in quotes, `true`, `false`, a list or a record", found)
+                .help(FORM),
+        );
+        None
     }
+}
 
-    /// A number, a bool or nil.
-    fn word(&mut self) -> Option<Literal<'a>> {
-        let word = self.cursor.take(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.'));
-        match word {
-            "true" | "True" => return Some(Literal::Bool(true)),
-            "false" | "False" => return Some(Literal::Bool(false)),
-            nil if is_nil(nil) => return Some(Literal::Nil),
-            _ => {}
+/// A constant in a document, as an expression.
+pub(crate) fn constant<'a>(node: &Node<'a>, arena: &'a Bump) -> Expr<'a> {
+    let kind = match &node.kind {
+        Kind::Null => ExprKind::Literal(Literal::Nil),
+        Kind::Bool(value) => ExprKind::Literal(Literal::Bool(*value)),
+        Kind::Number(number) => ExprKind::Literal(Literal::Number(*number)),
+        Kind::Text(text) => ExprKind::Literal(Literal::Text(text.text)),
+        Kind::List(items) => {
+            let items: Vec<Expr<'a>> = items.iter().map(|item| constant(item, arena)).collect();
+            ExprKind::List(arena.alloc_slice_copy(&items))
         }
-        if !word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-            return None;
-        }
-        ilo_spec::number::parse(word).ok().map(Literal::Number)
-    }
-
-    /// A text in quotes. A single quote inside single quotes is doubled.
-    fn quoted(&mut self) -> Option<&'a str> {
-        if self.cursor.peek() == Some('"') {
-            return self.cursor.name(Run::Name, self.arena, self.diagnostics);
-        }
-        self.cursor.skip(1);
-        let rest = self.cursor.rest();
-        let mut at = 0;
-        let end = loop {
-            let close = at + rest.get(at..)?.find('\'')?;
-            if rest.as_bytes().get(close + 1) != Some(&b'\'') {
-                break close;
-            }
-            at = close + 2;
-        };
-        let inside = rest.get(..end)?;
-        self.cursor.skip(end + 1);
-        Some(if at == 0 { inside } else { self.arena.alloc_str(&inside.replace("''", "'")) })
-    }
-
-    fn list(&mut self, depth: usize) -> Option<ExprKind<'a>> {
-        self.cursor.skip(1);
-        let mut items = Vec::new();
-        loop {
-            self.cursor.skip_blanks();
-            if self.cursor.eat(']') {
-                return Some(ExprKind::List(self.arena.alloc_slice_copy(&items)));
-            }
-            if !items.is_empty() && !self.cursor.eat(',') {
-                return None;
-            }
-            items.push(self.constant(depth)?);
-        }
-    }
-
-    fn record(&mut self, depth: usize) -> Option<ExprKind<'a>> {
-        self.cursor.skip(1);
-        let mut fields: Vec<Field<'a>> = Vec::new();
-        loop {
-            self.cursor.skip_blanks();
-            if self.cursor.eat('}') {
-                return Some(ExprKind::Record(self.arena.alloc_slice_copy(&fields)));
-            }
-            if !fields.is_empty() && !self.cursor.eat(',') {
-                return None;
-            }
-            self.cursor.skip_blanks();
-            let start = self.cursor.offset();
-            let text = match self.cursor.peek() {
-                Some('"' | '\'') => self.quoted()?,
-                _ => Some(self.cursor.run(Run::Parameter)).filter(|name| !name.is_empty())?,
+        Kind::Record(fields) => {
+            let field = |entry: &Entry<'a>| {
+                let text = match entry.key.kind {
+                    Kind::Text(text) => text.text,
+                    _ => arena.alloc_str(&shown(&entry.key)),
+                };
+                Field { name: Name { text, span: inner(&entry.key) }, value: constant(&entry.value, arena) }
             };
-            let name = Name { text, span: self.cursor.since(start) };
-            self.cursor.skip_blanks();
-            let repeated = fields.iter().any(|field| field.name.text == text);
-            if repeated || !self.cursor.eat(':') {
-                return None;
-            }
-            fields.push(Field { name, value: self.constant(depth)? });
+            let fields: Vec<Field<'a>> = fields.iter().map(field).collect();
+            ExprKind::Record(arena.alloc_slice_copy(&fields))
         }
+    };
+    Expr { kind, span: node.span }
+}
+
+/// Whether a value nests no deeper than this.
+fn is_flat(node: &Node<'_>, depth: usize) -> bool {
+    let inside = |node: &Node<'_>| depth > 0 && is_flat(node, depth - 1);
+    match node.kind {
+        Kind::List(items) => depth > 0 && items.iter().all(inside),
+        Kind::Record(list) => depth > 0 && list.iter().all(|entry| inside(&entry.value)),
+        _ => true,
     }
 }
 

@@ -5,7 +5,7 @@
 //! entries are accepted. A comment that begins like a registry but has no entry (`; Tools: none`) stays a
 //! comment.
 
-use super::comment_cursor::{Cursor, Run, is_name_char};
+use super::comment_cursor::{Cursor, Run};
 use super::id_table::IdMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -199,14 +199,14 @@ impl<'a> Registries<'a> {
         cursor.skip_blanks();
         if digits.is_empty() || !cursor.eat('=') {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
-            diagnostics.push(not_an_entry(cursor.since(start), digits, *cursor, kind));
+            diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
             return;
         }
         cursor.skip_blanks();
         let from = *cursor;
         let Some(name) = cursor.name(Run::Name, arena, diagnostics) else {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
-            diagnostics.push(not_an_entry(cursor.since(start), "", *cursor, kind));
+            diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
             return;
         };
         let span = cursor.since(start);
@@ -289,27 +289,15 @@ fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Op
 }
 
 /// The diagnostic of a malformed entry.
-fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diagnostic {
+fn not_an_entry(span: Span, after: Cursor<'_>, kind: Kind) -> Diagnostic {
     let text = after.text(span);
     let shown = crate::text::shorten(text);
-    let wrong = Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is not an entry of a registry"))
+    Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is not an entry of a registry"))
         .expected("`id=name`", format!("`{shown}`"))
         .help(format!(
             "an entry is a number, `=` and a name, such as `; {}: 0=user 1=\"First Name\"`",
             kind.name()
-        ));
-    // The meaning of `0:user` and `user=0` is clear.
-    let colon = text.get(digits.len()..).and_then(|rest| rest.strip_prefix(':'));
-    let reversed =
-        text.split_once('=').filter(|(_, id)| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));
-    let named = |name: &str| !name.is_empty() && name.chars().all(is_name_char);
-    match (colon, reversed) {
-        (Some(name), _) if !digits.is_empty() && named(name) => {
-            wrong.replace(span, format!("{digits}={name}"))
-        }
-        (_, Some((name, id))) if named(name) => wrong.replace(span, format!("{id}={name}")),
-        _ => wrong,
-    }
+        ))
 }
 
 /// The diagnostic of an id beyond 32 bits.

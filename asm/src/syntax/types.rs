@@ -58,61 +58,35 @@ impl<'a> TypeReader<'_, 'a> {
             let ok = self.ty("the function's type");
             return OutputName { ok, err: None, span: ok.span };
         }
-        let bracket = ahead.peek().filter(|c| matches!(c, '<' | '[' | '('));
-        let other = self.cursor.rest().starts_with("Result") || self.cursor.rest().starts_with("RESULT");
-        if other && bracket.is_none() {
-            let span = ahead.since(start);
-            self.diagnostics.push(
-                Diagnostic::new(Code::TypeSynonym, span, "this is read as `result`").replace(span, "result"),
-            );
-        }
         self.cursor = ahead;
-        if bracket.is_some() {
-            self.bracketed_result(start);
-        }
+        let brackets = ["<", "[", "("].iter().any(|open| self.cursor.rest().starts_with(open));
+        self.cursor.skip(usize::from(brackets));
         let ok = self.ty("the type of success");
         self.cursor.run(Run::Gap);
         let err = self.ty("the type of failure");
-        if bracket.is_some() {
+        if brackets {
             self.cursor.take(|c| matches!(c, '>' | ']' | ')'));
         }
         OutputName { ok, err: Some(err), span: self.cursor.since(start) }
     }
 
-    /// Reports `result<a, b>` with the correct form, and continues inside it.
-    fn bracketed_result(&mut self, start: u32) {
-        let mut inside = self.cursor;
-        inside.skip(1);
-        let mut end = inside;
-        let types = end.take(|c| !matches!(c, '>' | ']' | ')' | ';'));
-        end.take(|c| matches!(c, '>' | ']' | ')'));
-        self.diagnostics.push(
-            Diagnostic::new(Code::BadType, end.since(start), "`result` takes its types without brackets")
-                .expected("`result ok-type, error-type`", "brackets")
-                .replace(end.since(start), format!("result {}", types.trim())),
-        );
-        self.cursor = inside;
-    }
-
-    /// Reads a type: any number of `list`, then a name.
+    /// Reads a type: any number of `list`, then a name. `list<text>` and `text[]` are lists too.
     pub(crate) fn ty(&mut self, what: &str) -> TypeName<'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
         let mut ty = Type::ANY;
-        let mut lists = 0_u32;
+        let (mut lists, mut open) = (0_u32, 0_u32);
         loop {
             self.cursor.skip_blanks();
             let from = self.cursor.offset();
             let word = self.cursor.run(Run::Type);
             let span = self.cursor.since(from);
-            let brackets =
-                |c| matches!(c, '<' | '[') || (c == '?' && (self.input.is_none() || word.is_empty()));
-            if self.cursor.peek().is_some_and(brackets) {
-                return self.bracketed_type(start, word);
-            }
             if LISTS.iter().any(|list| word.eq_ignore_ascii_case(list)) {
                 self.synonym(word, "list", span);
                 lists += 1;
+                if !self.cursor.rest().starts_with("[]") {
+                    open += u32::from(self.cursor.eat('<') || self.cursor.eat('['));
+                }
                 continue;
             }
             let record = if word.is_empty() { self.record() } else { None };
@@ -123,6 +97,8 @@ impl<'a> TypeReader<'_, 'a> {
                 None => (&[][..], self.base(word, what, lists, whole, span)),
             };
             ty.base = base;
+            lists += self.brackets_behind(open);
+            let whole = Span::new(whole.start, whole.end.max(self.cursor.offset()));
             for _ in 0..lists {
                 let Some(list) = ty.list() else {
                     let most = ilo_spec::limits::TYPE_LISTS;
@@ -137,6 +113,35 @@ impl<'a> TypeReader<'_, 'a> {
             }
             return TypeName { ty, name, fields, span: whole };
         }
+    }
+
+    /// Takes what is behind the name of a type: the ends of `open` brackets, and `[]`, of which it returns the
+    /// number.
+    /// Other brackets are reported.
+    fn brackets_behind(&mut self, mut open: u32) -> u32 {
+        let mut lists = 0;
+        loop {
+            if self.cursor.rest().starts_with("[]") {
+                self.cursor.skip(2);
+                lists += 1;
+            } else if open > 0 && (self.cursor.eat('>') || self.cursor.eat(']')) {
+                open -= 1;
+            } else {
+                break;
+            }
+        }
+        let start = self.cursor.offset();
+        if self.cursor.eat('<') || self.cursor.eat('[') {
+            self.cursor.take(|c| !matches!(c, ')' | ';' | '>' | ']'));
+            self.cursor.take(|c| matches!(c, '>' | ']'));
+            let span = self.cursor.since(start);
+            self.diagnostics.push(
+                Diagnostic::new(Code::BadType, span, "only lists have brackets")
+                    .expected("`list type`, or a name", self.cursor.text(span))
+                    .help("the type of a record is a name, or lists its fields: `{id: number}`"),
+            );
+        }
+        lists
     }
 
     /// The base type that a word names.
@@ -206,36 +211,6 @@ impl<'a> TypeReader<'_, 'a> {
                     .replace(span, canonical),
             );
         }
-    }
-
-    /// `list<text>`, `text[]` and `text?`: an error with the correct form.
-    fn bracketed_type(&mut self, start: u32, word: &'a str) -> TypeName<'a> {
-        let open = self.cursor.peek();
-        self.cursor.skip(1);
-        let inner = self.cursor.run(Run::Type);
-        let is_list = LISTS.iter().any(|list| word.eq_ignore_ascii_case(list));
-        let simple = self.cursor.peek().is_some_and(|c| matches!(c, '>' | ']'));
-        let fix = match open {
-            Some('[') if simple && inner.is_empty() && !word.is_empty() => Some(format!("list {word}")),
-            Some('<' | '[') if simple && is_list && !inner.is_empty() => Some(format!("list {inner}")),
-            _ => None,
-        };
-        let mut depth = usize::from(open != Some('?'));
-        self.cursor.take(|c| !matches!(c, ',' | ')' | ';' | '>' | ']'));
-        while depth > 0 && self.cursor.peek().is_some_and(|c| matches!(c, '>' | ']')) {
-            self.cursor.skip(1);
-            depth -= 1;
-        }
-        self.cursor.take(|c| matches!(c, '>' | ']' | '[' | '?'));
-        let span = self.cursor.since(start);
-        let wrong = Diagnostic::new(Code::BadType, span, "types have no brackets and no `?`")
-            .expected("`list type`, or a name", self.cursor.text(span))
-            .help("a list of texts is `list text`; a value that may be nil has its plain type's name");
-        self.diagnostics.push(match fix {
-            Some(fix) => wrong.replace(span, fix),
-            None => wrong,
-        });
-        TypeName::implied(Base::Any, span)
     }
 }
 

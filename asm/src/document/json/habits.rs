@@ -179,6 +179,10 @@ impl<'a> Reader<'a, '_> {
                 }
                 '\\' => escaped = true,
                 '"' => inner.push_str("\\\""),
+                // A single quote inside single quotes may be doubled.
+                '\'' if first == c && rest.get(at + 1..).is_some_and(|rest| rest.starts_with(c)) => {
+                    escaped = true
+                }
                 _ if ends(c) => {
                     close = Some(at + c.len_utf8());
                     break;
@@ -224,19 +228,9 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// An invisible character.
+    /// An invisible character, which is no more than a blank.
     fn invisible(&mut self, StrangeInput { first, .. }: StrangeInput<'a>) {
-        let span = Span::new(offset(self.at), offset(self.at + first.len_utf8()));
-        self.at = span.end as usize;
-        if first.is_whitespace() {
-            return;
-        }
-        self.report(Code::BadCharacter, || {
-            let name = format!("U+{:04X}", u32::from(first));
-            Diagnostic::new(Code::BadCharacter, span, format!("the character {name} is not part of JSON"))
-                .expected("a blank, a tab or a line break", name)
-                .replace(span, "")
-        });
+        self.at += first.len_utf8();
     }
 
     /// A run of characters that begin no token; `;` counts as a comma and `=` as a colon.

@@ -13,11 +13,12 @@ mod scalar;
 mod tests;
 
 use super::builder::Builder;
-use super::{Node, inside};
+use super::{Kind, Node, inside};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Limits;
 use crate::span::Span;
 use bumpalo::Bump;
+use core::ops::Range;
 use ilo_spec::error::Code;
 
 /// Reads all documents of a source. What could be read is returned even if there are errors.
@@ -38,25 +39,30 @@ pub(crate) fn read_with_comments<'a>(
     diagnostics: &mut Diagnostics,
 ) -> (&'a [Node<'a>], bool) {
     let Some((start, end)) = inside(source, options, diagnostics) else { return (&[], false) };
-    let mut reader = Reader {
-        source,
-        end,
-        at: start,
-        arena,
-        diagnostics,
-        built: Builder::new(arena),
-        want: Want::Value,
-        last: 0,
-        comma: None,
-        lost: false,
-        looks: recovery::LOOKS,
-        vague: None,
-        lines_end: false,
-        comments: false,
-    };
+    let mut reader = Reader::new(source, start..end, arena, diagnostics);
     while reader.step() {}
     let comments = reader.comments;
     (reader.built.finish(), comments)
+}
+
+/// Reads one value at the start of a part of a source, as an item of a list; with it, its end. Nothing if
+/// anything is reported.
+pub(crate) fn value<'a>(source: &'a str, part: Range<usize>, arena: &'a Bump) -> Option<(Node<'a>, usize)> {
+    let mut found = Diagnostics::default();
+    let mut reader = Reader::new(source, part.clone(), arena, &mut found);
+    reader.built.open(false, offset(part.start));
+    reader.want = Want::FirstValue;
+    while reader.want != Want::Next || reader.built.frames().len() > 1 {
+        // What is reported ends the value, so that no part is read for each of many that are none.
+        if !reader.step() || reader.at_top() || !reader.diagnostics.as_slice().is_empty() {
+            return None;
+        }
+    }
+    let end = reader.at;
+    match reader.built.close(offset(end), reader.diagnostics)?.kind {
+        Kind::List([value]) => Some((*value, end)),
+        _ => None,
+    }
 }
 
 /// What may come next.
@@ -105,6 +111,32 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
+impl<'a, 'd> Reader<'a, 'd> {
+    fn new(
+        source: &'a str,
+        part: Range<usize>,
+        arena: &'a Bump,
+        diagnostics: &'d mut Diagnostics,
+    ) -> Reader<'a, 'd> {
+        Reader {
+            source,
+            end: part.end,
+            at: part.start,
+            arena,
+            diagnostics,
+            built: Builder::new(arena),
+            want: Want::Value,
+            last: 0,
+            comma: None,
+            lost: false,
+            looks: recovery::LOOKS,
+            vague: None,
+            lines_end: false,
+            comments: false,
+        }
+    }
+}
+
 impl<'a> Reader<'a, '_> {
     /// Reads a token; false at the end of the source.
     fn step(&mut self) -> bool {
@@ -143,7 +175,7 @@ impl<'a> Reader<'a, '_> {
         self.built.frames().is_empty()
     }
 
-    /// Called before a value or key: reports a missing comma or colon.
+    /// Called before a value or key: reports a missing comma that is not certain; a colon is.
     fn ready(&mut self) {
         match self.want {
             Want::Next => {
@@ -152,12 +184,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 self.want = if self.in_record() { Want::Key } else { Want::Value };
             }
-            Want::Colon => {
-                if self.vague != Some(self.last) {
-                    self.missing_colon();
-                }
-                self.want = Want::Value;
-            }
+            Want::Colon => self.want = Want::Value,
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ impl<'a> Reader<'a, '_> {
     /// sign.
     pub(crate) fn goes_on(&self) -> bool {
         let next = self.source.as_bytes().get(self.at);
-        if matches!(next, Some(b',' | b':' | b'}' | b']')) || self.at_top() || self.lost {
+        if matches!(next, Some(b',' | b':' | b'}' | b']' | b')')) || self.at_top() || self.lost {
             return false;
         }
         let rest = self.source.get(self.at..self.end).unwrap_or("");

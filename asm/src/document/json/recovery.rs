@@ -82,13 +82,6 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    pub(crate) fn missing_colon(&mut self) {
-        let (at, found) = (self.last, self.found());
-        self.bad(Span::at(at), "a `:` is missing after this key", |wrong| {
-            wrong.expected("`:`", found).fix(insert("write `:`", at, ":"))
-        });
-    }
-
     pub(crate) fn missing_key(&mut self) {
         let (place, found) = (self.here(), self.found());
         self.bad(place, "a record holds keys with values", |wrong| {

@@ -54,7 +54,7 @@ pub(crate) fn read<'a>(
         let at = seen.offset(error.marker().index()) as usize;
         let Began { at: began, documents: complete, mark } = reader.began;
         let next = next_document(source.get(..end).unwrap_or(""), at.max(began + 1));
-        let found = recovery::explain(source, began..next.unwrap_or(end), at, error.info());
+        let found = recovery::explain(source, at, error.info());
         let new: Vec<Edit> = found
             .iter()
             .filter_map(|found| found.diagnostic.fix.as_ref())

@@ -3,11 +3,10 @@
 //!
 //! It looks only at the line in which the scanner stopped. A fix changes only the value.
 
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::text;
 use crate::text::shorten;
-use core::ops::Range;
 use ilo_spec::error::Code;
 
 /// What is wrong at the position where the scanner stopped.
@@ -18,7 +17,7 @@ pub(crate) struct Explained {
 }
 
 /// What is wrong at the position where the scanner stopped, with fixes if there are any.
-pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Explained> {
+pub(crate) fn explain(source: &str, at: usize, info: &str) -> Vec<Explained> {
     let line = Line::around(source, at);
     let unclear = |diagnostic| vec![Explained { diagnostic, clear: false }];
     if info.starts_with("recursion limit") {
@@ -27,7 +26,7 @@ pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &st
     if info.starts_with("tabs disallowed")
         || (info.contains("tab") && line.text.trim_start_matches(' ').starts_with('\t'))
     {
-        return unclear(tabs(source.get(document.clone()).unwrap_or(""), document.start, &line));
+        return unclear(tabs(&line));
     }
     let found = line.fixes(at, info);
     if found.is_empty() { unclear(plain(at, info)) } else { found }
@@ -65,32 +64,14 @@ fn plain(at: usize, info: &str) -> Diagnostic {
     Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help)
 }
 
-/// Lines of a document that begin with tabs: one error. There is one fix for all if no line is indented by
-/// blanks, because the width of a tab is then irrelevant.
-fn tabs(document: &str, began: usize, line: &Line<'_>) -> Diagnostic {
-    let mut edits = Vec::new();
-    let mut start = began;
-    let mut blanks = false;
-    for text in document.split_inclusive('\n') {
-        let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
-        let indent = text.get(..indent).unwrap_or("");
-        blanks |= indent.contains(' ') && start != line.start;
-        for (at, _) in indent.match_indices('\t') {
-            let span = Span::new(offset(start + at), offset(start + at + 1));
-            edits.push(Edit { span, text: "  ".to_owned() });
-        }
-        start += text.len();
-    }
+/// A line that begins with a tab.
+fn tabs(line: &Line<'_>) -> Diagnostic {
     let tab = line.text.find('\t').unwrap_or(0);
     let end = line.text.len() - line.text.trim_start_matches([' ', '\t']).len();
     let span = Span::new(offset(line.start + tab), offset(line.start + end.max(tab + 1)));
-    let wrong =
-        Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line").expected("blanks", "a tab");
-    if blanks {
-        wrong.help("indent by two blanks a level")
-    } else {
-        wrong.fix(Fix { title: "write two blanks for each tab".to_owned(), edits })
-    }
+    Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line")
+        .expected("blanks", "a tab")
+        .help("indent by two blanks a level")
 }
 
 fn offset(at: usize) -> u32 {

@@ -166,17 +166,14 @@ fn errors_have_their_place() {
 }
 
 #[test]
-fn tabs_are_mended_together() {
-    let source = "a:\n\tb: 1\n\tc:\n\t\td: '\t'\ne: f";
-    let fixed = "a:\n  b: 1\n  c:\n    d: '\t'\ne: f";
-    fixes(source, "bad-yaml", fixed, json!({"a": {"b": 1, "c": {"d": "\t"}}, "e": "f"}));
-}
-
-#[test]
-fn how_far_a_tab_goes_among_blanks_is_not_guessed() {
-    let (_, found) = documents("a:\n  b:\n\tc: 1\n");
-    assert_eq!(shown(&found), ["bad-yaml at 8"]);
-    assert_eq!(found[0].fix, None);
+fn how_far_a_tab_goes_is_not_guessed() {
+    for (source, place) in
+        [("a:\n\tb: 1\n\tc:\n\t\td: '\t'\ne: f", "bad-yaml at 3"), ("a:\n  b:\n\tc: 1\n", "bad-yaml at 8")]
+    {
+        let (_, found) = documents(source);
+        assert_eq!(shown(&found), [place]);
+        assert_eq!(found[0].fix, None);
+    }
 }
 
 #[test]
