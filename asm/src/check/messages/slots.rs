@@ -253,7 +253,8 @@ pub(in crate::check) fn rollback_argument(function: &Function<'_>, call: &Call<'
     Diagnostic::new(Code::RollbackArgument, call.span, message)
         .expected("a value that no call gives", format!("a call of `{}`", call.tool.text))
         .help(format!(
-            "make the call before, with {}, and read its {} here",
+            "make the call in a {} of its own before, with {}, and read its {} here",
+            terms.statement,
             terms.word(Word::Let),
             terms.slot
         ))
