@@ -181,7 +181,7 @@ impl<'a> Reader<'a, '_> {
                 '"' => inner.push_str("\\\""),
                 // A single quote inside single quotes may be doubled.
                 '\'' if first == c && rest.get(at + 1..).is_some_and(|rest| rest.starts_with(c)) => {
-                    escaped = true
+                    escaped = true;
                 }
                 _ if ends(c) => {
                     close = Some(at + c.len_utf8());
