@@ -115,9 +115,8 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// Takes what is behind the name of a type: the ends of `open` brackets, and `[]`, of which it returns the
-    /// number.
-    /// Other brackets are reported.
+    /// Takes what is behind the name of a type: the ends of `open` brackets, and `[]`, whose number it
+    /// returns. Other brackets are reported.
     fn brackets_behind(&mut self, mut open: u32) -> u32 {
         let mut lists = 0;
         loop {
