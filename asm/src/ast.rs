@@ -70,6 +70,8 @@ pub struct Function<'a> {
     /// Each `or` of an expression that is no condition, with the span of the word. It may be meant as a
     /// default.
     pub ors: &'a [(Span, Span)],
+    /// The steps that set a part of a variable.
+    pub parts: &'a [PartSet<'a>],
     /// The number of CALLs and fallible pure functions in it.
     pub calls: u32,
     /// The number of FORs in it.
@@ -78,6 +80,23 @@ pub struct Function<'a> {
     pub notation: Notation,
     /// The header.
     pub span: Span,
+}
+
+/// A step that sets a part of a variable: `let` with a path. Statements that the reader adds set it.
+#[derive(Clone, Copy, Debug)]
+pub struct PartSet<'a> {
+    /// The span of the path, which is that of the slot in which the value is bound first.
+    pub path: Span,
+    /// The variable, and its span in the path.
+    pub root: (Slot, Span),
+    /// The keys of the path.
+    pub keys: &'a [Expr<'a>],
+    /// The number of statements that set the part. The last one binds the variable.
+    pub statements: usize,
+    /// Whether the value is appended to the part.
+    pub appends: bool,
+    /// Whether the value is that of the block too.
+    pub gives: bool,
 }
 
 /// How the source refers to a slot.
@@ -171,6 +190,14 @@ impl Block<'_> {
 }
 
 impl<'a> Block<'a> {
+    /// Whether some path through it has a value.
+    fn may_give(&self) -> bool {
+        match self.statements.last().map(|last| last.kind) {
+            Some(StmtKind::Control(control)) => control.blocks().any(|(_, block)| block.may_give()),
+            last => matches!(last, Some(StmtKind::Value(_))),
+        }
+    }
+
     /// Whether it reads or matches a slot.
     pub fn uses(&self, slot: Slot) -> bool {
         let control = |control: &Control<'a>| {
@@ -398,6 +425,22 @@ impl<'a> Control<'a> {
             Control::For(node) => node.list.each_call(each),
         }
         self.blocks().for_each(|(_, block)| block.each_call(each));
+    }
+
+    /// Whether some path through it has no value; for a loop, whether no pass can give one.
+    pub(crate) fn lacks_value(&self) -> bool {
+        let lacks = |block: &Block<'a>| {
+            block.completes()
+                && match block.statements.last().map(|last| last.kind) {
+                    Some(StmtKind::Control(control)) => control.lacks_value(),
+                    last => !matches!(last, Some(StmtKind::Value(_))),
+                }
+        };
+        match self {
+            Control::If(node) if node.otherwise.is_none() => true,
+            Control::For(node) if node.otherwise.is_none() => !(node.yields || node.body.may_give()),
+            _ => self.blocks().any(|(_, block)| lacks(block)),
+        }
     }
 
     /// The span of its keyword.

@@ -239,3 +239,27 @@ fn the_constrained_notation_takes_one_line_a_function() {
     let two = format!("{source}\n{}", source.replace("fn notify", "fn again"));
     assert_eq!(printed(&two, Notation::Constrained).lines().count(), 2);
 }
+
+/// `let` with a path comes back as it is in each notation that has it, and so does `push`.
+#[test]
+fn paths_come_back() {
+    let source = r#"{"fn":"f","in":{"k":"text","n":"num"},"out":"any","body":[{"let":"r","obj":{"xs":[1,2]}},{"let":"r.b.c","call":"get","args":{"n":"n"},"err":{"value":0}},{"let":"r.xs[0]","expr":7},{"let":"r[k]['any name']","expr":"k"},{"let":"r.list","push":"n"},{"for":"x","in":"r.list","yield":[{"let":"r.seen[x + 1]","if":"x > 1","then":[{"expr":1}],"else":[{"expr":2}]}]},{"ret":"r"}]}"#;
+    let (mut text, mut from) = (source.to_owned(), Notation::Constrained);
+    for (to, set) in [
+        (Notation::Workflow, "let: r.b.c"),
+        (Notation::ToolCalling, r#""let": "r[$input.k]['any name']""#),
+        (Notation::Mcp, r#""push": "$.n""#),
+        (Notation::Constrained, r#""let":"r.seen[x + 1]","if":"#),
+    ] {
+        let arena = Bump::new();
+        let mut diagnostics = Diagnostics::default();
+        let options = Options { from: Some(from), ..Options::default() };
+        let (file, _) = read_and_check(&text, &arena, &options, &mut diagnostics);
+        let next = print::print(&file, to, &mut diagnostics);
+        assert!(diagnostics.as_slice().is_empty(), "{text}\n{:?}", diagnostics.as_slice());
+        assert!(next.contains(set), "{next}");
+        assert!(!next.contains("part"), "{next}");
+        (text, from) = (next, to);
+    }
+    assert_eq!(stripped(&text, Notation::Constrained), stripped(source, Notation::Constrained));
+}

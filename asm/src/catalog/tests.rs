@@ -327,3 +327,103 @@ fn the_reason_why_a_tool_cannot_be_used_is_found() {
     // No other tool answers for a server that is off.
     assert_eq!(catalog.lookup("mcp://off/t"), Lookup::Unusable("it is off"));
 }
+
+mod names {
+    use super::super::{Catalog, Lookup, Tool};
+
+    fn catalog(names: &[&str]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for name in names {
+            assert!(catalog.insert(Tool::new(name, None, None, None)));
+        }
+        catalog
+    }
+
+    #[track_caller]
+    fn found(catalog: &Catalog, name: &str, expected: &[&str]) {
+        let names: Vec<&str> = match catalog.lookup(name) {
+            Lookup::Found(tool) => vec![&tool.name],
+            Lookup::Ambiguous(tools) => tools.iter().map(|tool| tool.name.as_str()).collect(),
+            Lookup::Unlisted => vec!["?"],
+            Lookup::Withheld(name) => vec!["!", name],
+            Lookup::Unusable(why) => vec!["-", why],
+            Lookup::Unknown => vec![],
+        };
+        assert_eq!(names, expected, "{name}");
+    }
+
+    #[test]
+    fn a_name_finds_its_tool_in_every_form() {
+        let tools = catalog(&[
+            "get-user",
+            "mcp://mail/send",
+            "mcp://mail/list",
+            "mcp://files/list",
+            "mcp://files/get-user",
+        ]);
+        found(&tools, "get-user", &["get-user"]);
+        found(&tools, "mcp://mail/send", &["mcp://mail/send"]);
+        found(&tools, "send", &["mcp://mail/send"]);
+        found(&tools, "list", &["mcp://mail/list", "mcp://files/list"]);
+        found(&tools, "mcp://users/get-user", &["get-user"]);
+        found(&tools, "mcp://mail/get-user", &[]);
+        found(&tools, "mcp://users/send", &[]);
+        found(&tools, "delete", &[]);
+        found(&tools, "mcp://mail", &[]);
+    }
+
+    #[test]
+    fn a_tool_that_is_withheld_is_found_as_such() {
+        let mut tools = catalog(&["mcp://files/read", "mcp://notes/delete"]);
+        tools.withhold("mcp://files/delete");
+        tools.withhold("mcp://files/move");
+        found(&tools, "mcp://files/delete", &["!", "mcp://files/delete"]);
+        found(&tools, "delete", &["mcp://notes/delete"]);
+        found(&tools, "move", &["!", "mcp://files/move"]);
+        found(&tools, "mcp://files/mov", &[]);
+    }
+
+    #[test]
+    fn no_other_tool_answers_for_a_server_that_exists() {
+        let mut tools = catalog(&["get-user"]);
+        found(&tools, "mcp://users/get-user", &["get-user"]);
+        tools.insert_server("users", false);
+        found(&tools, "mcp://users/get-user", &["?"]);
+        found(&tools, "mcp://users/other", &["?"]);
+        found(&tools, "other", &[]);
+    }
+
+    #[test]
+    fn catalogues_are_read_in_both_forms_and_refused_with_the_place() {
+        const TOOLS_FILE: &str = "this is a tools file; `ilo-vm tools --tools FILE --json` prints the list of its tools, which is \
+                                  wanted here";
+        for json in [r#"{"tools":[{"name":"a"}],"nextCursor":"x"}"#, r#"[{"name":"a","annotations":{}}]"#] {
+            found(&Catalog::from_json(json).unwrap(), "a", &["a"]);
+        }
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        for (json, expected) in [
+            ("nonsense", "expected JSON: expected ident at line 1 column 2"),
+            (deep.as_str(), "expected JSON: recursion limit exceeded at line 1 column 128"),
+            ("{}", "expected `{\"tools\": […]}` or a list of tools"),
+            (r#"{"tools":3}"#, "expected `{\"tools\": […]}` or a list of tools"),
+            (r#"{"tools":{"a":{"mock":{"returns":1}}}}"#, TOOLS_FILE),
+            (r#"{"mcpServers":{}}"#, TOOLS_FILE),
+            (r#"[{"name":"a"},{}]"#, "tools[1] is not a tool: missing field `name`"),
+            (r#"[{"name":"a"},{"name":"a"}]"#, "tools[1]: an earlier tool is named `a` as well"),
+            (
+                r#"[{"name":"a","inputSchema":3}]"#,
+                "tools[0] is not a tool: expected a record as `inputSchema`, found `3`",
+            ),
+            (
+                r#"[{"name":"a"},{"name":"b","outputSchema":{"const":1e999}}]"#,
+                "tools[1] is not a tool: `outputSchema`: number out of range",
+            ),
+            (
+                r#"[{"name":"a","inputSchema":{"const":"\ud800"}}]"#,
+                "tools[0] is not a tool: `inputSchema`: unexpected end of hex escape",
+            ),
+        ] {
+            assert_eq!(Catalog::from_json(json).unwrap_err().to_string(), expected);
+        }
+    }
+}

@@ -104,8 +104,8 @@ fn resolve<'f, 'a>(
     report: &mut Report<'_>,
 ) -> Resolved<'f> {
     let registered = events.registered.get(call.id.0 as usize).copied().unwrap_or_default();
-    if registered && names.is_function(call.tool.text) {
-        report.push(messages::slots::rollback_function(function, call.tool));
+    if let Some(own) = names.own(call.tool.text).filter(|_| registered) {
+        report.push(messages::slots::rollback_function(function, call.tool, &own.body));
         return Resolved::default();
     }
     names.resolve(call, whole, report)

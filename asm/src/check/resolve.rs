@@ -84,9 +84,9 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.get(index as usize)
     }
 
-    /// Whether a name is that of a function of the file.
-    pub(super) fn is_function(&self, name: &str) -> bool {
-        self.by_name.contains_key(own_function(name).unwrap_or(name))
+    /// The function of the file that a call names.
+    pub(super) fn own(&self, name: &str) -> Option<&'f Function<'a>> {
+        self.function(*self.by_name.get(own_function(name).unwrap_or(name))?)
     }
 
     /// Resolves a call and checks the names of its arguments. Missing arguments are reported only if the tree

@@ -13,6 +13,8 @@ use crate::ast::{
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matched::{begins_with_rollback, covered_call};
 use crate::span::Span;
+use core::ops::Range;
+use hashbrown::HashMap;
 use ilo_spec::node::Word;
 use smallvec::SmallVec;
 
@@ -158,19 +160,19 @@ impl<'a> Events<'a> {
             err_arms: 0,
             loops: SmallVec::new(),
             tries: SmallVec::new(),
+            unmarked: Vec::new(),
             dead: false,
         };
         let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
         walk.report(block_values::body(function, gives));
+        walk.report_unmarked();
     }
 }
 
 fn mark(calls: &mut [bool], call: CallId) {
-    if let Some(place) = calls.get_mut(call.0 as usize) {
-        *place = true;
-    }
+    calls.get_mut(call.0 as usize).into_iter().for_each(|place| *place = true);
 }
 
 /// A loop whose body is being walked.
@@ -193,15 +195,37 @@ struct Walk<'e, 'a> {
     loops: SmallVec<[OpenLoop; 4]>,
     /// The TRYs whose blocks enclose the statement, each with the number of loops around it.
     tries: SmallVec<[(TryId, usize); 2]>,
+    /// The events of loops with a BREAK that may go unnoticed.
+    unmarked: Vec<(Range<usize>, Diagnostic)>,
     /// Whether the statement is unreachable.
     dead: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
     fn report(&mut self, found: Option<Diagnostic>) {
-        if let Some(diagnostic) = found {
-            self.events.found.push(diagnostic);
+        found.into_iter().for_each(|found| self.events.found.push(found));
+    }
+
+    /// Reports loops with a BREAK that bind nothing that is read behind them.
+    fn report_unmarked(&mut self) {
+        if self.unmarked.is_empty() {
+            return;
         }
+        let list = &self.events.list;
+        let reads = list.iter().enumerate().filter_map(|(at, event)| match *event {
+            Event::Read(slot, _) => Some((slot, at)),
+            _ => None,
+        });
+        let last: HashMap<Slot, usize> = reads.collect();
+        let shows = |events: &Range<usize>| {
+            let bound = list.get(events.clone()).unwrap_or_default().iter().filter_map(|event| match event {
+                Event::Bind(slot, _) | Event::BindCall(slot, ..) => last.get(slot),
+                _ => None,
+            });
+            bound.max().is_some_and(|&at| at >= events.end)
+        };
+        let unmarked = self.unmarked.drain(..).filter(|(events, _)| !shows(events));
+        unmarked.for_each(|(_, found)| self.events.found.push(found));
     }
 
     /// Walks a block; `after` says whether a ROLLBACK follows it.
@@ -422,6 +446,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn passes(&mut self, node: &For<'a>) -> Gives {
         self.expression(&node.list);
+        let start = self.events.list.len();
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
         self.loops.push(OpenLoop { id: node.id, broken: false, yielded: false, left: false });
@@ -453,7 +478,7 @@ impl<'a> Walk<'_, 'a> {
         if node.breaks {
             self.events.list.push(Event::Done(node.id, node.span));
             let found = messages::loops::no_else(self.function, node);
-            self.report(found);
+            self.unmarked.extend(found.map(|found| (start..self.events.list.len(), found)));
         }
         gives
     }

@@ -7,7 +7,8 @@ use crate::document::{Kind, Node, entries};
 use crate::expr::names::{self, Used};
 use crate::expr::reference::INPUT;
 use crate::span::Span;
-use hashbrown::HashMap;
+use crate::text::is_name;
+use hashbrown::{HashMap, HashSet};
 
 /// The names in the document of a function.
 #[derive(Default)]
@@ -20,6 +21,8 @@ pub(crate) struct Survey<'a> {
     used: HashMap<&'a str, u32>,
     /// The last position at which each input is referred to.
     inputs: HashMap<&'a str, u32>,
+    /// The names with which whole texts begin, if names need no sign.
+    bare: Option<HashSet<&'a str>>,
 }
 
 /// The keys whose values are steps, in YAML each under its name.
@@ -67,12 +70,15 @@ pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a s
 
 impl<'a> Survey<'a> {
     /// Walks a document without recursion.
-    pub(crate) fn of(document: &Node<'a>) -> Survey<'a> {
-        let mut survey = Survey::default();
+    pub(crate) fn of(document: &Node<'a>, bare: bool) -> Survey<'a> {
+        let mut survey = Survey { bare: bare.then(HashSet::new), ..Survey::default() };
         let mut rest = vec![(*document, false, false)];
         while let Some((node, named, computes)) = rest.pop() {
             match node.kind {
-                Kind::Text(text) => survey.text(text.text, computes, node.span.start),
+                Kind::Text(text) => {
+                    survey.text(text.text, computes, node.span.start);
+                    survey.bare.iter_mut().for_each(|bare| _ = bare.insert(root(text.text)));
+                }
                 Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false, computes))),
                 Kind::Record(_) => {
                     for entry in entries(&node) {
@@ -83,6 +89,9 @@ impl<'a> Survey<'a> {
                             (key, entry.value.kind)
                         {
                             survey.binds_names(key, text.text, entry.value.span);
+                            if is_name(text.text) {
+                                continue;
+                            }
                         }
                         let steps = STEPS.contains(&key);
                         let logical = computes && matches!(key, "not" | "and" | "or");
@@ -99,7 +108,6 @@ impl<'a> Survey<'a> {
 
     /// Notes what a key binds: the root of a path under `let`, two names under `for`.
     fn binds_names(&mut self, key: &str, text: &'a str, place: Span) {
-        let root = |path: &'a str| path.split(['.', '[']).next().unwrap_or(path);
         match key {
             "let" => {
                 self.binds(root(text), place);
@@ -168,10 +176,20 @@ impl<'a> Survey<'a> {
         self.used.get(name).is_some_and(|&last| last >= place)
     }
 
+    /// Whether a name may be referred to.
+    pub(crate) fn is_used(&self, name: &str) -> bool {
+        self.used.contains_key(name) || self.bare.as_ref().is_some_and(|bare| bare.contains(name))
+    }
+
     /// The last position at which an input is read, by its name or with all inputs (`$input`).
     pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
         self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }
+}
+
+/// The name with which a path begins.
+fn root(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or(path)
 }
 
 fn is_of_name(c: char) -> bool {

@@ -19,10 +19,7 @@ pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>
     let ty = get("type").filter(|ty| ty.text().is_some())?;
     let (default, mut optional, mut nullable) = (get("default"), false, false);
     for entry in all {
-        let flag = match entry.value.kind {
-            Kind::Bool(flag) => Some(flag),
-            _ => None,
-        };
+        let flag = if let Kind::Bool(flag) = entry.value.kind { Some(flag) } else { None };
         match entry.name()? {
             "type" => {}
             "default" if entry.value.text().is_none_or(|text| !names_type(text)) => optional = true,

@@ -141,10 +141,7 @@ impl Operator {
 
     /// The maximum number of operands, unless it associates.
     pub const fn most(&self) -> usize {
-        match self.makes {
-            Makes::Apply(function) => function.row().operands.len(),
-            _ => self.least(),
-        }
+        if let Makes::Apply(function) = self.makes { function.row().operands.len() } else { self.least() }
     }
 
     /// Whether it may have this number of operands.
@@ -166,10 +163,7 @@ impl Operator {
     /// Whether a record with this key alone is an operation in every place. The functions that were added
     /// later are operators only where something is computed: elsewhere such a record is data, as before.
     pub const fn is_everywhere(&self) -> bool {
-        match self.makes {
-            Makes::Apply(function) => (function as u8) < Pure::Floor as u8,
-            _ => true,
-        }
+        !matches!(self.makes, Makes::Apply(function) if function as u8 >= Pure::Floor as u8)
     }
 
     /// Its number of operands, in words.

@@ -28,10 +28,8 @@ fn without_module(plain: &str) -> Cow<'_, str> {
 
 /// What to write instead of a function of another language.
 pub(crate) fn in_place_of(spelling: &str) -> Option<&'static str> {
-    match foreign::meaning(Place::Function, &without_module(&plain(spelling)))? {
-        Means::Advice(help) => Some(help),
-        _ => None,
-    }
+    let meaning = foreign::meaning(Place::Function, &without_module(&plain(spelling)))?;
+    if let Means::Advice(help) = meaning { Some(help) } else { None }
 }
 
 /// The same where it is the key of a record.

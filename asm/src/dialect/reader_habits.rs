@@ -91,10 +91,7 @@ pub(crate) struct Surroundings<'s, 'a> {
 impl<'a> Surroundings<'_, 'a> {
     /// Whether all names in an expression exist.
     pub(crate) fn resolves(&self, tree: &Tree<'a>) -> bool {
-        let mut all = match tree.kind {
-            Kind::Path(reference) => self.names.resolve(&reference).is_some(),
-            _ => true,
-        };
+        let mut all = !matches!(tree.kind, Kind::Path(path) if self.names.resolve(&path).is_none());
         // `JSON` in `JSON.parse(x)` is a module of another language.
         let module = match tree.kind {
             Kind::Method(of, name, _) => of.name().filter(|module| {

@@ -7,7 +7,6 @@ use super::lexer::Token;
 use super::parser::Parser;
 use super::tree::Tree;
 use crate::diagnostic::Diagnostic;
-
 use crate::foreign::{self, Place};
 use crate::text::shorten;
 use ilo_spec::error::Code;

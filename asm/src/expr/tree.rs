@@ -97,10 +97,7 @@ pub enum Kind<'a> {
 impl<'a> Tree<'a> {
     /// The path, if it is one.
     pub fn path(&self) -> Option<Reference<'a>> {
-        match self.kind {
-            Kind::Path(reference) => Some(reference),
-            _ => None,
-        }
+        if let Kind::Path(reference) = self.kind { Some(reference) } else { None }
     }
 
     /// Whether it is a path, with names and items in brackets that may be computed.

@@ -198,9 +198,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             let help = format!("by the indented lines, the number of {of} is {read}");
             return self.tolerate(self.bad_count(head).help(help).replace(head.count_span, text));
         };
-        if let Some(layout) = &mut self.layout {
-            layout.counts.push((head.count_token, read));
-        }
+        self.layout.iter_mut().for_each(|layout| layout.counts.push((head.count_token, read)));
         let message =
             format!("`{name}` counts {count} {of}, but {read} are indented below it and belong to it");
         self.report(

@@ -117,6 +117,7 @@ impl<'a> Source<'a> {
             body: Block { statements: &[] },
             suspects: &[],
             ors: &[],
+            parts: &[],
             calls: 0,
             loops: 0,
             span: self.lexed.comments.get(comment).map_or(Span::at(0), |comment| comment.span),

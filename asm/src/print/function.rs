@@ -27,6 +27,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Style, diagnostics: &mut Di
             words,
             functions: &functions,
             function,
+            parts: function.parts.iter().map(|part| (part.path, *part)).collect(),
             names,
             uses,
             rebound: HashSet::new(),
@@ -175,7 +176,8 @@ impl<'a> Printer<'_, 'a> {
     /// Steps as a list of records.
     pub(super) fn list(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
         let record = |step: Step<'a>| {
-            let name = step.slot.map(|slot| ("let".into(), Doc::Word(self.names.get(slot).clone())));
+            let own = step.slot.map(|slot| self.names.get(slot).clone());
+            let name = step.path.map(Cow::Owned).or(own).map(|name| ("let".into(), Doc::Word(name)));
             Doc::Record(name.into_iter().chain(step.entries).collect())
         };
         Doc::List(steps.into_iter().map(record).collect())
@@ -199,7 +201,8 @@ impl<'a> Printer<'_, 'a> {
                 }
             };
             let outer = in_loop && step.slot.is_some_and(|slot| self.names.is_visible(slot));
-            if let Some(own) = own.filter(|own| step.says_so || outer || *own != key) {
+            let own = own.filter(|own| step.says_so || outer || *own != key);
+            if let Some(own) = step.path.map(Cow::Owned).or(own) {
                 step.entries.insert(0, ("let".into(), Doc::Word(own)));
             }
             taken.insert(key.clone());

@@ -26,11 +26,11 @@ mod steps;
 mod text;
 mod value;
 
-use crate::ast::{File, Function, Slot};
+use crate::ast::{File, Function, PartSet, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
 use crate::span::Span;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use ilo_spec::error::Code;
 use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
@@ -55,6 +55,8 @@ struct Printer<'p, 'a> {
     /// The names of the file's functions.
     functions: &'p HashSet<&'a str>,
     function: &'p Function<'a>,
+    /// The steps that set a part of a variable, by the path.
+    parts: HashMap<Span, PartSet<'a>>,
     names: Names<'a>,
     uses: Usage,
     /// Inputs that have been bound again; from then on they are ordinary names.

@@ -1,7 +1,7 @@
 //! Prints statements as steps.
 
 use super::Printer;
-use super::shared_names;
+use super::{infix, shared_names};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -11,6 +11,7 @@ use crate::document::print::{Doc, Entry};
 use crate::matched::{matched_call, rollbacks};
 use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::is_name;
 use ilo_spec::types::Type;
 
 /// A step without its name.
@@ -19,6 +20,8 @@ pub(super) struct Step<'a> {
     pub(super) slot: Option<Slot>,
     /// Whether the slot is read, but not after this step, so that the name of the step would not bind it.
     pub(super) says_so: bool,
+    /// The path to the part that it sets instead.
+    pub(super) path: Option<String>,
     /// Its name in a workflow if it binds nothing.
     pub(super) label: &'static str,
     /// Its content.
@@ -45,7 +48,7 @@ pub(super) enum Tail {
 
 impl<'a> Step<'a> {
     pub(super) fn of(slot: Option<Slot>, label: &'static str, entries: Vec<Entry<'a>>) -> Step<'a> {
-        Step { slot, says_so: false, label, entries }
+        Step { slot, says_so: false, path: None, label, entries }
     }
 }
 
@@ -84,6 +87,10 @@ impl<'a> Printer<'_, 'a> {
     pub(super) fn steps(&mut self, statements: &[Stmt<'a>], tail: Tail, out: &mut Vec<Step<'a>>) {
         let mut at = 0;
         while let Some(statement) = statements.get(at) {
+            if let Some(printed) = self.part_set(statements.get(at..).unwrap_or_default(), tail, out) {
+                at += printed;
+                continue;
+            }
             let rest = statements.get(at + 1..).unwrap_or_default();
             if let Some(matched) = matched_call(statement, rest.first(), false)
                 && self.handled(&matched, rest.get(1..).unwrap_or_default(), tail, out)
@@ -118,6 +125,48 @@ impl<'a> Printer<'_, 'a> {
             }
             out.push(if tail == Tail::Function { self.done() } else { nothing() });
         }
+    }
+
+    /// Prints a step that sets a part of a variable, which begins these statements. Returns how many there are.
+    fn part_set(&mut self, statements: &[Stmt<'a>], tail: Tail, out: &mut Vec<Step<'a>>) -> Option<usize> {
+        let (first, rest) = statements.split_first()?;
+        let StmtKind::Let { slot, slot_span, value: bound } = &first.kind else { return None };
+        let part = *self.parts.get(slot_span)?;
+        let (root, at) = part.root;
+        let is_last = |one: &Stmt<'_>| matches!(one.kind, StmtKind::Let { slot_span, .. } if slot_span == at);
+        let end = 2 + rest.iter().position(is_last)?;
+        let value = statements.get(..end.checked_sub(part.statements)?)?;
+        // The value of the step, at the end of a block.
+        let given = usize::from(part.gives);
+        if part.gives && !(statements.len() == end + given && tail.is_dropped(self)) {
+            return None;
+        }
+        let mut path = Some(self.names.get(root).to_string()).filter(|_| self.names.is_visible(root))?;
+        for key in part.keys {
+            path += &match key.kind {
+                ExprKind::Literal(Literal::Text(name)) if is_name(name) => format!(".{name}"),
+                _ => format!("[{}]", infix::print(self, key)?),
+            };
+        }
+        let word = if part.appends { self.words.word(Key::Push) } else { "expr" };
+        let before = out.len();
+        match bound {
+            Bound::Expr(value) if part.appends => {
+                out.push(Step::of(Some(*slot), "set", vec![(word.into(), self.value(value))]));
+            }
+            _ => self.steps(value, Tail::Drop, out),
+        }
+        let bound = Expr { kind: ExprKind::Ref(*slot), span: *slot_span };
+        match out.get_mut(before..) {
+            Some([step]) if step.slot == Some(*slot) => {
+                (step.slot, step.label, step.path) = (None, "set", Some(path));
+            }
+            _ => {
+                let entries = vec![(word.into(), self.value(&bound))];
+                out.push(Step { path: Some(path), ..Step::of(None, "set", entries) });
+            }
+        }
+        Some(end + given)
     }
 
     /// Whether it makes a difference that the last step of a block would be its value because it has a name.

@@ -159,6 +159,9 @@ impl<'a> StepReader<'_, 'a> {
             return self.push(statement(value), span);
         }
         let (slot, _) = self.bind_target(target);
+        if !is_value && self.is_idle(slot, value) {
+            return self.push(statement(value), span);
+        }
         self.push(StmtKind::Let { slot, slot_span: name.span, value }, span);
         if is_value {
             self.push_slot((slot, name.span), span);
@@ -185,13 +188,18 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Binds the value of the block whose statements begin at `start`.
     pub(crate) fn bind_last(&mut self, start: usize, (slot, slot_span): (Slot, Span)) {
-        if self.statements.len() <= start {
-            return;
-        }
-        if let Some(last) = self.statements.last_mut()
-            && let Some(value) = last.kind.given()
+        if let Some(last) = self.statements.get(start..).and_then(<[Stmt<'a>]>::last).copied()
+            && let Some(value) = last.kind.given().filter(|&value| !self.is_idle(slot, value))
         {
-            last.kind = StmtKind::Let { slot, slot_span, value };
+            self.statements.pop();
+            self.push(StmtKind::Let { slot, slot_span, value }, last.span);
         }
+    }
+
+    /// Whether nothing reads the name of a slot that a block without a value would be bound to.
+    fn is_idle(&self, slot: Slot, value: Bound<'a>) -> bool {
+        let name = self.scope.slots().get(slot.0 as usize).and_then(|info| info.name);
+        let is_unread = |name: &str| is_name(name) && !self.survey.is_used(name);
+        matches!(value, Bound::Control(control) if control.lacks_value()) && name.is_some_and(is_unread)
     }
 }

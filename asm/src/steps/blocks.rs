@@ -41,10 +41,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Warns about `{value: V}` alone in the place of a value.
     fn value_as_record(&mut self, node: &Node<'a>) {
-        let only = match node.kind {
-            Kind::List([only]) => only,
-            _ => node,
-        };
+        let only = if let Kind::List([only]) = node.kind { only } else { node };
         let [entry] = entries(only) else { return };
         let text = self.source.get(entry.value.span.range()).filter(|_| entry.value.is_scalar());
         let message = "beside `let` with `if` this is a record with the field `value`";

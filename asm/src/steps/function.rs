@@ -130,7 +130,7 @@ impl<'a> Top<'_, 'a> {
         let (name, given) = functions.list.get(functions.own).copied().unwrap_or((UNNAMED, false));
         let first = entries(program).first().map_or(first_of(program), |entry| entry.key.span);
         let implied = TypeName::implied(Base::Any, first);
-        let survey = Survey::of(program);
+        let survey = Survey::of(program, self.dialect.is_bare());
         let context = Context {
             dialect: self.dialect,
             source: self.source,
@@ -171,6 +171,7 @@ impl<'a> Top<'_, 'a> {
             body,
             suspects: self.arena.alloc_slice_copy(&reader.suspects),
             ors: self.arena.alloc_slice_copy(&reader.ors),
+            parts: self.arena.alloc_slice_copy(&reader.parts),
             calls: reader.call_count,
             loops: reader.loop_count,
             notation: self.dialect.notation,

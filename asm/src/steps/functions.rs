@@ -193,10 +193,7 @@ impl<'a> StepReader<'_, 'a> {
 
 /// What to write instead of a method that differs between languages, or changes what it is called on.
 fn unlike(method: &str) -> Option<&'static str> {
-    match foreign::meaning(Place::Method, method)? {
-        Means::Advice(help) => Some(help),
-        _ => None,
-    }
+    if let Means::Advice(help) = foreign::meaning(Place::Method, method)? { Some(help) } else { None }
 }
 
 /// How a function is written.

@@ -6,14 +6,13 @@
 
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Item, Step, Tail};
-use crate::ast::{Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, Slot, StmtKind};
+use crate::ast::{Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, PartSet, Slot, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
 use crate::document::{Node, inner};
 use crate::expr::parser::bracketed;
 use crate::expr::reference::{Reference, Root, Step as Place, Words};
 use crate::expr::{Kind, Sigil, Tree};
-use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -28,15 +27,6 @@ pub(crate) struct LetPath<'a> {
     root: Name<'a>,
     keys: Vec<Tree<'a>>,
     node: Node<'a>,
-}
-
-/// A key of a path.
-#[derive(Clone, Copy)]
-enum PathKey<'a> {
-    Field(Expr<'a>),
-    Item(Expr<'a>),
-    /// A key of unknown kind, in a slot.
-    Either(Slot),
 }
 
 impl<'a> StepReader<'_, 'a> {
@@ -87,11 +77,8 @@ impl<'a> StepReader<'_, 'a> {
     /// The fix that binds an input in a step before this one, if this one is in a list.
     fn bound_before(&self, input: &str, step: &Item<'_, 'a>) -> Option<Fix> {
         let start = step.node.span.start;
-        let form = match self.dialect.notation {
-            Notation::ToolCalling => format!("$input.{input}"),
-            Notation::Workflow | Notation::Mcp => format!("$.{input}"),
-            Notation::Constrained | Notation::Id => input.to_owned(),
-        };
+        let path = &[Place::Field(Name { text: input, span: step.node.span })];
+        let form = self.dialect.own_form(&Reference { root: Root::Input, path, span: step.node.span }, false);
         let (before, rest) = self.source.split_at_checked(start as usize)?;
         let outer = before.trim_end();
         let text = if rest.starts_with('{') && outer.ends_with(['[', ',']) {
@@ -116,14 +103,31 @@ impl<'a> StepReader<'_, 'a> {
             && let Some(value) = self.scope.find(path.name.text)
             && let Some(root) = self.scope.find(path.root.text)
         {
-            self.assign(path, (root, of_slot(value, at)), appends, at);
+            let start = self.statements.len();
+            let keys = self.assign(path, (root, of_slot(value, at)), appends, at);
+            self.parts.push(PartSet {
+                path: path.name.span,
+                root: (root, path.root.span),
+                keys: self.arena.alloc_slice_copy(&keys),
+                statements: self.statements.len() - start,
+                appends,
+                gives: last.is_some(),
+            });
         }
         self.statements.extend(last);
     }
 
-    fn assign(&mut self, path: &LetPath<'a>, (root, value): (Slot, Expr<'a>), appends: bool, at: Span) {
-        let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(&path.node, key, at)).collect();
-        if !matches!(keys.first(), Some(PathKey::Item(_))) {
+    /// Sets the part; returns the keys as they are written.
+    fn assign(
+        &mut self,
+        path: &LetPath<'a>,
+        (root, value): (Slot, Expr<'a>),
+        appends: bool,
+        at: Span,
+    ) -> Vec<Expr<'a>> {
+        let keys = path.keys.iter().map(|key| self.path_key(&path.node, key, at));
+        let (written, keys): (Vec<Expr<'a>>, Vec<Expr<'a>>) = keys.unzip();
+        if !keys.first().is_some_and(|key| matches!(key.kind, ExprKind::Literal(Literal::Number(_)))) {
             self.record_for_nil(root, path.root.span, at);
         }
         let mut containers = vec![of_slot(root, at)];
@@ -131,11 +135,7 @@ impl<'a> StepReader<'_, 'a> {
         for (depth, key) in keys.iter().take(inner).enumerate() {
             let empty = if depth + 1 == keys.len() { ExprKind::List(&[]) } else { ExprKind::Record(&[]) };
             let of = containers.last().copied().unwrap_or(value);
-            let key = match *key {
-                PathKey::Field(key) | PathKey::Item(key) => key,
-                PathKey::Either(slot) => of_slot(slot, at),
-            };
-            let part = self.applied(Pure::Get, &[of, key, Expr { kind: empty, span: at }], at);
+            let part = self.applied(Pure::Get, &[of, *key, Expr { kind: empty, span: at }], at);
             containers.push(self.kept("part", part, at));
         }
         let mut value = value;
@@ -147,6 +147,7 @@ impl<'a> StepReader<'_, 'a> {
             value = self.written(*key, (of, value), at);
         }
         self.push(StmtKind::Let { slot: root, slot_span: path.root.span, value: Bound::Expr(value) }, at);
+        written
     }
 
     /// Binds a variable that is nil to an empty record.
@@ -159,13 +160,12 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A container with one part replaced.
-    fn written(&mut self, key: PathKey<'a>, (of, value): (Expr<'a>, Expr<'a>), at: Span) -> Expr<'a> {
-        let slot = match key {
-            PathKey::Field(key) => return self.applied(Pure::Put, &[of, key, value], at),
-            PathKey::Item(key) => return self.applied(Pure::Set, &[of, key, value], at),
-            PathKey::Either(slot) => slot,
-        };
-        let key = of_slot(slot, at);
+    fn written(&mut self, key: Expr<'a>, (of, value): (Expr<'a>, Expr<'a>), at: Span) -> Expr<'a> {
+        match key.kind {
+            ExprKind::Literal(Literal::Text(_)) => return self.applied(Pure::Put, &[of, key, value], at),
+            ExprKind::Literal(_) => return self.applied(Pure::Set, &[of, key, value], at),
+            _ => {}
+        }
         let value = self.kept("part", value, at);
         let rendered = self.binary(Binary::Concat, literal(Literal::Text(""), at), key, at);
         let condition = self.binary(Binary::Eq, key, rendered, at);
@@ -190,21 +190,17 @@ impl<'a> StepReader<'_, 'a> {
         of_slot(slot, at)
     }
 
-    /// A key: a constant, or an expression between brackets.
-    fn path_key(&mut self, node: &Node<'a>, key: &Tree<'a>, at: Span) -> PathKey<'a> {
-        let value = self.of_tree(node, key);
-        match value.kind {
-            ExprKind::Literal(Literal::Text(_)) => return PathKey::Field(value),
-            ExprKind::Literal(Literal::Number(_)) => return PathKey::Item(value),
-            _ => {}
+    /// A key as it is written, and the constant that it is, or a slot with its value.
+    fn path_key(&mut self, node: &Node<'a>, key: &Tree<'a>, at: Span) -> (Expr<'a>, Expr<'a>) {
+        let written = self.of_tree(node, key);
+        if matches!(written.kind, ExprKind::Literal(Literal::Text(_) | Literal::Number(_))) {
+            return (written, written);
         }
         // As an item beside a number and a text it has no known type, so that both writes are typed.
         let (zero, empty) = (literal(Literal::Number(Number::Int(0)), at), literal(Literal::Text(""), at));
-        let mixed = ExprKind::List(self.arena.alloc_slice_copy(&[value, zero, empty]));
+        let mixed = ExprKind::List(self.arena.alloc_slice_copy(&[written, zero, empty]));
         let value = self.applied(Pure::Get, &[Expr { kind: mixed, span: at }, zero, empty], at);
-        let slot = self.scope.own("key");
-        self.push(StmtKind::Let { slot, slot_span: at, value: Bound::Expr(value) }, at);
-        PathKey::Either(slot)
+        (written, self.kept("key", value, at))
     }
 
     /// `push`: appends to a variable, or to a part of it.

@@ -4,8 +4,8 @@ use super::context::Context;
 use super::scope::Scope;
 use super::step::{Item, Tail};
 use crate::ast::{
-    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, Slot, Stmt,
-    StmtKind, Unary,
+    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, PartSet, Slot,
+    Stmt, StmtKind, Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
@@ -82,6 +82,7 @@ pub(crate) struct StepReader<'r, 'a> {
     pub(crate) suspects: Vec<Span>,
     /// Each `or` of an expression that is no condition, with the span of the word.
     pub(crate) ors: Vec<(Span, Span)>,
+    pub(crate) parts: Vec<PartSet<'a>>,
     pub(crate) call_count: u32,
     pub(crate) loop_count: u32,
     /// Whether too deep nesting of the function has been reported.
@@ -113,6 +114,7 @@ impl<'r, 'a> StepReader<'r, 'a> {
             statements: Vec::new(),
             suspects: Vec::new(),
             ors: Vec::new(),
+            parts: Vec::new(),
             call_count: 0,
             loop_count: 0,
             too_deep,

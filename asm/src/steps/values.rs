@@ -414,10 +414,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The value of a case of a match of `subject` with a key, in which returns are not allowed.
     fn case_value(&mut self, (subject, key): (&Node<'a>, Option<&Literal<'a>>), node: &Node<'a>) -> Expr<'a> {
-        let first = match &node.kind {
-            Kind::List([only]) => only,
-            _ => node,
-        };
+        let first = if let Kind::List([only]) = &node.kind { only } else { node };
         let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret"));
         if let Some(step) = step_in_case(node, self.dialect.is_yaml()) {
             let found = shown(&step.key);

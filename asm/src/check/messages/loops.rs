@@ -1,7 +1,7 @@
 //! Messages about BREAK, SKIP and YIELD outside a loop, about loops over RANGE that a BREAK should end, and
 //! about values beside those of a YIELD.
 
-use crate::ast::{Block, Bound, Control, Expr, ExprKind, For, Function, Stmt, StmtKind};
+use crate::ast::{Block, Control, Expr, ExprKind, For, Function, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::terms::Terms;
 use crate::span::Span;
@@ -73,11 +73,8 @@ pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &m
 fn each_last<'a>(block: &Block<'a>, each: &mut impl FnMut(&Stmt<'a>, Option<&Stmt<'a>>)) {
     let Some((last, before)) = block.statements.split_last() else { return };
     match &last.kind {
-        StmtKind::Control(Control::For(node)) => {
-            if node.yields {
-                each(last, before.last());
-            }
-        }
+        StmtKind::Control(Control::For(node)) if node.yields => each(last, before.last()),
+        StmtKind::Control(Control::For(_)) => {}
         StmtKind::Control(control) => control.blocks().for_each(|(_, block)| each_last(block, each)),
         _ => each(last, before.last()),
     }
@@ -89,10 +86,9 @@ fn binds(statement: &Stmt<'_>) -> bool {
 }
 
 /// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes
-/// unnoticed, unless a slot is bound before each BREAK.
+/// unnoticed, unless a slot shows it that the loop binds.
 pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
     if node.otherwise.is_some()
-        || binds_before_breaks(&node.body)
         || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
     {
         return None;
@@ -109,25 +105,4 @@ pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Opti
     );
     let found = Diagnostic::new(Code::NoElse, node.span, message);
     Some(found.expected(format!("{end} after it"), format!("{of} without {end}")).help(help))
-}
-
-/// Whether a slot is bound before each BREAK of a loop, in its block: the slot can show that it was reached.
-fn binds_before_breaks(block: &Block<'_>) -> bool {
-    let mut binds = false;
-    block.statements.iter().all(|statement| {
-        let control = match &statement.kind {
-            StmtKind::Break => return binds,
-            StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
-                Some(control)
-            }
-            _ => None,
-        };
-        binds |= matches!(statement.kind, StmtKind::Let { .. });
-        match control {
-            // A BREAK in its body is its own.
-            Some(Control::For(node)) => node.otherwise.as_ref().is_none_or(binds_before_breaks),
-            Some(control) => control.blocks().all(|(_, block)| binds_before_breaks(block)),
-            None => true,
-        }
-    })
 }

@@ -2,11 +2,12 @@
 //! count as rollbacks.
 
 use super::naming::{slot_name, slot_place};
-use crate::ast::{Call, Function, Name, Slot};
+use crate::ast::{Block, Call, Function, Name, Slot};
 use crate::check::path_reasons::{Path, Unset};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;
+use crate::text::some_of;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
@@ -32,34 +33,28 @@ pub(in crate::check) enum Plain {
 
 /// Why a slot is unset, as a clause after "but".
 fn clause(reason: Unset, terms: Terms) -> String {
-    let word = |word| terms.word(word);
-    match reason {
-        Unset::Never => "nothing sets it before".to_owned(),
-        Unset::Branch(Path::Then, _) => {
-            format!("it is not set when the condition of an {} holds", word(Word::If))
+    let [condition, otherwise, loops, breaks, skip, tries] =
+        [Word::If, Word::Else, Word::For, Word::Break, Word::Skip, Word::Try].map(|word| terms.word(word));
+    let when = match reason {
+        Unset::Never => return "nothing sets it before".to_owned(),
+        Unset::Matched(_) => {
+            return terms.choose("a MATCH has taken its result out", "its call failed").to_owned();
         }
-        Unset::Branch(Path::Else, _) => {
-            format!("it is not set when the {} of an {} runs", word(Word::Else), word(Word::If))
-        }
-        Unset::Branch(Path::NotTaken, _) => format!("it is not set when an {} is not taken", word(Word::If)),
-        Unset::Branch(Path::Err, _) => "it is not set when a call fails and its handler runs".to_owned(),
-        Unset::Branch(Path::Ok, _) => "it is not set when a call succeeds".to_owned(),
-        Unset::Branch(Path::Broken, _) => {
-            format!("it is not set when a {} ends the {}", word(Word::Break), word(Word::For))
-        }
-        Unset::Branch(Path::Unbroken, _) => {
-            format!("it is not set when no {} ends the {}", word(Word::Break), word(Word::For))
-        }
-        Unset::Branch(Path::Skipped, _) => {
-            format!("it is not set when a {} ends the pass", word(Word::Skip))
-        }
-        Unset::Branch(Path::Caught, _) => {
-            format!("it is not set when something in a {} fails and the handler runs", word(Word::Try))
-        }
-        Unset::FirstPass(_) => format!("it is not set in the first pass of a {}", word(Word::For)),
-        Unset::NoPass(_) => format!("it is not set when a {} makes no pass", word(Word::For)),
-        Unset::Matched(_) => terms.choose("a MATCH has taken its result out", "its call failed").to_owned(),
-    }
+        Unset::FirstPass(_) => return format!("it is not set in the first pass of a {loops}"),
+        Unset::NoPass(_) => format!("a {loops} makes no pass"),
+        Unset::Branch(path, _) => match path {
+            Path::Then => format!("the condition of an {condition} holds"),
+            Path::Else => format!("the {otherwise} of an {condition} runs"),
+            Path::NotTaken => format!("an {condition} is not taken"),
+            Path::Err => "a call fails and its handler runs".to_owned(),
+            Path::Ok => "a call succeeds".to_owned(),
+            Path::Broken => format!("a {breaks} ends the {loops}"),
+            Path::Unbroken => format!("no {breaks} ends the {loops}"),
+            Path::Skipped => format!("a {skip} ends the pass"),
+            Path::Caught => format!("something in a {tries} fails and the handler runs"),
+        },
+    };
+    format!("it is not set when {when}")
 }
 
 /// Points to the code that leaves a slot unset.
@@ -95,14 +90,12 @@ pub(in crate::check) fn unset(
         | Unset::FirstPass(_)
         | Unset::NoPass(_) => Some(Word::For),
         Unset::Branch(Path::Caught, _) => Some(Word::Try),
-        _ => None,
+        Unset::Matched(_) => None,
+        _ => return diagnostic,
     };
     if let Some(word) = before {
         return diagnostic
             .help(format!("bind it before the {} too, to the value that it has then", terms.word(word)));
-    }
-    if !matches!(reason, Unset::Matched(_)) {
-        return diagnostic;
     }
     diagnostic.help(terms.choose(
         "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
@@ -137,10 +130,7 @@ pub(in crate::check) fn unchecked_read(
 }
 
 fn point_to_call(diagnostic: Diagnostic, call: Option<Span>) -> Diagnostic {
-    match call {
-        Some(span) => diagnostic.related(span, "bound to the call's result here"),
-        None => diagnostic,
-    }
+    call.into_iter().fold(diagnostic, |found, span| found.related(span, "bound to the call's result here"))
 }
 
 /// The result of a call that is lost on a path where nothing handles it.
@@ -236,13 +226,25 @@ pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span) -> Di
         .help(format!("if it undoes earlier work and may fail, write it with {undo}"))
 }
 
-/// A ROLLBACK that names a function of the file.
-pub(in crate::check) fn rollback_function(function: &Function<'_>, name: Name<'_>) -> Diagnostic {
-    let word = Terms::of(function.notation).word(Word::Rollback);
+/// A ROLLBACK that names a function of the file, with this body. It shows the rollbacks to write.
+pub(in crate::check) fn rollback_function(
+    function: &Function<'_>,
+    name: Name<'_>,
+    body: &Block<'_>,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (word, condition) = (terms.word(Word::Rollback), terms.word(Word::If));
+    let mut tools = Vec::new();
+    body.each_call(&mut |call| tools.push(call.tool.text));
     let message = format!("{word} names the function `{}`, but it takes a tool", name.text);
     Diagnostic::new(Code::RollbackFunction, name.span, message)
         .expected("a tool", format!("a function of the file, `{}`", name.text))
-        .help("register the tools that the function calls, each with its arguments")
+        .help(format!(
+            "write the calls of the function here, with their arguments: of {}; where it chooses, {word} is a {} of its \
+             own in the branches of an {condition} after the call",
+            some_of(tools.into_iter()),
+            terms.statement
+        ))
 }
 
 /// A call in an argument of a ROLLBACK.
