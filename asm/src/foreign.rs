@@ -109,35 +109,37 @@ const fn row(place: Place, words: &'static [&'static str], means: Means, example
 }
 
 /// What to write instead of an unbounded loop.
-const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, an `if` with `break` for when it is \
-                    done, and `else` for when the passes ran out";
+const LOOP: &str = "a loop has a bound: `while` or `until` with its condition, `max` passes at most, and `do` with the steps";
 
 use Place as At;
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    row(At::Key, &["tool", "function", "invoke", "run", "uses"], Keys(&["call"]), "first-try/tool-calling/call-arguments"),
-    row(At::Key, &["arguments", "params", "input"], Keys(&["args"]), "first-try/mcp/arguments"),
+    row(At::Key, &["tool", "function", "invoke", "run", "uses", "action"], Keys(&["call"]), "first-try/tool-calling/call-arguments"),
+    row(At::Key, &["arguments", "params", "input", "kwargs", "tool-input", "action-input"], Keys(&["args"]), "first-try/mcp/arguments"),
     row(At::Key, &["parameters", "inputs"], Keys(&["args", "input"]), "first-try/workflow/inputs"),
-    row(At::Key, &["onError", "on-failure", "except", "rescue"], Keys(&["on-error"]), "first-try/tool-calling/on-error-camel"),
+    row(At::Key, &["onerror", "on-failure", "on-fail", "if-error", "handler", "except", "rescue"], Keys(&["on-error"]), "first-try/tool-calling/on-error-camel"),
     row(At::Key, &["error"], Keys(&["on-error", "error"]), "first-try/tool-calling/error-step"),
     row(At::Key, &["message", "msg"], Keys(&["error", "on-error"]), "first-try/tool-calling/error-message"),
-    row(At::Key, &["undo", "compensation", "compensateWith", "compensate_with", "on_rollback", "revert"],
+    row(At::Key, &["undo", "compensation", "compensate-with", "on-rollback", "revert"],
         Keys(&["rollback", "compensate"]), "first-try/tool-calling/rollback-words"),
     row(At::Key, &["when", "condition"], Keys(&["if"]), "first-try/workflow/foreach"),
-    row(At::Key, &["else", "_"], Keys(&["default"]), "first-try/workflow/switch-else"),
-    row(At::Key, &["foreach", "for_each", "map", "loop", "each"], Keys(&["for"]), "first-try/workflow/foreach"),
+    row(At::Key, &["else"], Keys(&["default"]), "first-try/workflow/switch-else"),
+    row(At::Key, &["foreach", "map", "loop", "each"], Keys(&["for"]), "first-try/workflow/foreach"),
     row(At::Key, &["of", "over", "items", "list"], Keys(&["in"]), "first-try/tool-calling/loop-as"),
     row(At::Key, &["steps"], Keys(&["do", "then"]), "first-try/tool-calling/loop-as"),
     row(At::Key, &["body"], Keys(&["do", "steps"]), "first-try/constrained/loop-record"),
-    row(At::Key, &["var", "as", "assign", "name", "output", "store", "set", "update"], Keys(&["let"]), "first-try/workflow/steps-list"),
+    row(At::Key, &["var", "as", "assign", "name", "output", "store", "set", "update", "save-as", "store-as", "assign-to", "into", "register",
+        "output-key"], Keys(&["let"]), "first-try/workflow/steps-list"),
     row(At::Key, &["id"], Keys(&["let", "function"]), "first-try/tool-calling/call-tool-use"),
     row(At::Key, &["case"], Keys(&["cases", "if", "match"]), "first-try/workflow/switch-case"),
     row(At::Key, &["on"], Keys(&["match"]), "first-try/workflow/of-a-build"),
     row(At::Key, &["object", "record"], Keys(&["obj"]), "first-try/tool-calling/input-schema"),
     row(At::Key, &["=", "compute"], Keys(&["expr"]), "cards/task-read-config"),
     row(At::Key, &["to"], Keys(&["value", "expr"]), "first-try/tool-calling/missing-argument"),
-    row(At::Key, &["fallback", "default"], Keys(&["value"]), "first-try/tool-calling/handler-default"),
+    row(At::Key, &["fallback", "default", "or-else", "otherwise"], Keys(&["value"]), "first-try/tool-calling/handler-default"),
+    row(At::Key, &["max-iterations", "limit"], Keys(&["max"]), "5-shared/while-words"),
+    row(At::Key, &["on-success"], Keys(&["then"]), "5-shared/while-words"),
     row(At::Key, &["with"], Keys(&["set"]), "first-try/mcp/merge-with"),
     row(At::Key, &["result"], Keys(&["value", "output", "let"]), "first-try/tool-calling/handler-default"),
     row(At::Key, &["type", "outputs", "returns"], Keys(&["output"]), "first-try/constrained/type-schema"),
@@ -146,6 +148,10 @@ const ROWS: &[Row] = &[
     row(At::Key, &["retry", "retries", "max-retries"],
         Advice("each try is a pass of a loop: `for` over `range` of the most tries, in it the call with `{\"skip\": true}` \
                 as its `{handler}`, then `break`, and `else` for when all tries failed"), "first-try/tool-calling/retry"),
+    row(At::Key, &["collect", "emit"], Advice("a step of the loop with `yield` adds a value to its list"), "5-shared/words-without-key"),
+    row(At::Key, &["finally"], Advice("write its steps behind this step, and in the handler before it returns"), "5-shared/words-without-key"),
+    row(At::Key, &["unless"], Advice("write `if` with `not` before the condition"), "5-shared/words-without-key"),
+    row(At::Key, &["break-if", "continue-if"], Advice("beside `if` with the condition write `break: true` or `skip: true`"), "5-shared/words-without-key"),
     row(At::Key, &["throw"], Advice("`raise` fails with a value"), "first-try/constrained/fail-step"),
     row(At::Key, &["continue"], Advice("`skip: true` ends a pass of a loop early, as a step or in a handler"), "first-try/tool-calling/continue"),
     row(At::Key, &["goto", "parallel", "next", "depends-on", "needs"],
@@ -238,7 +244,7 @@ const ROWS: &[Row] = &[
     row(At::Nearly, &["cat", "++"], Word("concat"), "first-try/workflow/functions-nearly"),
     row(At::Nearly, &["substring", "substr"], Word("slice"), "12-functions/substring-elsewhere"),
     row(At::Nearly, &["sortby"], Word("sort"), "first-try/workflow/functions-nearly"),
-    row(At::Nearly, &["parsefloat", "parseint", "float", "int", "tonumber", "tofloat", "toint"], Word("number"), "12-functions/id-words-elsewhere"),
+    row(At::Nearly, &["parsefloat", "parseint", "float", "tonumber", "tofloat"], Word("number"), "12-functions/id-words-elsewhere"),
     row(At::Nearly, &["date.parse", "parsedate", "parsetime", "totimestamp"], Word("time"), "12-functions/date-parse-elsewhere"),
     row(At::Nearly, &["date.toisostring", "toisostring", "isoformat", "toiso"], Word("iso"), "first-try/workflow/functions-nearly"),
     row(At::Function, &["avg", "average"], Advice("the average of a list is `sum(list) / len(list)`"), "cards/task-weather"),
@@ -246,12 +252,17 @@ const ROWS: &[Row] = &[
     row(At::Function, &["last"], Advice("the last item of a list is `at(list, -1)`"), "first-try/workflow/infix-other-forms"),
     row(At::Function, &["indexof", "findindex"], Advice("where a text begins in another, or an item in a list, else nil, is `index(text, part)`"), "12-functions/index-of-elsewhere"),
     row(At::Function, &["neg", "negate", "negative"], Advice("a number with the other sign is `0 - x`"), "12-functions/id-neg-elsewhere"),
-    row(At::Function, &["trunc", "truncate"], Advice("a number from 0 on without its fraction is `floor(x)`"), "first-try/workflow/functions-nearly"),
+    row(At::Function, &["trunc", "truncate", "int", "toint"], Advice("a number from 0 on without its fraction is `floor(x)`, and a text as a number `number(x)`"), "first-try/workflow/functions-nearly"),
     row(At::Function, &["string", "str", "tostring"], Advice("a value as text is `concat(x, '')`"), "first-try/constrained/type-schema"),
     row(At::Function, &["any", "some", "all", "every"], Advice("how many items pass a test is `len(v)`, if a loop `v` over the list collects them with `where`"), "first-try/constrained/args-beside"),
     row(At::Function, &["zip", "enumerate"], Advice("an item of each list is `at(list, i)`, in a loop over one of them with `index: i`"), "5-shared/index-of-two-names"),
-    row(At::Function, &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"], Advice("a field, or another value where it is absent or nil, is `get(record, 'field', value)`, and of any value `x ?? value`"), "first-try/constrained/case-steps"),
-    row(At::Function, &["format", "now", "today", "uuid", "random", "flatten", "sqrt", "pow"], Advice("a tool computes it, in a step with `call`"), "cards/task-assign-old"),
+    row(At::Function, &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"], Advice("a value, or another where it is absent or nil, is `x ?? value`"), "first-try/constrained/case-steps"),
+    row(At::Function, &["format"], Advice("a number with its places is `fixed(x, 2)`, and a text with values in it `'${a}: ${b}'`"), "first-try/workflow/functions-unlike"),
+    row(At::Function, &["list", "array"], Advice("leave it out: a list needs no conversion"), "first-try/workflow/functions-unlike"),
+    row(At::Function, &["iff", "iif", "ifelse"], Advice("one of two values is `a if c else b`"), "first-try/workflow/functions-unlike"),
+    row(At::Function, &["bool", "boolean"], Advice("a condition compares: `x != null`, `len(x) > 0`"), "first-try/workflow/functions-unlike"),
+    row(At::Function, &["object.assign", "assign"], Advice("`merge(a, b)` joins two records"), "first-try/workflow/functions-unlike"),
+    row(At::Function, &["now", "today", "uuid", "random", "flatten", "sqrt", "pow"], Advice("a tool computes it, in a step with `call`"), "cards/task-assign-old"),
     row(At::Function, &["always", "success", "failure", "cancelled"], Advice("a step runs if all before it succeeded; after a failure the handler of a step with `try` runs, then what is behind it"), "first-try/workflow/if-always"),
     row(At::Method, &["size", "length"], Word("len"), "first-try/tool-calling/record-length"),
     row(At::Method, &["strip"], Word("trim"), "first-try/workflow/methods-elsewhere"),
@@ -263,13 +274,14 @@ const ROWS: &[Row] = &[
     row(At::Method, &["items"], Word("entries"), "first-try/constrained/field-near-name"),
     row(At::Method, &["replaceAll"], Word("replace"), "first-try/workflow/methods-elsewhere"),
     row(At::Method, &["toFixed"], Word("fixed"), "first-try/workflow/method"),
-    row(At::Method, &["indexOf", "index", "find", "rfind", "findIndex"], Advice("`index(x, part)` gives the first position, or null"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["indexOf", "index", "find", "rfind", "findIndex"], Advice("`index(x, part)` gives the first position, `find(list, 'field', value)` the first record, or null"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["substr", "substring"], Advice("`slice(text, from, to)` is a part of a text"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["sort", "sorted"], Advice("`sort(list)` and `sort(list, 'field')` give a sorted list"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["format"], Advice("`'${a}: ${b}'` is a text with values in it, and `fixed(x, 2)` a number with its places"), "first-try/workflow/functions-unlike"),
     row(At::Method, &["pop"], Advice("`at(list, -1)` is the last item, and `slice(list, 0, -1)` the list without it"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["replace"], Advice("`replace(text, old, new)` replaces each `old`"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["push", "append", "add"], Advice("`append(list, x)` gives a longer list"), "first-try/workflow/methods-unlike"),
-    row(At::Method, &["map", "filter", "reduce", "flatMap", "forEach"], Advice("a value for each item is a step with `for` before this one"), "first-try/workflow/infix-no-exact"),
+    row(At::Method, &["map", "filter", "reduce", "flatMap", "forEach"], Advice("a field of each item is `column(list, 'field')`; any other value for each is a step with `for` before this one"), "first-try/workflow/infix-no-exact"),
     row(At::Method, &["reverse"], Advice("`reverse(list)` gives the list from its end"), "first-try/workflow/methods-unlike"),
     row(At::Name, &["env", "ENV", "secrets", "secret", "process", "vault"],
         Advice("a program cannot read the environment: the tools file configures tools, and inputs hold all other values"), "5-workflow/seed-for"),
@@ -326,21 +338,22 @@ pub(crate) fn meaning(place: Place, word: &str) -> Option<Means> {
     rows(place).find(|row| row.words.contains(&word)).map(|row| row.means)
 }
 
-/// The keys that a word means as a key, in any case.
-pub(crate) fn keys(word: &str) -> &'static [&'static str] {
-    let is = |row: &&Row| row.words.iter().any(|other| other.eq_ignore_ascii_case(word));
-    let means = rows(At::Key).find(|row| is(row) && matches!(row.means, Keys(_))).map(|row| row.means);
-    if let Some(Keys(keys)) = means { keys } else { &[] }
+/// The rows of keys with a word, in any case, with `_`, blanks or nothing for its hyphens.
+fn key_rows(word: &str) -> impl Iterator<Item = &'static Row> {
+    let plain = word.to_ascii_lowercase().replace(['_', ' ', '-'], "");
+    let is = move |own: &&str| own.bytes().filter(|&byte| byte != b'-').eq(plain.bytes());
+    rows(At::Key).filter(move |row| row.words.iter().any(&is))
 }
 
-/// What to write instead of a key, in any case, with `_`, blanks or nothing for its hyphens.
+/// The keys that a word means as a key.
+pub(crate) fn keys(word: &str) -> &'static [&'static str] {
+    let keys = key_rows(word).find_map(|row| if let Keys(keys) = row.means { Some(keys) } else { None });
+    keys.unwrap_or_default()
+}
+
+/// What to write instead of a key.
 pub(crate) fn advice(word: &str) -> Option<&'static str> {
-    let plain = word.to_ascii_lowercase().replace(['_', ' ', '-'], "");
-    let is = |own: &&str| own.bytes().filter(|&byte| byte != b'-').eq(plain.bytes());
-    rows(At::Key).filter(|row| row.words.iter().any(is)).find_map(|row| match row.means {
-        Advice(help) => Some(help),
-        _ => None,
-    })
+    key_rows(word).find_map(|row| if let Advice(help) = row.means { Some(help) } else { None })
 }
 
 /// The word of ilo or JSON that a word of a place means.

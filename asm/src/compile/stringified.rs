@@ -1,4 +1,4 @@
-//! A program that was written as a JSON text, alone or under the only key of a record. It is
+//! A program that was written as a JSON text, alone, in a list, or in a record around it. It is
 //! refused with a fix that writes the program itself, in which everything has its own position.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
@@ -22,6 +22,8 @@ pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
     }
     let text = match &document.kind {
         Kind::Record([only]) => only.value.text(),
+        Kind::Record(list) => list.iter().find(|entry| entry.is(holds_source))?.value.text(),
+        Kind::List([only]) => only.text(),
         _ => document.text(),
     }?;
     Notation::detect(text).filter(|_| !text.trim().is_empty())?;
@@ -34,6 +36,11 @@ pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
     )
 }
 
+/// Whether a key holds the text of a program, beside which other keys may be those of a call.
+fn holds_source(key: &str) -> bool {
+    matches!(key, "source" | "program" | "code")
+}
+
 /// Whether a source begins as such a text. It reads no more than the first text.
 fn may_be(source: &str) -> bool {
     let start = match envelope(source) {
@@ -41,8 +48,12 @@ fn may_be(source: &str) -> bool {
         None => source,
     };
     let start = trimmed(start);
-    let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
+    let list = start.strip_prefix('[').map(str::trim_start);
+    let Some(rest) = start.strip_prefix('{') else { return list.unwrap_or(start).starts_with('"') };
     let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));
+    if after.is_some_and(|(key, _)| holds_source(key)) {
+        return true;
+    }
     let value = after.and_then(|(_, after)| after.trim_start().strip_prefix(':')).unwrap_or("");
     let text = value.trim_start().strip_prefix('"').unwrap_or("");
     let end = text.match_indices('"').find(|(at, _)| !text.get(..*at).unwrap_or("").ends_with('\\'));
@@ -66,7 +77,13 @@ mod tests {
             found("```json\n\"; fn f() -> nil\"\n```").as_deref(),
             Some("```json\n; fn f() -> nil\n```")
         );
-        assert_eq!(found(r#"{"source": "; fn f() -> nil", "inputs": {}}"#), None);
+        assert_eq!(
+            found(r#"{"source": "; fn f() -> nil", "inputs": {}}"#).as_deref(),
+            Some("; fn f() -> nil")
+        );
+        assert_eq!(found(r#"["; fn f() -> nil"]"#).as_deref(), Some("; fn f() -> nil"));
+        assert_eq!(found(r#"{"other": "; fn f() -> nil", "inputs": {}}"#), None);
+        assert_eq!(found(r#"["; fn f() -> nil", "; fn g() -> nil"]"#), None);
         assert_eq!(found(r#""some words""#), None);
         assert_eq!(found(r#""""#), None);
         assert_eq!(found(r#""name": f"#), None);

@@ -191,11 +191,12 @@ pub(crate) const RESULT: Form =
     form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
 
 /// The keys of a record that handles a failure.
-pub(crate) const HANDLER: [Key; 11] = [
+pub(crate) const HANDLER: [Key; 12] = [
     Key::As,
     Key::Return,
     Key::Ok,
     Key::Message,
+    Key::Fail,
     Key::Value,
     Key::Then,
     Key::Compensate,

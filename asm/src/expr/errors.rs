@@ -245,11 +245,10 @@ impl<'a> Parser<'_, '_, 'a> {
             "&" => Some("and"),
             _ => None,
         };
-        let wrong = match meant {
+        self.fail(match meant {
             Some(meant) => self.words.fix(wrong.nearest(Some(meant)), from, to, meant),
             None => wrong,
-        };
-        self.fail(wrong);
+        });
     }
 
     /// The whole text as a text, if it is a sentence with values in it: `Hello $.name`.

@@ -71,8 +71,9 @@ impl<'a> Rewriter<'_, 'a> {
         let form = match self.form(list) {
             Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
             None => {
-                let left_out =
-                    self.at.named && last && [command, state].iter().any(|is| is(&self.at, list).is_some());
+                let thrown = matches!(list, [only] if matches!(only.name(), Some("fail" | "throw")));
+                let left_out = [command, state].iter().any(|is| is(&self.at, list).is_some()) || thrown;
+                let left_out = left_out && self.at.named && last;
                 if self.is_value(list) && !left_out {
                     return None;
                 }
@@ -142,9 +143,7 @@ impl<'a> Rewriter<'_, 'a> {
             _ => habit.at == place,
         };
         let new = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
-        if let Some(wrong) = new.found {
-            self.found.push(*wrong);
-        }
+        new.found.into_iter().for_each(|wrong| self.found.push(*wrong));
         if matches!(&new.to, Replacement::List(steps) if steps.is_empty()) {
             self.lose(node);
         }

@@ -127,7 +127,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Prints a step that sets a part of a variable, which begins these statements. Returns how many there are.
+    /// Prints the step that sets a part of a variable, if statements begin with one. Returns their number.
     fn part_set(&mut self, statements: &[Stmt<'a>], tail: Tail, out: &mut Vec<Step<'a>>) -> Option<usize> {
         let (first, rest) = statements.split_first()?;
         let StmtKind::Let { slot, slot_span, value: bound } = &first.kind else { return None };

@@ -73,6 +73,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn written_name(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
         let name = self.binder(node)?;
         if !is_name(name.text) {
+            name.text.split(' ').next().into_iter().for_each(|first| self.scope.lose(first));
             let joined = name.text.split_whitespace().collect::<Vec<_>>().join("_");
             let help = if is_name(&joined) {
                 format!(

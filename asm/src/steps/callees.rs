@@ -19,19 +19,17 @@ impl<'a> StepReader<'_, 'a> {
             self.bad_shape(node, "what is called", "the name of a tool or function, a text");
             return Name { text: "", span: node.span };
         };
-        let called = text.split_once('(').filter(|(name, rest)| is_name(name) && rest.ends_with(')'));
+        let called = in_parentheses(text);
         if text.is_empty() || text.contains("${") || called.is_some() {
             let message = "what is called is a name that is there before the program runs";
             let wrong = Diagnostic::new(Code::BadShape, node.span, message)
                 .expected("the name of a tool or function", format!("`{}`", shown(node)));
             self.report(wrong.help(match called {
-                Some((name, _)) => {
-                    format!("write `{name}` alone, and its arguments beside it, by their names")
-                }
+                Some(name) => format!("write `{name}` alone, and its arguments beside it, by their names"),
                 None => "choose between tools with `if`, each with a `call` of its own".to_owned(),
             }));
         }
-        let name = Name { text: called.map_or(text, |(name, _)| name), span: inner(node) };
+        let name = Name { text: called.unwrap_or(text), span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
         self.report(
             Diagnostic::new(
@@ -59,4 +57,9 @@ impl<'a> StepReader<'_, 'a> {
         let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return None };
         Some((own, Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }))
     }
+}
+
+/// The name before arguments in parentheses.
+pub(crate) fn in_parentheses(text: &str) -> Option<&str> {
+    text.split_once('(').filter(|(name, rest)| is_name(name) && rest.ends_with(')')).map(|(name, _)| name)
 }

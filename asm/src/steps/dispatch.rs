@@ -1,5 +1,6 @@
 //! Reads the steps of a block, and dispatches each kind of step to its reader.
 
+use super::callees::in_parentheses;
 use super::entries::Keyed;
 use super::reader::{Position, StepReader};
 use super::step::{Item, Step, Tail, Target};
@@ -45,7 +46,8 @@ impl<'a> StepReader<'_, 'a> {
                 return self.record_step(&Item { node, ..*item }, tail);
             }
         }
-        if item.name.is_none() && !tail.wanted() {
+        let is_call = item.node.text().and_then(in_parentheses).is_some();
+        if item.name.is_none() && (is_call || !tail.wanted()) {
             let found = item.node.kind_name();
             let message = format!("a step is a record, but this is {found}");
             self.report(

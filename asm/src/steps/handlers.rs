@@ -38,10 +38,11 @@ enum Action<'d, 'a> {
 }
 
 /// The actions, by their keys.
-const ACTIONS: [Key; 9] = [
+const ACTIONS: [Key; 10] = [
     Key::Return,
     Key::Ok,
     Key::Message,
+    Key::Fail,
     Key::Value,
     Key::Then,
     Key::Skip,
@@ -77,9 +78,7 @@ impl<'a> StepReader<'_, 'a> {
                 };
                 this.act(action, bind.0, by.tail, at);
             });
-            if let Some(bind) = by.bind {
-                this.bind_last(start, bind);
-            }
+            by.bind.into_iter().for_each(|bind| this.bind_last(start, bind));
         });
         Arm { bind: bind.0, bind_span: bind.1, body, span: at }
     }
@@ -164,6 +163,7 @@ impl<'a> StepReader<'_, 'a> {
         match first {
             None if keyed.has(Key::Compensate) || keyed.has(Key::As) || is_empty => Action::Fail(None, at),
             None => Action::Ignore,
+            Some((Key::Fail, entry)) => Action::Fail(Some(&entry.value), entry.key.span),
             Some((Key::Value, entry)) => Action::Value(&entry.value),
             Some((Key::Then, entry)) => Action::Steps(&entry.value),
             Some((key @ (Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),

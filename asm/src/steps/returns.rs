@@ -51,9 +51,7 @@ impl<'a> StepReader<'_, 'a> {
     /// `break` with `true`: ends the innermost loop.
     fn break_with(&mut self, entry: &Entry<'a>) {
         self.expect_true(Key::Break, entry);
-        if let Some(open) = self.loops.last_mut() {
-            open.breaks = true;
-        }
+        self.loops.last_mut().into_iter().for_each(|open| open.breaks = true);
         self.push(StmtKind::Break, whole(entry));
     }
 
@@ -120,10 +118,7 @@ impl<'a> StepReader<'_, 'a> {
             let is = |&key: &Key| entry.name() == Some(self.dialect.word(key));
             [Key::Ok, Key::Message].into_iter().find(is)
         };
-        let found = match list {
-            [only] => key(only).map(|key| (only, key)),
-            _ => None,
-        };
+        let found = if let [only] = list { key(only).map(|key| (only, key)) } else { None };
         // A success or failure in the words of some notation, or both.
         if found.is_none()
             && matches!(list, [_] | [_, _])

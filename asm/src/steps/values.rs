@@ -13,6 +13,7 @@ use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, inner, shown};
 use crate::expr;
+use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -415,8 +416,8 @@ impl<'a> StepReader<'_, 'a> {
     /// The value of a case of a match of `subject` with a key, in which returns are not allowed.
     fn case_value(&mut self, (subject, key): (&Node<'a>, Option<&Literal<'a>>), node: &Node<'a>) -> Expr<'a> {
         let first = if let Kind::List([only]) = &node.kind { only } else { node };
-        let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret"));
-        if let Some(step) = step_in_case(node, self.dialect.is_yaml()) {
+        let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret" | "ok" | "err"));
+        if let Some(step) = step_in_case(node, self.dialect) {
             let found = shown(&step.key);
             let help = self.case_as_if(subject, key);
             let message = format!("a case is a value, and `{found}` a step");
@@ -510,24 +511,25 @@ fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
 }
 
 /// The word of a step in the value of a case: of a step alone, a step of a list, or a step under its name.
-fn step_in_case<'d, 'a>(node: &'d Node<'a>, yaml: bool) -> Option<&'d Entry<'a>> {
+fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entry<'a>> {
     let is_true = |entry: &Entry<'a>| matches!(entry.value.kind, Kind::Bool(true));
     let leaves = |entry: &Entry<'a>| match entry.name() {
         Some("return" | "ret") => true,
+        Some("ok" | "err") => dialect.notation == Notation::Mcp && matches!(node.kind, Kind::List(_)),
         Some("break" | "skip" | "continue") => is_true(entry),
         _ => false,
     };
-    let alone = |node: &'d Node<'a>| match entries(node) {
-        [only] if leaves(only) => Some(only),
-        _ => None,
-    };
+    let alone =
+        |node: &'d Node<'a>| entries(node).first().filter(|only| entries(node).len() == 1 && leaves(only));
     let acts = |node: &Node<'a>| {
         let word = |name: &str| matches!(name, "let" | "then" | "yield");
         entries(node).iter().any(|entry| leaves(entry) || entry.is(word))
     };
     match &node.kind {
         Kind::List(items) => items.iter().find_map(alone),
-        Kind::Record(list) if yaml && alone(node).is_none() => list.iter().find(|entry| acts(&entry.value)),
+        Kind::Record(list) if dialect.is_yaml() && alone(node).is_none() => {
+            list.iter().find(|entry| acts(&entry.value))
+        }
         _ => alone(node),
     }
 }

@@ -15,14 +15,10 @@ impl<'a> Lints<'_, 'a> {
         if has_default || !foreign::is(Place::Default, text) {
             return;
         }
-        let warning = Diagnostic::new(
-            Code::DefaultCase,
-            key.span,
-            format!("`{text}` is a case like any other: it meets that text alone"),
-        )
-        .expected("`default` for all other values", format!("`{text}`"))
-        .fix(rename(key, "default"));
-        self.warn(warning);
+        let message = format!("`{text}` is a case like any other: it meets that text alone");
+        let warning = Diagnostic::new(Code::DefaultCase, key.span, message)
+            .expected("`default` for all other values", format!("`{text}`"));
+        self.warn(warning.fix(rename(key, "default")));
     }
 
     /// Warns about a case that means several in other languages: `"gold|silver"`.

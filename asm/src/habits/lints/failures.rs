@@ -1,7 +1,6 @@
 //! Warnings about failures and messages of handlers that mean something else in other languages.
 
 use super::Lints;
-use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
 use crate::expr::reference::{Reference, Step};
@@ -12,7 +11,7 @@ use ilo_spec::error::Code;
 impl<'a> Lints<'_, 'a> {
     /// Warns about `$error.message`: the failure of a tool is a text.
     pub(crate) fn field_of_failure(&mut self, reference: &Reference<'a>) {
-        let [Step::Field(field @ Name { text: "message" | "msg", .. })] = reference.path else { return };
+        let [Step::Field(field)] = reference.path else { return };
         let written = self.at.source.get(reference.span.range()).unwrap_or("");
         let text = written.replacen(&format!(".{}", field.text), "", 1);
         let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);

@@ -24,6 +24,11 @@ impl<'a> Lints<'_, 'a> {
     /// A text of a document or of an infix text.
     pub(crate) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
         self.brackets(node);
+        if node.text().is_some_and(|text| text.starts_with("={{") && text.ends_with("}}")) {
+            let warning =
+                Diagnostic::new(Code::TextReference, node.span, "`={{…}}` is text here, not a value");
+            return self.warn(warning.expected("`${name.field}` for the value", "`={{…}}`"));
+        }
         if self.dollar_reference(node, template) {
             return;
         }
@@ -348,10 +353,7 @@ fn refers(tree: &Tree<'_>) -> bool {
 fn is_tight(node: &Node<'_>, tree: &Tree<'_>) -> bool {
     let text = node.text().unwrap_or("").as_bytes();
     let blank = |at: Option<usize>| at.and_then(|at| text.get(at)).is_none_or(u8::is_ascii_whitespace);
-    let start = match node.kind {
-        NodeKind::Text(text) => text.start,
-        _ => None,
-    };
+    let start = if let NodeKind::Text(text) = node.kind { text.start } else { None };
     let mut found = match (tree.kind, start) {
         (Kind::Binary(Sign::Plain(Binary::Div | Binary::Sub) | Sign::FloorDiv, _, place), Some(start)) => {
             let at = |place: u32| place.checked_sub(start).and_then(|at| usize::try_from(at).ok());
