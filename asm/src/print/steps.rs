@@ -143,10 +143,10 @@ impl<'a> Printer<'_, 'a> {
         }
         let mut path = Some(self.names.get(root).to_string()).filter(|_| self.names.is_visible(root))?;
         for key in part.keys {
-            path += &match key.kind {
-                ExprKind::Literal(Literal::Text(name)) if is_name(name) => format!(".{name}"),
-                _ => format!("[{}]", infix::print(self, key)?),
-            };
+            match key.kind {
+                ExprKind::Literal(Literal::Text(name)) if is_name(name) => path.extend([".", name]),
+                _ => path.extend(["[", &infix::print(self, key)?, "]"]),
+            }
         }
         let word = if part.appends { self.words.word(Key::Push) } else { "expr" };
         let before = out.len();
