@@ -258,10 +258,7 @@ const ROWS: &[Row] = &[
     row(At::Function, &["zip", "enumerate"], Advice("an item of each list is `at(list, i)`, in a loop over one of them with `index: i`"), "5-shared/index-of-two-names"),
     row(At::Function, &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"], Advice("a value, or another where it is absent or nil, is `x ?? value`"), "first-try/constrained/case-steps"),
     row(At::Function, &["format"], Advice("a number with its places is `fixed(x, 2)`, and a text with values in it `'${a}: ${b}'`"), "first-try/workflow/functions-unlike"),
-    row(At::Function, &["list", "array"], Advice("leave it out: a list needs no conversion"), "first-try/workflow/functions-unlike"),
     row(At::Function, &["iff", "iif", "ifelse"], Advice("one of two values is `a if c else b`"), "first-try/workflow/functions-unlike"),
-    row(At::Function, &["bool", "boolean"], Advice("a condition compares: `x != null`, `len(x) > 0`"), "first-try/workflow/functions-unlike"),
-    row(At::Function, &["object.assign", "assign"], Advice("`merge(a, b)` joins two records"), "first-try/workflow/functions-unlike"),
     row(At::Function, &["now", "today", "uuid", "random", "flatten", "sqrt", "pow"], Advice("a tool computes it, in a step with `call`"), "cards/task-assign-old"),
     row(At::Function, &["always", "success", "failure", "cancelled"], Advice("a step runs if all before it succeeded; after a failure the handler of a step with `try` runs, then what is behind it"), "first-try/workflow/if-always"),
     row(At::Method, &["size", "length"], Word("len"), "first-try/tool-calling/record-length"),
@@ -277,7 +274,6 @@ const ROWS: &[Row] = &[
     row(At::Method, &["indexOf", "index", "find", "rfind", "findIndex"], Advice("`index(x, part)` gives the first position, `find(list, 'field', value)` the first record, or null"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["substr", "substring"], Advice("`slice(text, from, to)` is a part of a text"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["sort", "sorted"], Advice("`sort(list)` and `sort(list, 'field')` give a sorted list"), "first-try/workflow/methods-unlike"),
-    row(At::Method, &["format"], Advice("`'${a}: ${b}'` is a text with values in it, and `fixed(x, 2)` a number with its places"), "first-try/workflow/functions-unlike"),
     row(At::Method, &["pop"], Advice("`at(list, -1)` is the last item, and `slice(list, 0, -1)` the list without it"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["replace"], Advice("`replace(text, old, new)` replaces each `old`"), "first-try/workflow/methods-unlike"),
     row(At::Method, &["push", "append", "add"], Advice("`append(list, x)` gives a longer list"), "first-try/workflow/methods-unlike"),
@@ -347,8 +343,7 @@ fn key_rows(word: &str) -> impl Iterator<Item = &'static Row> {
 
 /// The keys that a word means as a key.
 pub(crate) fn keys(word: &str) -> &'static [&'static str] {
-    let keys = key_rows(word).find_map(|row| if let Keys(keys) = row.means { Some(keys) } else { None });
-    keys.unwrap_or_default()
+    key_rows(word).find_map(|it| if let Keys(keys) = it.means { Some(keys) } else { None }).unwrap_or(&[])
 }
 
 /// What to write instead of a key.

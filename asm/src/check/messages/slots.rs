@@ -37,9 +37,8 @@ fn clause(reason: Unset, terms: Terms) -> String {
         [Word::If, Word::Else, Word::For, Word::Break, Word::Skip, Word::Try].map(|word| terms.word(word));
     let when = match reason {
         Unset::Never => return "nothing sets it before".to_owned(),
-        Unset::Matched(_) => {
-            return terms.choose("a MATCH has taken its result out", "its call failed").to_owned();
-        }
+        Unset::Matched(_) if terms.is_id() => return "a MATCH has taken its result out".to_owned(),
+        Unset::Matched(_) => return "its call failed".to_owned(),
         Unset::FirstPass(_) => return format!("it is not set in the first pass of a {loops}"),
         Unset::NoPass(_) => format!("a {loops} makes no pass"),
         Unset::Branch(path, _) => match path {
@@ -240,10 +239,9 @@ pub(in crate::check) fn rollback_function(
     Diagnostic::new(Code::RollbackFunction, name.span, message)
         .expected("a tool", format!("a function of the file, `{}`", name.text))
         .help(format!(
-            "write the calls of the function here, with their arguments: of {}; where it chooses, {word} is a {} of its \
-             own in the branches of an {condition} after the call",
-            some_of(tools.into_iter()),
-            terms.statement
+            "write the calls of the function here, with their arguments: of {}; where it chooses, {word} stands alone \
+             in the branches of an {condition} after the call",
+            some_of(tools.into_iter())
         ))
 }
 

@@ -73,14 +73,8 @@ pub(in crate::check) fn operand(
     let found = value.found;
     let message = format!("{}, but this is {found}", takes(terms, word, index, demand));
     let diagnostic = mismatch(function, value, demand, message);
-    let help = match (word, found) {
-        (Word::Field, Inferred::TEXT) => Some("a text has no fields; `parse(text)` reads JSON in it"),
-        (Word::At, Inferred::TEXT) => Some("`slice(text, 0, 1)` is the first character of a text"),
-        _ if word.row().pure == Some(Pure::Range) && found.lists > 0 => Some(RANGE_BEGINS_AT_ZERO),
-        _ => None,
-    };
-    if let Some(help) = help.filter(|_| !terms.is_id()) {
-        return diagnostic.help(help);
+    if word.row().pure == Some(Pure::Range) && found.lists > 0 && !terms.is_id() {
+        return diagnostic.help(RANGE_BEGINS_AT_ZERO);
     }
     if word == Word::For && (found == Inferred::NUMBER || is_range(value.expression)) {
         return diagnostic.help(terms.choose(

@@ -19,10 +19,6 @@ impl<'a> Lints<'_, 'a> {
     /// Warns about a record that other languages would compute or look up.
     pub(crate) fn record(&mut self, node: &Node<'a>, place: ValuePlace) {
         let list = entries(node);
-        if list.iter().any(|entry| entry.name() == Some("...")) {
-            let warning = self.data("nothing is spread into this record", node, "`${merge(a, b)}`");
-            return self.suspect(node.span, warning.help("`${merge(a, b)}` joins two records"));
-        }
         if let Some((operator, _)) = by_keys(list) {
             return self.operation(node, operator);
         }

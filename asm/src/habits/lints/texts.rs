@@ -24,11 +24,6 @@ impl<'a> Lints<'_, 'a> {
     /// A text of a document or of an infix text.
     pub(crate) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
         self.brackets(node);
-        if node.text().is_some_and(|text| text.starts_with("={{") && text.ends_with("}}")) {
-            let warning =
-                Diagnostic::new(Code::TextReference, node.span, "`={{…}}` is text here, not a value");
-            return self.warn(warning.expected("`${name.field}` for the value", "`={{…}}`"));
-        }
         if self.dollar_reference(node, template) {
             return;
         }
