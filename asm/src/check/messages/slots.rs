@@ -239,7 +239,7 @@ pub(in crate::check) fn rollback_function(
     Diagnostic::new(Code::RollbackFunction, name.span, message)
         .expected("a tool", format!("a function of the file, `{}`", name.text))
         .help(format!(
-            "write the calls of the function here, with their arguments: of {}; where it chooses, {word} stands alone \
+            "write the calls of the function here, with their arguments: of {}; where it chooses, {word} is alone \
              in the branches of an {condition} after the call",
             some_of(tools.into_iter())
         ))
