@@ -1,13 +1,20 @@
-//! Quotes inside a text of JSON that are not escaped: the text goes on behind what looks like its end. Where
-//! it ends is not known, so that what is behind it in its line is read as the text.
+//! Quotes inside a text of JSON that are not escaped: the text goes on behind what looks like its end.
+//!
+//! A fix escapes them, if they come in pairs and the text has one end; so it reads back as it is written.
 
 use super::habits::word_meant;
 use super::scalar::word_byte;
-use super::{Reader, offset};
-use crate::diagnostic::Diagnostic;
+use super::{Reader, Want, offset};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::document::Node;
 use crate::span::Span;
 use ilo_spec::error::Code;
+
+/// Where a text may end: its last byte, and the quotes inside it.
+struct End {
+    at: usize,
+    inner: Vec<usize>,
+}
 
 impl<'a> Reader<'a, '_> {
     /// Whether the text that ends here goes on behind its quote: with a letter, or directly with another
@@ -35,17 +42,55 @@ impl<'a> Reader<'a, '_> {
     /// Reads a text with quotes inside it that are not escaped, and reports them.
     pub(crate) fn quote_inside(&mut self, start: usize) -> Node<'a> {
         let place = Span::new(offset(self.at.saturating_sub(1)), offset(self.at));
-        let to = self.before_brackets();
+        let found = self.end_of_text(start);
+        let (to, after, inner) = match found {
+            Some(End { at, inner }) => (at, at + 1, Some(inner).filter(|inner| inner.len() % 2 == 0)),
+            None => (self.before_brackets(), self.before_brackets(), None),
+        };
+        // What may not be part of the text is not read as one: errors in it would be of no use.
+        let to = if inner.is_some() { to } else { self.at.saturating_sub(1) };
         let text = self.decode(Span::new(offset(start + 1), offset(to)));
-        self.at = to;
-        self.lost = true;
-        self.vague = Some(offset(to));
+        self.at = after;
+        self.lost |= inner.is_none();
+        self.vague = Some(offset(self.at)).filter(|_| inner.is_none()).or(self.vague);
         self.report(Code::BadString, || {
-            Diagnostic::new(Code::BadString, place, "a quote inside a text is escaped")
-                .expected("`\\\"`", "`\"`")
-                .help("write `\\\"` for each quote inside a text")
+            let wrong = Diagnostic::new(Code::BadString, place, "a quote inside a text is escaped")
+                .expected("`\\\"`", "`\"`");
+            match inner {
+                Some(inner) => {
+                    let edits = inner.into_iter().map(|at| Edit::insert(offset(at), "\\")).collect();
+                    wrong.fix(Fix { title: "write `\\\"` for each quote inside this text".to_owned(), edits })
+                }
+                None => wrong.help("write `\\\"` for each quote inside a text"),
+            }
         });
-        Node::of_text(text, Span::new(offset(start), offset(to)))
+        Node::of_text(text, Span::new(offset(start), offset(self.at)))
+    }
+
+    /// The first quote of the line that may end a text as a whole, with quotes in pairs inside it; without
+    /// one, the first quote that may end it.
+    fn end_of_text(&mut self, start: usize) -> Option<End> {
+        self.looks = self.looks.checked_sub(1)?;
+        let line = self.source.get(start + 1..self.end)?.split(['\n', '\r']).next()?;
+        let (mut inner, mut escaped, mut first) = (Vec::new(), false, None);
+        for (at, byte) in line.bytes().enumerate() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => {
+                    let place = start + 1 + at;
+                    if self.may_end(line.get(at + 1..).unwrap_or("")) {
+                        if inner.len() % 2 == 0 {
+                            return Some(End { at: place, inner });
+                        }
+                        first = first.or(Some(place));
+                    }
+                    inner.push(place);
+                }
+                _ => {}
+            }
+        }
+        first.map(|at| End { at, inner: vec![at] })
     }
 
     /// The end of the line without the brackets and commas at its end.
@@ -53,5 +98,19 @@ impl<'a> Reader<'a, '_> {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let line = rest.split(['\n', '\r']).next().unwrap_or("");
         self.at + line.trim_end_matches(['}', ']', ',', ' ', '\t']).len()
+    }
+
+    /// Whether a text may end before this rest of a line.
+    fn may_end(&self, rest: &str) -> bool {
+        let rest = rest.trim_start();
+        if matches!(self.want, Want::Key | Want::FirstKey) {
+            return rest.starts_with(':');
+        }
+        let Some(next) = rest.strip_prefix(',').map(str::trim_start) else {
+            return rest.is_empty() || rest.starts_with(['}', ']']);
+        };
+        let literal = ["true", "false", "null"].iter().any(|word| next.starts_with(word));
+        let begins = next.starts_with(|c: char| matches!(c, '{' | '[' | '-') || c.is_ascii_digit());
+        next.is_empty() || next.starts_with('"') || !self.in_record() && (literal || begins)
     }
 }

@@ -104,17 +104,17 @@ fn what_is_clear_is_read() {
     }
 }
 
-/// Where a text with quotes inside it ends is not known: no fix divides it.
+/// A fix escapes the quotes inside a text if it is clear where the text ends; it reads back as written.
 #[test]
 fn quotes_inside_a_text_never_divide_it() {
-    for source in [
-        r#"{"body":"Press "OK", then wait","n":1}"#,
-        r#"["a "b" c","d"]"#,
-        r#"{"a "b" c":1}"#,
-        r#"{"a":"12" wide","b":1}"#,
-        r#"["it is "so]"#,
-        "['it's so']",
+    for (source, fixed) in [
+        (r#"{"body":"Press "OK", then wait","n":1}"#, r#"{"body":"Press \"OK\", then wait","n":1}"#),
+        (r#"["a "b" c","d"]"#, r#"["a \"b\" c","d"]"#),
+        (r#"{"a "b" c":1}"#, r#"{"a \"b\" c":1}"#),
     ] {
+        fixes(source, "bad-string", fixed);
+    }
+    for source in [r#"{"a":"12" wide","b":1}"#, r#"["it is "so]"#, "['it's so']"] {
         let (_, found) = documents(source);
         assert_eq!(found[0].code.as_str(), "bad-string", "{source}: {found:?}");
         assert!(found.iter().all(|found| found.fix.is_none()), "{source}: {found:?}");
