@@ -14,10 +14,9 @@ pub(crate) fn members<E>(
     let first = json.peek().map_err(&wrong)?;
     let is_object = first == Peek::Object;
     let mut name = None;
-    if is_object {
-        name = json.known_object().map_err(&wrong)?.map(str::to_owned);
-    } else {
-        json.known_skip(first).map_err(&wrong)?;
+    match first {
+        Peek::Object => name = json.known_object().map_err(&wrong)?.map(str::to_owned),
+        other => json.known_skip(other).map_err(&wrong)?,
     }
     while let Some(this) = name {
         let value = json.peek().map_err(&wrong)?;

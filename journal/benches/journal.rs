@@ -4,8 +4,8 @@
 //! `cargo bench -p ilo-journal` prints a table, with the time of an 8 kB `fdatasync` on the same disk beside
 //! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs (0 for none), `ILO_SECONDS` the
 //! time of each row of steps, `ILO_FOLDER` the folder. With `ILO_JOURNAL` and the feature `postgres` the
-//! journal is at that address. With `ILO_STEPS` it makes that many steps by 64 runs at once, and nothing
-//! else.
+//! journal is at that address. With `ILO_STEPS` it makes that many steps, in runs of 500 by 64 at once,
+//! and nothing else.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
 
 use ilo_asm::compile::{Options as Build, compile};
@@ -278,7 +278,7 @@ fn main() {
     println!("an 8 kB fdatasync takes {} us", fdatasync(folder.path()));
     let address = std::env::var_os("ILO_JOURNAL").map(PathBuf::from);
     let sizes = match (given("ILO_STEPS"), &address) {
-        (Some(_), _) => vec![(64, 10)],
+        (Some(_), _) => vec![(64, 500)],
         (None, Some(_)) => vec![(1, 10), (8, 10), (64, 10)],
         (None, None) => vec![(1, 2), (1, 10), (64, 2), (64, 10)],
     };

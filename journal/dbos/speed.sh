@@ -47,7 +47,7 @@ for round in 1 2 3; do
 done
 echo "sizes afterwards: DBOS $(size dbos), journal $(size journal)"
 
-echo '== a million steps of 64 runs at once'
+echo '== a million steps, in runs of 500 by 64 at once'
 before=$(sql growth "SELECT pg_database_size('growth')")
 ILO_STEPS=1000000 ILO_RUNS=0 journal "$(at growth)"
 sql growth "SELECT relname, n_live_tup, n_dead_tup, pg_size_pretty(pg_total_relation_size(relid)) FROM pg_stat_user_tables ORDER BY 1"

@@ -1,10 +1,9 @@
 //! Parses a tools file in JSON into values, without the content of schemas.
 
 use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
-use crate::json::{kind, members};
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read, repeated};
 use ilo_drive::data::{Data, Fields};
-use jiter::{JiterError, JiterErrorType, JsonErrorType};
+use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use std::ops::Range;
 
 /// Reads a text.
@@ -12,13 +11,19 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
     if text.len() > FILE {
         return Err((Some(FILE), ReadErrorKind::Bytes(FILE).to_string()));
     }
-    let mut reader = Reader { text, schemas: Vec::new(), unread: Unread::new() };
-    let (whole, is_record) = (0..text.len(), kind(text.as_bytes()) == "a record");
-    let data = if is_record { reader.record(whole, Record::Root)? } else { reader.value(whole)? };
+    let mut reader =
+        Reader { json: Jiter::new(text.as_bytes()), text, schemas: Vec::new(), unread: Unread::new() };
+    let data = match reader.json.peek().map_err(wrong)? {
+        Peek::Object => reader.record(Record::Root)?,
+        peek => reader.value(peek)?,
+    };
+    let end = reader.json.current_index();
+    reader.json.finish().map_err(|_| (Some(end), ReadErrorKind::Trailing.to_string()))?;
     Ok(Parsed { data, unread: reader.unread })
 }
 
 struct Reader<'t> {
+    json: Jiter<'t>,
     text: &'t str,
     /// The schemas of the current tool.
     schemas: Vec<(&'static str, Range<usize>)>,
@@ -36,56 +41,58 @@ enum Record {
 /// Keys of a tool whose value is a schema.
 const SCHEMAS: [&str; 2] = ["input_schema", "output_schema"];
 
-fn wrong(error: &JiterError) -> Wrong {
-    let why = match &error.error_type {
-        JiterErrorType::JsonError(JsonErrorType::TrailingCharacters) => ReadErrorKind::Trailing.to_string(),
-        JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded) => {
-            ReadErrorKind::Depth(DEPTH).to_string()
-        }
-        other => other.to_string(),
-    };
+#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
+fn wrong(error: JiterError) -> Wrong {
+    const DEEP: JiterErrorType = JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded);
+    let is_deep = error.error_type == DEEP;
+    let why = if is_deep { ReadErrorKind::Depth(DEPTH).to_string() } else { error.error_type.to_string() };
     (Some(error.index), why)
 }
 
 impl Reader<'_> {
     /// Reads a record. Only records that enclose schemas recurse, so the depth is at most three.
-    fn record(&mut self, at: Range<usize>, record: Record) -> Result<Data, Wrong> {
-        let text = self.text.get(at.clone()).unwrap_or_default();
+    fn record(&mut self, record: Record) -> Result<Data, Wrong> {
+        let start = self.json.current_index();
         let mut fields = Vec::new();
-        // The outermost record has met every error of syntax.
-        members(
-            text.as_bytes(),
-            |error| wrong(&error),
-            |name, place| {
-                let is_record = text.get(place.clone()).is_some_and(|value| value.starts_with('{'));
-                let place = at.start + place.start..at.start + place.end;
-                let schema = SCHEMAS.into_iter().find(|&schema| schema == name);
-                let value = match (record, schema) {
-                    (Record::Root, _) if is_record && name == "tools" => self.record(place, Record::Tools)?,
-                    (Record::Tools, _) if is_record => {
-                        let tool = self.record(place, Record::Tool)?;
-                        if !self.schemas.is_empty() {
-                            self.unread.insert(name.to_owned(), std::mem::take(&mut self.schemas));
-                        }
-                        tool
+        let mut key = self.json.known_object().map_err(wrong)?.map(str::to_owned);
+        while let Some(name) = key {
+            let peek = self.json.peek().map_err(wrong)?;
+            let schema = SCHEMAS.into_iter().find(|&schema| schema == name);
+            let value = match (record, schema, peek) {
+                (Record::Root, _, Peek::Object) if name == "tools" => self.record(Record::Tools)?,
+                (Record::Tools, _, Peek::Object) => {
+                    let tool = self.record(Record::Tool)?;
+                    if !self.schemas.is_empty() {
+                        self.unread.insert(name.clone(), std::mem::take(&mut self.schemas));
                     }
-                    (Record::Tool, Some(schema)) if is_record => {
-                        self.schemas.push((schema, place));
-                        Data::Record(Fields::new())
-                    }
-                    _ => self.value(place)?,
-                };
-                fields.push((name.to_owned(), value));
-                Ok(())
-            },
-        )?;
+                    tool
+                }
+                (Record::Tool, Some(schema), Peek::Object) => {
+                    let range = self.skipped(peek)?;
+                    self.schemas.push((schema, range));
+                    Data::Record(Fields::new())
+                }
+                (_, _, Peek::String) => Data::from(self.json.known_str().map_err(wrong)?),
+                _ => self.value(peek)?,
+            };
+            fields.push((name, value));
+            key = self.json.next_key().map_err(wrong)?.map(str::to_owned);
+        }
         match repeated(&fields) {
-            Some(key) => Err((Some(at.start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
+            Some(key) => Err((Some(start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
             None => Ok(Data::Record(fields.into())),
         }
     }
 
-    fn value(&mut self, range: Range<usize>) -> Result<Data, Wrong> {
+    /// Skips a value.
+    fn skipped(&mut self, peek: Peek) -> Result<Range<usize>, Wrong> {
+        let start = self.json.current_index();
+        self.json.known_skip(peek).map_err(wrong)?;
+        Ok(start..self.json.current_index())
+    }
+
+    fn value(&mut self, peek: Peek) -> Result<Data, Wrong> {
+        let range = self.skipped(peek)?;
         let bounds = Bounds { bytes: FILE, depth: DEPTH, values: VALUES };
         let text = self.text.get(range.clone()).unwrap_or_default();
         read(text.as_bytes(), &bounds)
