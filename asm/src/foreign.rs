@@ -335,9 +335,12 @@ pub(crate) fn meaning(place: Place, word: &str) -> Option<Means> {
 }
 
 /// The rows of keys with a word, in any case, with `_`, blanks or nothing for its hyphens.
-fn key_rows(word: &str) -> impl Iterator<Item = &'static Row> {
-    let plain = word.to_ascii_lowercase().replace(['_', ' ', '-'], "");
-    let is = move |own: &&str| own.bytes().filter(|&byte| byte != b'-').eq(plain.bytes());
+fn key_rows(word: &str) -> impl Iterator<Item = &'static Row> + '_ {
+    let plain =
+        move || word.bytes().filter(|byte| !b"_ -".contains(byte)).map(|byte| byte.to_ascii_lowercase());
+    let first = plain().next();
+    let is =
+        move |own: &&str| own.bytes().next() == first && own.bytes().filter(|&byte| byte != b'-').eq(plain());
     rows(At::Key).filter(move |row| row.words.iter().any(&is))
 }
 

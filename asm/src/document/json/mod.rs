@@ -139,6 +139,8 @@ impl<'a, 'd> Reader<'a, 'd> {
 
 impl<'a> Reader<'a, '_> {
     /// Reads a token; false at the end of the source.
+    #[allow(clippy::inline_always, reason = "the loop over the tokens of a source")]
+    #[inline(always)]
     fn step(&mut self) -> bool {
         let bytes = self.source.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
