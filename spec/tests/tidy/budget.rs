@@ -12,7 +12,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/check", "asm/src/rules"], 7_164),
     (&["asm/src/id", "asm/src/syntax"], 4_889),
     (&["guide/src"], 16_239),
-    (&["host/src"], 20_212),
+    (&["host/src"], 20_213),
     (&["journal/src"], 10_312),
     (&["cli/src"], 9_813),
 ];
