@@ -15,23 +15,23 @@ pub(crate) struct Versioned<'c> {
     pub(crate) token: [u8; 16],
 }
 
+/// Lets a transaction find each row by its key: only a bitmap of an index is never of the whole table. The
+/// planner takes a table that was empty when it was last looked at for empty, and would read it for each row.
+const BY_KEYS: &str = "set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true), \
+                       set_config('enable_indexonlyscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
+                       set_config('enable_mergejoin', 'off', true)";
+
 /// Begins the transaction of a group. A role or a database may have turned `synchronous_commit` off.
-pub(crate) fn begin() -> [Statement; 3] {
-    let durable = "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
-                   WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, true)";
-    [
-        Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]),
-        Statement::new(durable, vec![]),
-        by_keys(),
-    ]
+pub(crate) fn begin() -> [Statement; 2] {
+    let settings = format!(
+        "SELECT {BY_KEYS}, set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
+         WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
+    );
+    [Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]), Statement::new(settings, vec![])]
 }
 
-/// Lets the transaction find each row by its key. The planner would read whole tables where what it knows of
-/// their sizes is from before they grew.
 pub(crate) fn by_keys() -> Statement {
-    let sql = "SELECT set_config(name, 'off', true) FROM \
-               unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) AS name";
-    Statement::new(sql, vec![])
+    Statement::new(format!("SELECT {BY_KEYS}"), vec![])
 }
 
 pub(crate) fn commit() -> Statement {

@@ -46,8 +46,8 @@ pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Stat
         ),
         Statement::new(
             format!(
-                "SELECT {DECIDED} FROM unnest($1) AS u(run) JOIN {schema}.live l ON l.run = u.run \
-                 JOIN {schema}.decision d ON d.run = u.run AND d.call = l.call ORDER BY d.run, d.at, d.id"
+                "SELECT {DECIDED} FROM unnest($1) AS u(run) JOIN {schema}.live l ON l.run = u.run, LATERAL (SELECT * \
+                 FROM {schema}.decision WHERE run = l.run AND call = l.call OFFSET 0) d ORDER BY d.run, d.at, d.id"
             ),
             of(),
         ),

@@ -280,14 +280,20 @@ fn a_write_reads_the_rows_of_its_runs_whatever_else_is_there() {
     for table in ["run", "live", "decision"] {
         server.sql(&format!("ALTER TABLE grown.{table} SET (autovacuum_enabled = false)"));
     }
+    let fill = format!(
+        "INSERT INTO grown.live SELECT -n, epoch, owner, was, state, call, tool, policy, digest, tries, active_ms, \
+         wake, since, cancel, snapshot, answer FROM grown.live, generate_series(1, {OTHERS}) n"
+    );
+    server.sql(&fill);
+    server.sql("DELETE FROM grown.live WHERE run < 0");
+    server.sql("VACUUM (TRUNCATE false, ANALYZE) grown.live");
+    server.sql(&fill);
     server.sql(&format!(
         "INSERT INTO grown.run(key, input, program, function, limits, started, ended, outcome, epoch) \
          SELECT sha256(n::text::bytea), input, program, function, limits, started, NULL, '', epoch \
          FROM grown.run, generate_series(1, {OTHERS}) n; \
-         ANALYZE grown.run, grown.live, grown.decision; \
+         ANALYZE grown.run, grown.decision; \
          UPDATE grown.run SET ended = 1 WHERE outcome = ''; \
-         INSERT INTO grown.live SELECT -n, epoch, owner, was, state, call, tool, policy, digest, tries, active_ms, \
-         wake, since, cancel, snapshot, answer FROM grown.live, generate_series(1, {OTHERS}) n; \
          INSERT INTO grown.decision(run, call, at, tool, what, who, detail, token) \
          SELECT -n, 1, 1, '', '', '', '', sha256(n::text::bytea) FROM generate_series(1, {OTHERS}) n"
     ));

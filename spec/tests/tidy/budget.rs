@@ -13,7 +13,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/id", "asm/src/syntax"], 4_889),
     (&["guide/src"], 16_239),
     (&["host/src"], 20_213),
-    (&["journal/src"], 10_312),
+    (&["journal/src"], 10_313),
     (&["cli/src"], 9_813),
 ];
 
