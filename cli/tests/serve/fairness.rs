@@ -245,6 +245,7 @@ fn a_client_has_only_so_many_requests_at_a_time() {
 
 /// Answers of 3 MB on connections that nobody reads: without a bound for one client, they fill the memory.
 #[test]
+#[ignore = "how much of an answer the buffers of the system take is not the same everywhere"]
 fn a_client_that_reads_no_answers_gets_no_more_work_done() {
     let served = Served::start(&folder(), &PROXY);
     let source = format!("; fn f(t: text) -> any\\nRET LIST 50{}\\n", " REF 0".repeat(50));
