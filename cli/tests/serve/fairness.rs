@@ -242,3 +242,31 @@ fn a_client_has_only_so_many_requests_at_a_time() {
         thread::sleep(Duration::from_millis(50));
     }
 }
+
+/// Answers on connections that nobody reads: without a bound for one client, they fill the memory. Each takes
+/// 11 MB, as a text whose quotes are escaped twice and as a value: more than the buffers of a system.
+#[test]
+fn a_client_that_reads_no_answers_gets_no_more_work_done() {
+    let served = Served::start(&folder(), &PROXY);
+    let source = format!("; fn f(t: text) -> any\\nRET LIST 30{}\\n", " REF 0".repeat(30));
+    let large = format!(r#"{{"source":"{source}","inputs":{{"t":"{}"}}}}"#, r#"\""#.repeat(60_000));
+    let small = r#"{"source":"; fn f() -> number\nRET LIT 1 1\n"}"#;
+    let begins = Instant::now();
+    let until = |refused: bool, tool: &str| loop {
+        let answer = served.call_with(&from("10.0.0.1"), tool, small, "");
+        if answer.contains("has not read 32 MiB of answers") == refused {
+            return;
+        }
+        assert!(begins.elapsed() < Duration::from_mins(2), "{answer:.300}");
+        thread::sleep(Duration::from_millis(50));
+    };
+    let unread: Vec<TcpStream> =
+        (0..16).map(|_| served.called(&from("10.0.0.1"), "run_program", &large, "")).collect();
+    until(true, "run_program");
+    until(true, "check_program");
+    let other = served.call_with(&from("10.0.0.2"), "run_program", small, "");
+    assert!(other.contains(r#""status":"ok""#), "{other:.600}");
+    drop(unread);
+    until(false, "run_program");
+    until(false, "check_program");
+}
