@@ -33,6 +33,12 @@ impl Drop for Shop {
 struct Client<'s>(&'s Shop, String);
 
 impl Shop {
+    /// The journal, and the subject and limits of runs of Ada.
+    fn journal_of_ada(&self) -> (Store, String, RunLimits) {
+        let store = Store::open(&self.folder.path().join("j"), &Options::default()).unwrap();
+        (store, format!("{} sub ada", self.issuer.url), RunLimits::default())
+    }
+
     fn open(with_journal: bool) -> Shop {
         Shop::with(with_journal, &[])
     }
@@ -211,22 +217,19 @@ fn of_the_command_line(shop: &Shop) -> Value {
     shop.runs(&["show", "2"])
 }
 
+/// A run of a subject, without the program that it would have.
+fn of_subject<'r>(subject: &'r str, limits: &'r RunLimits) -> NewRun<'r> {
+    NewRun { name: None, input: b"", program: b"", function: "f", limits, subject: Some(subject) }
+}
+
 /// An owner whose runs all wait cannot fill the journal.
 #[test]
 fn an_owner_has_only_so_many_tasks_that_have_not_ended() {
     let shop = Shop::open(true);
     let ada = shop.client(&json!({}));
     ada.start();
-    let store = Store::open(&shop.folder.path().join("j"), &Options::default()).unwrap();
-    let (subject, limits) = (format!("{} sub ada", shop.issuer.url), RunLimits::default());
-    let new = NewRun {
-        name: None,
-        input: b"",
-        program: b"",
-        function: "f",
-        limits: &limits,
-        subject: Some(&subject),
-    };
+    let (store, subject, limits) = shop.journal_of_ada();
+    let new = of_subject(&subject, &limits);
     let asking = Record {
         to: To::Asking,
         call: 1,
@@ -254,16 +257,8 @@ fn an_owner_has_only_its_part_of_the_journal() {
     let shop = Shop::with(true, &["--max-client-journal", "1"]);
     let ada = shop.client(&json!({}));
     ada.start();
-    let store = Store::open(&shop.folder.path().join("j"), &Options::default()).unwrap();
-    let (subject, limits) = (format!("{} sub ada", shop.issuer.url), RunLimits::default());
-    let new = NewRun {
-        name: None,
-        input: b"",
-        program: b"",
-        function: "f",
-        limits: &limits,
-        subject: Some(&subject),
-    };
+    let (store, subject, limits) = shop.journal_of_ada();
+    let new = of_subject(&subject, &limits);
     let outcome = format!(r#"{{"status":"ok","value":"{}"}}"#, "x".repeat(1 << 20));
     store.start(&new, &FirstRecord::Ended(outcome.as_bytes())).unwrap().wait().unwrap();
     let refused = ada.ask("tools/call", json!({"name": "f", "arguments": {"n": 5}}));
