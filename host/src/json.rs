@@ -12,12 +12,11 @@ pub(crate) fn members<E>(
 ) -> Result<bool, E> {
     let mut json = Jiter::new(text);
     let first = json.peek().map_err(&wrong)?;
-    let is_object = first == Peek::Object;
-    let mut name = None;
-    match first {
-        Peek::Object => name = json.known_object().map_err(&wrong)?.map(str::to_owned),
-        other => json.known_skip(other).map_err(&wrong)?,
+    if first != Peek::Object {
+        json.known_skip(first).map_err(&wrong)?;
+        return json.finish().map(|()| false).map_err(&wrong);
     }
+    let mut name = json.known_object().map_err(&wrong)?.map(str::to_owned);
     while let Some(this) = name {
         let value = json.peek().map_err(&wrong)?;
         let start = json.current_index();
@@ -25,8 +24,7 @@ pub(crate) fn members<E>(
         each(&this, start..json.current_index())?;
         name = json.next_key().map_err(&wrong)?.map(str::to_owned);
     }
-    json.finish().map_err(&wrong)?;
-    Ok(is_object)
+    json.finish().map(|()| true).map_err(&wrong)
 }
 
 /// The kind of a JSON value, in the words of the language.

@@ -73,7 +73,9 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn written_name(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
         let name = self.binder(node)?;
         if !is_name(name.text) {
-            name.text.split(' ').next().into_iter().for_each(|first| self.scope.lose(first));
+            if let Some(first) = name.text.split(' ').next() {
+                self.scope.lose(first);
+            }
             let joined = name.text.split_whitespace().collect::<Vec<_>>().join("_");
             let help = if is_name(&joined) {
                 format!(
@@ -187,8 +189,9 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Binds the value of the block whose statements begin at `start`.
-    pub(crate) fn bind_last(&mut self, start: usize, (slot, slot_span): (Slot, Span)) {
+    /// Binds the value of the block whose statements begin at `start`, if it is to be bound.
+    pub(crate) fn bind_last(&mut self, start: usize, bind: Option<(Slot, Span)>) {
+        let Some((slot, slot_span)) = bind else { return };
         if let Some(last) = self.statements.get(start..).and_then(<[Stmt<'a>]>::last).copied()
             && let Some(value) = last.kind.given().filter(|&value| !self.is_idle(slot, value))
         {

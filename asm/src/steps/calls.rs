@@ -201,7 +201,7 @@ impl<'a> StepReader<'_, 'a> {
     fn success(&mut self, own: Bind, step: &Step<'_, 'a>, tail: Tail) -> Bind {
         let name = step.get(Key::As).and_then(|node| self.written_name(node));
         let bind = name.map_or(own, |name| (self.bind(name), name.span));
-        step.get(Key::Then).into_iter().for_each(|then| self.branch_steps(then, tail, Key::Then));
+        self.then_steps(step, tail);
         bind
     }
 }

@@ -301,7 +301,7 @@ impl<'a> StepReader<'_, 'a> {
             Some(from) => self.of_tree(node, from),
             None => literal(Literal::Number(Number::Int(0)), span),
         });
-        to.into_iter().for_each(|to| operands.push(self.of_tree(node, to)));
+        operands.extend(to.map(|to| self.of_tree(node, to)));
         self.applied(Pure::Slice, &operands, span)
     }
 

@@ -37,20 +37,6 @@ enum Action<'d, 'a> {
     Ignore,
 }
 
-/// The actions, by their keys.
-const ACTIONS: [Key; 10] = [
-    Key::Return,
-    Key::Ok,
-    Key::Message,
-    Key::Fail,
-    Key::Value,
-    Key::Then,
-    Key::Skip,
-    Key::Break,
-    Key::Ignore,
-    Key::Continue,
-];
-
 impl<'a> StepReader<'_, 'a> {
     /// The arm for a failure.
     pub(crate) fn failure_arm(&mut self, step: &Step<'_, 'a>, by: HandledBy) -> Arm<'a> {
@@ -78,7 +64,7 @@ impl<'a> StepReader<'_, 'a> {
                 };
                 this.act(action, bind.0, by.tail, at);
             });
-            by.bind.into_iter().for_each(|bind| this.bind_last(start, bind));
+            this.bind_last(start, by.bind);
         });
         Arm { bind: bind.0, bind_span: bind.1, body, span: at }
     }
@@ -148,7 +134,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The only action of a record.
     fn action_of<'d>(&mut self, keyed: &Keyed<'d, 'a>, is_empty: bool, at: Span) -> Action<'d, 'a> {
-        let mut given = ACTIONS.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
+        let actions = HANDLER.into_iter().filter(|key| !matches!(key, Key::As | Key::Compensate));
+        let mut given = actions.filter_map(|key| keyed.entry(key).map(|entry| (key, entry)));
         let first = given.next();
         if let (Some((_, before)), Some((_, entry))) = (first, given.next()) {
             let (one, other) = (shown(&before.key), shown(&entry.key));

@@ -85,7 +85,9 @@ impl<'a> StepReader<'_, 'a> {
             words => format!("leave it out, or use one of {words}"),
         };
         self.report(wrong.fix_or_help(word.and_then(|word| rename(&entry.key, word)), help));
-        near.into_iter().for_each(|key| _ = found.put(key, index));
+        if let Some(key) = near {
+            found.put(key, index);
+        }
     }
 
     /// Reports a missing key.

@@ -51,7 +51,9 @@ impl<'a> StepReader<'_, 'a> {
     /// `break` with `true`: ends the innermost loop.
     fn break_with(&mut self, entry: &Entry<'a>) {
         self.expect_true(Key::Break, entry);
-        self.loops.last_mut().into_iter().for_each(|open| open.breaks = true);
+        if let Some(open) = self.loops.last_mut() {
+            open.breaks = true;
+        }
         self.push(StmtKind::Break, whole(entry));
     }
 

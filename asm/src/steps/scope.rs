@@ -249,7 +249,9 @@ impl<'a> Scope<'a> {
     pub(crate) fn close(&mut self) {
         let start = self.starts.pop().unwrap_or(0);
         for name in self.opened.drain(start.min(self.opened.len())..) {
-            self.names.get_mut(name).into_iter().for_each(|named| named.visible = false);
+            if let Some(named) = self.names.get_mut(name) {
+                named.visible = false;
+            }
         }
     }
 

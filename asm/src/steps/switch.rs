@@ -43,7 +43,7 @@ impl<'a> StepReader<'_, 'a> {
         }
         let Some(target) = step.target else { return };
         let bound = self.bind_target(target);
-        self.bind_last(start, bound);
+        self.bind_last(start, Some(bound));
         if matches!(tail, Tail::Value | Tail::Yield) {
             self.push_slot(bound, step.head());
         }

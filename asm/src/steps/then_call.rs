@@ -29,7 +29,9 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The steps under `then`, in the current block.
     pub(crate) fn then_steps(&mut self, step: &Step<'_, 'a>, tail: Tail) {
-        step.get(Key::Then).into_iter().for_each(|node| self.branch_steps(node, tail, Key::Then));
+        if let Some(node) = step.get(Key::Then) {
+            self.branch_steps(node, tail, Key::Then);
+        }
     }
 
     /// Adds the steps under `then` to an OK arm, which binds their value to `result`. Returns whether there
@@ -39,7 +41,7 @@ impl<'a> StepReader<'_, 'a> {
         self.then_steps(step, if result.is_some() { Tail::Value } else { Tail::Drop });
         let last = self.statements.get(start..).and_then(<[Stmt<'a>]>::last);
         let gives = last.is_some_and(|last| last.kind.given().is_some() || !last.completes());
-        result.into_iter().for_each(|bind| self.bind_last(start, bind));
+        self.bind_last(start, result);
         gives
     }
 
