@@ -415,7 +415,9 @@ def test_an_object_that_was_only_begun_is_shown_and_closed(tmp_path: Path) -> No
     shown = set()
     for module in [sys.modules[name] for name in sorted(sys.modules) if name.split(".")[0] == "ilo"]:
         for kind in vars(module).values():
-            if isinstance(kind, type) and kind.__module__.startswith("ilo") and "__repr__" in vars(kind):
+            own = isinstance(kind, type) and kind.__module__.startswith("ilo") and "__repr__" in vars(kind)
+            # The `__init__` of a dataclass sets every field before code of ours could fail.
+            if own and not dataclasses.is_dataclass(kind):
                 try:
                     begun = kind.__new__(kind)
                 except TypeError:
