@@ -22,7 +22,9 @@ const LETTERS: u32 = 4;
 const LISTS: u8 = 2;
 
 const START: &[u8] = b"; fn ";
-const ARROW: &[u8] = b" -> ";
+const BLANK: &[u8] = b" ";
+/// Behind the parameters.
+const TO_OUTPUT: Place = Place::Fixed(b" -> ", Then::Type(Typed::Output));
 /// The bytes that end a header after its parameters.
 const NIL: &str = "nil\n";
 /// The most bytes from any position in a helper's header to its shortest end.
@@ -45,28 +47,26 @@ pub struct Header {
 /// A position in the header of a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// After this number of the bytes that precede a name.
-    Start(usize),
+    /// Before these bytes, and what follows them.
+    Fixed(&'static [u8], Then),
     /// In a name that begins at this byte.
     Name(usize),
     /// After the opening bracket.
     Open,
     Parameter(usize),
-    /// After the colon, or the comma, of a parameter or the output.
-    Blank(Then),
     /// In a type.
     Type {
         of: Typed,
         from: usize,
         lists: u8,
     },
-    Arrow(usize),
     Ended,
 }
 
-/// The part after a blank.
+/// The part after fixed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
+    Name,
     Parameter,
     Type(Typed),
 }
@@ -97,7 +97,7 @@ impl Header {
         let tools = session.tools.iter().map(|tool| tool.name.as_str());
         let functions = session.functions.iter().map(String::as_str);
         let all = tools.clone().chain(tools.map(bare)).chain(functions);
-        let helper = (session.functions.len() <= HELPERS).then_some(Place::Start(0));
+        let helper = (session.functions.len() <= HELPERS).then_some(Place::Fixed(START, Then::Name));
         Header {
             own: session.header.clone(),
             taken: all.map(str::to_owned).collect(),
@@ -188,6 +188,7 @@ impl Header {
             Typed::Success => format!(", {NIL}"),
             Typed::Output | Typed::Failure => "\n".to_owned(),
         };
+        let name = |from: usize| self.freed(from, true) + "() -> " + NIL;
         let parameter = |from: usize| self.freed(from, false) + ": any" + &behind_type(Typed::Parameter);
         let typed = |of: Typed, from: usize, lists: u8| {
             let word = self.from(from);
@@ -202,16 +203,20 @@ impl Header {
         };
         match self.helper {
             None | Some(Place::Ended) => String::new(),
-            Some(Place::Start(at)) => {
-                rest_of(START, at) + &self.freed(self.text.len(), true) + "() -> " + NIL
+            Some(Place::Fixed(rest, then)) => {
+                let from = self.text.len() + rest.len();
+                String::from_utf8_lossy(rest).into_owned()
+                    + &match then {
+                        Then::Name => name(from),
+                        Then::Parameter => parameter(from),
+                        Then::Type(Typed::Output) => NIL.to_owned(),
+                        Then::Type(of) => typed(of, from, 0),
+                    }
             }
-            Some(Place::Name(from)) => self.freed(from, true) + "() -> " + NIL,
+            Some(Place::Name(from)) => name(from),
             Some(Place::Open) => ") -> ".to_owned() + NIL,
             Some(Place::Parameter(from)) => parameter(from),
-            Some(Place::Blank(Then::Parameter)) => " ".to_owned() + &parameter(self.text.len() + 1),
-            Some(Place::Blank(Then::Type(of))) => " ".to_owned() + &typed(of, self.text.len() + 1, 0),
             Some(Place::Type { of, from, lists }) => typed(of, from, lists),
-            Some(Place::Arrow(at)) => rest_of(ARROW, at) + NIL,
         }
     }
 
@@ -287,33 +292,23 @@ impl Header {
     fn step(&mut self, place: Place, byte: u8) -> Option<Place> {
         let here = self.text.len();
         Some(match place {
-            Place::Start(at) => {
-                (START.get(at) == Some(&byte)).then_some(())?;
-                if at + 1 == START.len() { Place::Name(here + 1) } else { Place::Start(at + 1) }
-            }
+            Place::Fixed(bytes, then) => match (bytes.split_first().filter(|it| *it.0 == byte)?.1, then) {
+                ([], Then::Name) => Place::Name(here + 1),
+                ([], Then::Parameter) => Place::Parameter(here + 1),
+                ([], Then::Type(of)) => Place::Type { of, from: here + 1, lists: 0 },
+                (rest, _) => Place::Fixed(rest, then),
+            },
             Place::Name(from) if byte == b'(' => self.may_end(from, true).then_some(Place::Open)?,
             Place::Name(from) => self.goes_on(from, byte, true).then_some(place)?,
-            Place::Open if byte == b')' => Place::Arrow(0),
+            Place::Open if byte == b')' => TO_OUTPUT,
             Place::Open => self.goes_on(here, byte, false).then_some(Place::Parameter(here))?,
             Place::Parameter(from) if byte == b':' => {
                 self.may_end(from, false).then_some(())?;
                 self.parameters.push(self.from(from).to_owned());
-                Place::Blank(Then::Type(Typed::Parameter))
+                Place::Fixed(BLANK, Then::Type(Typed::Parameter))
             }
             Place::Parameter(from) => self.goes_on(from, byte, false).then_some(place)?,
-            Place::Blank(then) => {
-                (byte == b' ').then_some(())?;
-                match then {
-                    Then::Parameter => Place::Parameter(here + 1),
-                    Then::Type(of) => Place::Type { of, from: here + 1, lists: 0 },
-                }
-            }
             Place::Type { of, from, lists } => self.in_type(of, from, lists, byte)?,
-            Place::Arrow(at) => {
-                (ARROW.get(at) == Some(&byte)).then_some(())?;
-                let output = Place::Type { of: Typed::Output, from: here + 1, lists: 0 };
-                if at + 1 == ARROW.len() { output } else { Place::Arrow(at + 1) }
-            }
             Place::Ended => return None,
         })
     }
@@ -325,10 +320,10 @@ impl Header {
             b' ' if word == "list" => Place::Type { of, from: next, lists: lists + 1 },
             b' ' if word == "result" => Place::Type { of: Typed::Success, from: next, lists: 0 },
             b',' if is_base && of == Typed::Parameter && self.parameters.len() < PARAMETERS.into() => {
-                Place::Blank(Then::Parameter)
+                Place::Fixed(BLANK, Then::Parameter)
             }
-            b')' if is_base && of == Typed::Parameter => Place::Arrow(0),
-            b',' if is_base && of == Typed::Success => Place::Blank(Then::Type(Typed::Failure)),
+            b')' if is_base && of == Typed::Parameter => TO_OUTPUT,
+            b',' if is_base && of == Typed::Success => Place::Fixed(BLANK, Then::Type(Typed::Failure)),
             b'\n' if is_base && matches!(of, Typed::Output | Typed::Failure) => Place::Ended,
             _ => {
                 let goes_on = |it: &str| it.starts_with(word) && it.as_bytes().get(word.len()) == Some(&byte);
@@ -382,8 +377,4 @@ fn words(of: Typed, lists: u8) -> impl Iterator<Item = &'static str> {
     let result = (of == Typed::Output && lists == 0).then_some("result");
     let list = (lists < LISTS).then_some("list");
     Base::ALL.into_iter().map(|base| base.1).chain(list).chain(result)
-}
-
-fn rest_of(text: &'static [u8], at: usize) -> String {
-    String::from_utf8_lossy(text.get(at..).unwrap_or_default()).into_owned()
 }

@@ -108,6 +108,17 @@ fn names_that_are_hostile_or_begin_alike_are_numbers_in_the_text() {
 }
 
 #[test]
+fn constants_are_listed_from_their_first_letter_on() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f() -> bool", &Options::default()).unwrap();
+    let mut guide = Guide::new(&session);
+    guide.accept_bytes(b"RET LIT 3 ").unwrap();
+    assert_eq!(guide.next(), [Node::Name("true"), Node::Name("false")]);
+    guide.accept_bytes(b"f").unwrap();
+    assert_eq!(guide.next(), [Node::Name("false")]);
+}
+
+#[test]
 fn ten_thousand_tools_and_many_tokens_are_bounded() {
     let mut catalog = Catalog::default();
     (0..10_000).for_each(|number| {

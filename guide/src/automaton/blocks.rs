@@ -332,9 +332,9 @@ impl Core<'_, '_> {
         match self.state.arm {
             Word::If => self.open_then(zero),
             Word::For => self.open_pass(zero),
-            Word::Else => self.open_else(zero),
+            Word::Else => self.open_behind(zero),
             Word::Try => self.open_try(zero),
-            Word::Err if self.block().kind != Kind::Match => self.open_caught(zero),
+            Word::Err if self.block().kind != Kind::Match => self.open_behind(zero),
             Word::Err | Word::Ok => self.open_arm(zero),
             _ => {}
         }
@@ -376,22 +376,6 @@ impl Core<'_, '_> {
         self.set_block(block);
     }
 
-    fn open_caught(&mut self, zero: bool) {
-        let (block, slot) = (self.block(), self.state.slot);
-        let done = self.block_at(block.pending);
-        self.state.bound = done.bound;
-        self.set_block(Block { pending: NONE, ..block });
-        let must_live = self.block().must_live;
-        let mut block = self.inside(Kind::Caught, zero);
-        block.first = done.first;
-        if let Some(first) = done.first {
-            self.second(&mut block, &first, must_live);
-        }
-        self.set_block(block);
-        let failure = self.arena.add_value(ValueInfo::ANY);
-        self.bind(slot, failure, 0);
-    }
-
     fn open_pass(&mut self, zero: bool) {
         let around = self.block();
         let mut block = self.inside(Kind::Pass, zero);
@@ -405,27 +389,14 @@ impl Core<'_, '_> {
         block.before = low_bits(self.state.calls);
         if !is_bound {
             block.goes = match around.goes {
-                Goes::Out(want) => match self.arena.want(want) {
-                    Want::Demand(Demand::Is(ty)) if ty == Inferred::ANY => Goes::Kept(ANY),
-                    Want::Demand(Demand::Is(ty)) if ty.lists > 0 => {
-                        let item = self.arena.item_want(want);
-                        Goes::Kept(self.arena.add_want(item))
-                    }
-                    _ => Goes::Nowhere,
-                },
-                Goes::Kept(_) => Goes::Kept(ANY),
-                Goes::Nowhere => Goes::Nowhere,
-            };
-            if let Goes::Kept(want) = around.goes
-                && want != ANY
-            {
-                block.goes = if self.arena.takes_type(self.session, want, Inferred::ANY.list()) {
+                Goes::Out(want) | Goes::Kept(want)
+                    if self.arena.takes_type(self.session, want, Inferred::ANY.list()) =>
+                {
                     let item = self.arena.item_want(want);
                     Goes::Kept(self.arena.add_want(item))
-                } else {
-                    Goes::Nowhere
-                };
-            }
+                }
+                _ => Goes::Nowhere,
+            };
         }
         let at = usize::from(around.loops);
         let item = if let Goes::Kept(want) = block.goes { want } else { NONE };
@@ -492,27 +463,37 @@ impl Core<'_, '_> {
         }
     }
 
-    fn open_else(&mut self, zero: bool) {
-        let block = self.block();
+    /// Opens the block behind another one: ELSE, or the handler of a TRY.
+    fn open_behind(&mut self, zero: bool) {
+        let (block, slot) = (self.block(), self.state.slot);
         let done = self.block_at(block.pending);
         self.state.bound = done.bound;
         self.set_block(Block { pending: NONE, ..block });
         let around = self.block();
-        if done.kind == Kind::Then {
-            let mut block = self.inside(Kind::Else, zero);
-            block.first = done.first;
-            block.fork = done.fork;
-            self.state.slots = done.fork;
-            if let Some(first) = done.first {
-                self.second(&mut block, &first, around.must_live);
-                block.must_some = done.must_some && !first.gives.value;
-                block.must_live |= block.must_some;
-            }
-            return self.set_block(block);
+        if done.kind == Kind::Pass {
+            return self.open_loop_else(zero, &around, &done);
         }
+        let is_caught = done.kind == Kind::Try;
+        let mut block = self.inside(if is_caught { Kind::Caught } else { Kind::Else }, zero);
+        block.first = done.first;
+        if let Some(first) = done.first {
+            self.second(&mut block, &first, around.must_live);
+            block.must_some = done.must_some && !first.gives.value;
+            block.must_live |= block.must_some;
+        }
+        self.set_block(block);
+        if is_caught {
+            let failure = self.arena.add_value(ValueInfo::ANY);
+            self.bind(slot, failure, 0);
+        } else {
+            self.state.slots = done.fork;
+        }
+    }
+
+    fn open_loop_else(&mut self, zero: bool, around: &Block, done: &Block) {
         if done.first.is_some_and(|first| first.gives.value) && around.to_pass {
             // A YIELD in the ELSE would make the list of the loop one that nothing collects.
-            self.change_loop(&around, |of| of.valued = true);
+            self.change_loop(around, |of| of.valued = true);
         }
         let mut block = self.inside(Kind::LoopElse, zero);
         let broken = done.ok;

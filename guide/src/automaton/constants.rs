@@ -1,15 +1,17 @@
 //! The shortest constants that fit a position. They make it possible to end every expression.
 
 use crate::automaton::formats;
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::want::{Arena, Want};
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::types::Inferred;
+use ilo_spec::json::quoted;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 /// The deepest nesting of the constant of a tool's argument.
 pub(crate) const DEEPEST_CONSTANT: u8 = 4;
@@ -48,15 +50,18 @@ enum Flat<'c> {
     Number(Number),
 }
 
-impl fmt::Display for Flat<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Flat::List => f.write_str("LIST 0"),
-            Flat::Nil => f.write_str("LIT 2 nil"),
-            Flat::Bool(truth) => write!(f, "LIT 3 {truth}"),
-            Flat::Text(text) => write!(f, "LIT 0 {}", serde_json::Value::from(*text)),
-            Flat::Number(number) => write!(f, "LIT 1 {number}"),
-        }
+impl Flat<'_> {
+    /// In `constrained`, or else in ID text.
+    fn written(&self, json: bool) -> String {
+        let (kind, value) = match self {
+            Flat::List => return if json { "[]" } else { "LIST 0" }.to_owned(),
+            Flat::Nil => (NIL, if json { "null" } else { "nil" }.to_owned()),
+            Flat::Bool(truth) => (BOOL, truth.to_string()),
+            Flat::Text(text) if json => return format!("{{\"text\":{}}}", quoted(text)),
+            Flat::Text(text) => (TEXT, quoted(text)),
+            Flat::Number(number) => (NUMBER, number.to_string()),
+        };
+        if json { value } else { format!("LIT {kind} {value}") }
     }
 }
 
@@ -118,10 +123,7 @@ pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
 impl<'c> Arena<'c> {
     /// Whether some constant fits a want.
     pub(crate) fn has_constant(&self, session: &Session<'c>, want: Want<'c>) -> bool {
-        match want {
-            Want::Shape(shape) if !shape.is_any() => depth_of(session, shape).is_some(),
-            _ => self.constant_of_type(session, want).is_some(),
-        }
+        self.plain(session, want).is_some()
     }
 
     /// The first word of the shortest constant of a want.
@@ -152,67 +154,45 @@ impl<'c> Arena<'c> {
     }
 }
 
-fn shape_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut String) -> bool {
+/// Writes the shortest constant of a shape, in `constrained` or else in ID text.
+fn write_constant(session: &Session<'_>, shape: Shape<'_>, json: bool, left: u8, out: &mut String) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     if let Some(flat) = flat(shape) {
-        let _ = write!(out, "{flat}");
+        out.push_str(&flat.written(json));
         return true;
     }
     if !shape.kinds().meets(Kinds::RECORD) {
         return false;
     }
     let required = || shape.fields().filter(|field| field.required);
-    let _ = write!(out, "OBJ {}", required().count());
+    let _ = if json { write!(out, "{{\"obj\":{{") } else { write!(out, "OBJ {}", required().count()) };
     for field in required() {
         let Some(number) = session.field_numbers.get(field.name) else { return false };
-        let _ = write!(out, " {number} ");
-        if !shape_constant(session, field.shape, left, out) {
+        let _ = if json { write!(out, "{}:", quoted(field.name)) } else { write!(out, " {number} ") };
+        if !write_constant(session, field.shape, json, left, out) {
             return false;
         }
+        out.push_str(if json { "," } else { "" });
     }
-    true
-}
-
-/// The shortest constant of a shape in the notation `constrained`.
-fn json_constant(shape: Shape<'_>, left: u8, out: &mut String) -> bool {
-    let Some(left) = left.checked_sub(1) else { return false };
-    if let Some(flat) = flat(shape) {
-        let _ = match flat {
-            Flat::List => write!(out, "[]"),
-            Flat::Nil => write!(out, "null"),
-            Flat::Bool(truth) => write!(out, "{truth}"),
-            Flat::Text(text) => write!(out, "{{\"text\":{}}}", serde_json::Value::from(text)),
-            Flat::Number(number) => write!(out, "{number}"),
-        };
-        return true;
-    }
-    out.push_str("{\"obj\":{");
-    for field in shape.fields().filter(|field| field.required) {
-        let _ = write!(out, "{}:", serde_json::Value::from(field.name));
-        if !json_constant(field.shape, left, out) {
-            return false;
-        }
-        out.push(',');
-    }
-    out.push_str("}}");
+    out.push_str(if json { "}}" } else { "" });
     true
 }
 
 /// The longest of the shortest calls in the notation `constrained`.
 pub(crate) fn longest_json_call(session: &Session<'_>) -> String {
     let call = |tool: &Numbered<'_>| {
-        let mut call = format!("{{\"call\":{},\"args\":{{", serde_json::Value::from(tool.name.as_str()));
+        let mut call = format!("{{\"call\":{},\"args\":{{", quoted(&tool.name));
         match &tool.callee {
             Some(Callee::Tool(callee)) => {
                 for field in callee.input().fields().filter(|field| field.required) {
-                    let _ = write!(call, "{}:", serde_json::Value::from(field.name));
-                    json_constant(field.shape, DEEPEST_CONSTANT, &mut call);
+                    let _ = write!(call, "{}:", quoted(field.name));
+                    write_constant(session, field.shape, true, DEEPEST_CONSTANT, &mut call);
                     call.push(',');
                 }
             }
             Some(Callee::Function { parameters, .. }) => {
                 parameters.iter().for_each(|it| {
-                    let _ = write!(call, "{}:{{\"text\":\"\"}},", serde_json::Value::from(it.name.as_str()));
+                    let _ = write!(call, "{}:{{\"text\":\"\"}},", quoted(&it.name));
                 });
             }
             None => {}
@@ -234,34 +214,31 @@ pub(crate) struct Lengths {
 /// Finds the longest constants of the arguments of a session's tools.
 pub(crate) fn lengths(session: &Session<'_>) -> Lengths {
     let mut found = Lengths { constant: " 63 LIST 0".to_owned(), call: String::new() };
+    let keep = |longest: &mut String, text: String| {
+        if text.len() > longest.len() {
+            *longest = text;
+        }
+    };
+    let constant = |shape: Shape<'_>| {
+        let mut text = " 999 ".to_owned();
+        write_constant(session, shape, false, DEEPEST_CONSTANT, &mut text);
+        text
+    };
     for tool in &session.tools {
         let Some(Callee::Tool(callee)) = &tool.callee else { continue };
-        let mut call = " CALL 999".to_owned();
+        let required = callee.input().fields().filter(|field| field.required);
+        let call = required.fold(" CALL 999".to_owned(), |call, field| call + &constant(field.shape));
+        keep(&mut found.call, call);
         let mut shapes: Vec<(Shape<'_>, u8)> = vec![(callee.input(), 0)];
         let mut seen = 0;
         while let Some((shape, depth)) = shapes.pop() {
             seen += 1;
-            let mut inner: Vec<Shape<'_>> = shape.fields().map(|it| it.shape).collect();
-            inner.push(shape.item());
-            for (at, field) in inner.iter().enumerate() {
-                let mut text = " 999 ".to_owned();
-                shape_constant(session, *field, DEEPEST_CONSTANT, &mut text);
-                if depth == 0
-                    && at < shape.fields().len()
-                    && shape.fields().nth(at).is_some_and(|it| it.required)
-                {
-                    call += &text;
-                }
-                if text.len() > found.constant.len() {
-                    found.constant = text;
+            for inner in shape.fields().map(|it| it.shape).chain([shape.item()]) {
+                keep(&mut found.constant, constant(inner));
+                if depth < DEEPEST_CONSTANT && seen < 256 && !inner.is_any() {
+                    shapes.push((inner, depth + 1));
                 }
             }
-            if depth < DEEPEST_CONSTANT && seen < 256 {
-                shapes.extend(inner.iter().filter(|it| !it.is_any()).map(|&it| (it, depth + 1)));
-            }
-        }
-        if call.len() > found.call.len() {
-            found.call = call;
         }
     }
     found

@@ -12,7 +12,7 @@ impl<'c> Core<'_, 'c> {
             return false;
         }
         if block.kind == Kind::Match {
-            return block.arms == 0 && self.finish_match(&block);
+            return block.arms == 0 && block.first.is_some_and(|whole| self.complete(&block, whole));
         }
         if !block.may_close() {
             return false;
@@ -31,11 +31,14 @@ impl<'c> Core<'_, 'c> {
             }
             Kind::Else | Kind::Caught => {
                 let Some(first) = block.first else { return false };
-                self.joinable(first.slots, here) && self.finish(&block, first, branch)
+                self.joinable(first.slots, here) && {
+                    let whole = self.merge(first, branch);
+                    self.complete(&block, whole)
+                }
             }
             Kind::Err | Kind::Ok => self.close_arm(&block, branch),
             Kind::Pass => self.close_pass(&block, branch),
-            Kind::LoopElse => self.close_loop_else(&block, branch),
+            Kind::LoopElse => self.end_loop(&block, here, lives),
             Kind::Body | Kind::Match => false,
         }
     }
@@ -61,16 +64,14 @@ impl<'c> Core<'_, 'c> {
             return false;
         }
         if done.kind == Kind::Then {
-            let missing =
-                Branch { slots: done.fork, gives: Gives::LACK, value: NONE, sealed: false, binds: false };
             let lost = done.hard || (done.chain && first.sealed) || (done.must_some && !first.gives.value);
             if lost || !self.joinable(first.slots, done.fork) {
                 return false;
             }
-            return self.finish(&Block { parent: self.state.block, ..done }, first, missing);
+            let whole = self.merge(first, Branch::lacking(done.fork));
+            return self.complete(&Block { parent: self.state.block, ..done }, whole);
         }
-        let broken = done.ok;
-        self.end_loop(&Block { parent: self.state.block, ..done }, first, first.slots, broken)
+        self.end_loop(&Block { parent: self.state.block, ..done }, first.slots, false)
     }
 
     fn close_arm(&mut self, block: &Block, branch: Branch) -> bool {
@@ -90,13 +91,7 @@ impl<'c> Core<'_, 'c> {
                 let slots = self.state.slots;
                 self.state.slots = around.fork;
                 self.bind(around.slot, around.ok, 0);
-                let other = Branch {
-                    slots: self.state.slots,
-                    gives: Gives::LACK,
-                    value: NONE,
-                    sealed: false,
-                    binds: false,
-                };
+                let other = Branch::lacking(self.state.slots);
                 self.state.slots = slots;
                 if !self.joinable(other.slots, branch.slots) || (branch.sealed && around.chain) {
                     return false;
@@ -111,12 +106,6 @@ impl<'c> Core<'_, 'c> {
         true
     }
 
-    fn finish_match(&mut self, block: &Block) -> bool {
-        let Some(branch) = block.first else { return false };
-        let never = Branch { slots: NONE, gives: Gives::NEVER, value: NONE, sealed: false, binds: false };
-        self.finish(block, branch, never)
-    }
-
     fn merge(&mut self, a: Branch, b: Branch) -> Branch {
         let value = match (a.gives.value, b.gives.value) {
             (true, true) => {
@@ -129,12 +118,6 @@ impl<'c> Core<'_, 'c> {
         let slots = self.join(a.slots, b.slots);
         let (sealed, binds) = (a.sealed || b.sealed, a.binds || b.binds);
         Branch { slots, gives: a.gives.or(b.gives), value, sealed, binds }
-    }
-
-    /// Both branches of a control statement have ended.
-    fn finish(&mut self, block: &Block, first: Branch, second: Branch) -> bool {
-        let whole = self.merge(first, second);
-        self.complete(block, whole)
     }
 
     /// A control statement is complete.
@@ -193,21 +176,13 @@ impl<'c> Core<'_, 'c> {
         self.pend(&Block { ok: of.broken, ..*block }, branch)
     }
 
-    fn close_loop_else(&mut self, block: &Block, branch: Branch) -> bool {
-        let broken = block.ok;
-        let Some(pass) = block.first else { return false };
-        if !self.joinable(branch.slots, broken) {
+    /// Completes a loop, whose block has its passes and the slots at its BREAKs. Without one it ends with
+    /// other slots, and may lack a value there.
+    fn end_loop(&mut self, block: &Block, exit: u32, lacks: bool) -> bool {
+        let (Some(pass), broken) = (block.first, block.ok) else { return false };
+        if !self.joinable(exit, broken) {
             return false;
         }
-        let lacks = branch.gives.lives();
-        self.end_loop_with(block, pass, branch.slots, broken, lacks)
-    }
-
-    fn end_loop(&mut self, block: &Block, pass: Branch, exit: u32, broken: u32) -> bool {
-        self.joinable(exit, broken) && self.end_loop_with(block, pass, exit, broken, false)
-    }
-
-    fn end_loop_with(&mut self, block: &Block, pass: Branch, exit: u32, broken: u32, lacks: bool) -> bool {
         let slots = self.join(exit, broken);
         let around = self.block_at(block.parent);
         let mut value = NONE;

@@ -74,6 +74,14 @@ impl Slots {
         }
     }
 
+    /// Adds another value that a slot may have.
+    fn join_value(&mut self, slot: u8, other: u32, arena: &mut Arena<'_>) {
+        if let Some(value) = self.values.get_mut(slot as usize).filter(|value| **value != other) {
+            let joined = arena.value(*value).join(arena.value(other));
+            *value = arena.add_value(joined);
+        }
+    }
+
     pub(crate) fn clear(&mut self, slot: u8) {
         self.set(slot, 0, 0);
         self.plain &= !bit(slot);
@@ -170,13 +178,7 @@ impl Core<'_, '_> {
                 continue;
             }
             slots.plain |= bit(slot);
-            if slots.value(slot) != value {
-                let joined = self.arena.value(slots.value(slot)).join(self.arena.value(value));
-                let joined = self.arena.add_value(joined);
-                if let Some(place) = slots.values.get_mut(usize::from(slot)) {
-                    *place = joined;
-                }
-            }
+            slots.join_value(slot, value, &mut self.arena);
         }
         self.state.slots = add(&mut self.slots, slots);
     }
@@ -228,12 +230,8 @@ impl Core<'_, '_> {
             if (slots.unset | slots.plain) & bit(slot) != 0 {
                 self.state.plain |= calls;
             }
-            if slots.value(slot) != other.value(slot) && slots.unset & bit(slot) == 0 {
-                let joined = self.arena.value(slots.value(slot)).join(self.arena.value(other.value(slot)));
-                let value = self.arena.add_value(joined);
-                if let Some(place) = slots.values.get_mut(slot as usize) {
-                    *place = value;
-                }
+            if slots.unset & bit(slot) == 0 {
+                slots.join_value(slot, other.value(slot), &mut self.arena);
             }
             if let Some(place) = slots.calls.get_mut(slot as usize) {
                 *place = calls;

@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::depth_of;
 use crate::automaton::session::{Alike, Callee, Session};
-use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS};
+use crate::automaton::state::{Core, DEPTH, Frame, NONE, Phase, SLOTS};
 use crate::automaton::want::{WantId, WantKey, field};
 use core::iter::Peekable;
 use core::slice::Iter;
@@ -68,14 +68,6 @@ impl<'c> Core<'_, 'c> {
                 self.listed_where(0..=last)
             }
             Phase::LitKind => self.listed_where(0..=3),
-            Phase::MatchCount | Phase::BlockCount | Phase::CaseCount | Phase::ItemCount => self.count_range(),
-            Phase::PairCount => {
-                self.pair_counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most))
-            }
-            Phase::MergeStart => {
-                let want = self.frame().map_or(crate::automaton::want::ANY, |frame| frame.want);
-                Integers::Range(0, self.record_counts(want, 0).map_or(0, |counts| counts.1))
-            }
             Phase::Tool => self.tools_here(),
             Phase::FieldOrName => {
                 let fits = self.arena.takes_type(self.session, self.state.want, Inferred::TEXT);
@@ -83,28 +75,20 @@ impl<'c> Core<'_, 'c> {
             }
             Phase::PathField => self.path_fields(),
             Phase::PairField | Phase::MergeMore => self.pair_fields(),
-            _ => Integers::Nothing,
+            _ => self.counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most)),
         }
     }
 
-    fn count_range(&self) -> Integers {
-        let limit = match self.state.phase {
-            Phase::MatchCount => 2,
-            Phase::BlockCount => crate::automaton::state::COUNT,
-            _ => ITEMS,
-        };
-        let least = u32::from(!self.takes_integer(0));
-        match self.state.phase {
-            Phase::CaseCount => Integers::Range(least, self.most_cases()),
-            Phase::ItemCount if !self.takes_integer(1) => Integers::Range(0, 0),
-            _ => Integers::Range(least, limit),
-        }
+    /// The integers that were added from this place on.
+    fn listed_from(&self, start: usize) -> Integers {
+        let length = u32::try_from(self.ids.len() - start).unwrap_or_default();
+        Integers::Listed(u32::try_from(start).unwrap_or(NONE), length)
     }
 
     fn listed(&mut self, numbers: &[u32]) -> Integers {
-        let start = u32::try_from(self.ids.len()).unwrap_or(NONE);
+        let start = self.ids.len();
         self.ids.extend_from_slice(numbers);
-        Integers::Listed(start, u32::try_from(numbers.len()).unwrap_or_default())
+        self.listed_from(start)
     }
 
     fn listed_where(&mut self, numbers: core::ops::RangeInclusive<u32>) -> Integers {
@@ -114,8 +98,7 @@ impl<'c> Core<'_, 'c> {
                 self.ids.push(number);
             }
         }
-        let length = u32::try_from(self.ids.len() - start).unwrap_or_default();
-        Integers::Listed(u32::try_from(start).unwrap_or(NONE), length)
+        self.listed_from(start)
     }
 
     fn fields_but(&mut self, numbers: &[u32]) -> Integers {
@@ -162,7 +145,7 @@ impl<'c> Core<'_, 'c> {
         self.ids.get_mut(start..).unwrap_or_default().sort_unstable();
         let found = self.ids.len() - start;
         let length = u32::try_from(found).unwrap_or_default();
-        let listed = Integers::Listed(u32::try_from(start).unwrap_or(NONE), length);
+        let listed = self.listed_from(start);
         let Some(want) = key.filter(|_| self.tool_sets.len() < MOST_SETS) else { return listed };
         let numbers = self.ids.get(start..).unwrap_or_default();
         // Many wants have the same tools.
@@ -209,19 +192,27 @@ impl<'c> Core<'_, 'c> {
         let Some(frame) = self.frame() else { return Integers::Nothing };
         let of = self.arena.value(frame.first);
         let shape = of.part.shape();
-        let listed = shape.into_iter().flat_map(Shape::fields);
-        let mut listed: Vec<(u32, ValueInfo<'c>)> = listed
-            .filter_map(|it| Some((*self.session.field_numbers.get(it.name)?, field(of, it.name))))
-            .collect();
-        listed.sort_unstable_by_key(|it| it.0);
-        let takes = |this: &Self, known| this.arena.takes(this.session, frame.want, known);
+        let takes = |known| self.arena.takes(self.session, frame.want, known);
         // A field that the shape does not list is equivalent to every other such field.
         let other = shape
             .map_or(ValueInfo::ANY, |shape| shape.unlisted().map_or(ValueInfo::ANY, ValueInfo::unlisted));
-        let others = takes(self, other) && !shape.is_some_and(Shape::refuses_others);
-        let numbers: Vec<u32> =
-            listed.iter().filter(|it| takes(self, it.1) != others).map(|it| it.0).collect();
-        if others { self.fields_but(&numbers) } else { self.listed(&numbers) }
+        let others = takes(other) && !shape.is_some_and(Shape::refuses_others);
+        let listed = shape.into_iter().flat_map(Shape::fields);
+        let listed = listed.filter_map(|it| {
+            let number = *self.session.field_numbers.get(it.name)?;
+            Some((number, takes(field(of, it.name))))
+        });
+        let listed: Vec<(u32, bool)> = listed.collect();
+        self.fields_where(&listed, others, Vec::new())
+    }
+
+    /// Those of some fields that fit, or also all others except these.
+    fn fields_where(&mut self, listed: &[(u32, bool)], others: bool, except: Vec<u32>) -> Integers {
+        let mut found = if others { except } else { Vec::new() };
+        found.extend(listed.iter().filter(|it| it.1 != others).map(|it| it.0));
+        found.sort_unstable();
+        found.dedup();
+        if others { self.fields_but(&found) } else { self.listed(&found) }
     }
 
     /// The fields of the next pair.
@@ -230,50 +221,37 @@ impl<'c> Core<'_, 'c> {
         if frame.counted && frame.word != Word::Merge {
             let missing = self.missing(&frame);
             if u32::try_from(missing.len()).is_ok_and(|missing| missing >= frame.left) {
-                let mut missing = missing;
-                missing.sort_unstable();
-                missing.retain(|&number| self.pair_want(&frame, number).is_some());
-                return self.listed(&missing);
+                return self.listed_pairs(&frame, missing);
             }
         }
         let mut given: Vec<u32> =
             self.list(frame.given).filter_map(|number| u32::try_from(number).ok()).collect();
         // The last given field is the first of the list; most are given in ascending order.
         given.reverse();
-        let Some(shape) = self.pair_shape(&frame) else { return self.unshaped_pairs(&frame, given) };
+        let Some(shape) = self.pair_shape(&frame) else {
+            let tool = self.session.tools.get(frame.number as usize);
+            return self.listed_pairs(&frame, tool.map(|tool| tool.listed.clone()).unwrap_or_default());
+        };
         let numbers = shape.fields().filter_map(|it| {
             let number = *self.session.field_numbers.get(it.name)?;
             Some((number, depth_of(self.session, it.shape).is_some() && !given.contains(&number)))
         });
         let numbers: Vec<(u32, bool)> = numbers.collect();
         let others = shape.unlisted().is_some_and(|rest| depth_of(self.session, rest).is_some());
-        let mut found: Vec<u32> = numbers.iter().filter(|it| it.1 != others).map(|it| it.0).collect();
-        if others {
-            found.extend(given);
-        }
-        found.sort_unstable();
-        found.dedup();
-        if others { self.fields_but(&found) } else { self.listed(&found) }
+        self.fields_where(&numbers, others, given)
     }
 
-    /// The fields of a call of a function, or of a record without a known shape.
-    fn unshaped_pairs(&mut self, frame: &Frame, given: Vec<u32>) -> Integers {
-        if frame.word != Word::Call {
-            let mut given = given;
-            given.sort_unstable();
-            return self.fields_but(&given);
-        }
-        let tool = self.session.tools.get(frame.number as usize);
-        let mut free: Vec<u32> = tool.map(|tool| tool.listed.clone()).unwrap_or_default();
-        free.retain(|&number| self.pair_want(frame, number).is_some());
-        free.sort_unstable();
-        self.listed(&free)
+    /// Those of some fields that may be the next pair.
+    fn listed_pairs(&mut self, frame: &Frame, mut fields: Vec<u32>) -> Integers {
+        fields.retain(|&number| self.pair_want(frame, number).is_some());
+        fields.sort_unstable();
+        self.listed(&fields)
     }
 
-    /// The shape that describes the pairs of a call or a record.
+    /// The shape that describes the pairs of a call or a record; `None` for a function.
     fn pair_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
         if frame.word != Word::Call {
-            return self.shape(frame.want);
+            return Some(self.shape(frame.want).unwrap_or(Shape::ANY));
         }
         match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
             Callee::Function { .. } => None,

@@ -3,6 +3,7 @@
 
 use crate::automaton::session::{Callee, Session};
 use ilo_asm::sorting::sort_by;
+use ilo_spec::json::quoted;
 use std::sync::OnceLock;
 
 /// A name, with the bytes around it.
@@ -123,7 +124,6 @@ impl Fields {
 
 impl JsonNames {
     pub(super) fn new(session: &Session<'_>) -> JsonNames {
-        let quoted = |name: &str| serde_json::Value::from(name).to_string();
         let name = |bytes: String, number| JsonName { bytes: bytes.into(), number, further: false };
         let tools = (0..).zip(&session.tools).map(|(number, tool)| name(quoted(&tool.name), number));
         let tools = SortedNames::new(tools.collect());

@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::integers;
 use crate::automaton::formats;
-use crate::automaton::numbers::{Begun, number_form};
+use crate::automaton::numbers::{Begun, Room, room};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::steps::Constant;
@@ -121,7 +121,7 @@ impl<'c> Core<'_, 'c> {
             Numbers::Integers(low, high) => {
                 Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high))
             }
-            Numbers::All if self.has_free_digits(text) => number_form(text).is_some(),
+            Numbers::All if self.has_free_digits(text) => room(text).is_some(),
             Numbers::All => self.free_number(text, KEY),
         }
     }
@@ -135,12 +135,14 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether a number differs from all other keys, or does so with more digits.
     pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
-        let Some(rest) = number_form(text) else { return false };
+        let Some(room) = room(text) else { return false };
         let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
         if whole.is_some_and(|number| self.takes_constant(Constant::Number(number))) {
             return true;
         }
-        rest && digits > 0
+        let is_full = matches!(room, Room::More(0) | Room::Exponent(0));
+        !is_full
+            && digits > 0
             && (b'0'..=b'9').any(|digit| self.free_number(&[text, &[digit]].concat(), digits - 1))
     }
 
@@ -152,9 +154,6 @@ impl<'c> Core<'_, 'c> {
         if let Numbers::Listed(all) = self.numbers() {
             let mut texts = all.iter().map(ToString::to_string);
             return texts.find(|text| text.as_bytes().starts_with(begun));
-        }
-        if begun.is_empty() && self.takes_number(Number::Int(0)) {
-            return Some("0".to_owned());
         }
         let mut text = core::str::from_utf8(begun).ok()?.to_owned();
         while !fits(&text) {

@@ -56,41 +56,6 @@ impl Begun {
     }
 }
 
-/// Whether a text begins a number within the limits of digits; if so, whether a digit may follow.
-pub(crate) fn number_form(text: &[u8]) -> Option<bool> {
-    let digits = |from: &[u8]| from.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let rest = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(rest);
-    let zero = rest.first() == Some(&b'0');
-    if whole > WHOLE || (zero && whole > 1) {
-        return None;
-    }
-    let mut rest = rest.get(whole..)?;
-    if rest.is_empty() {
-        return Some(whole == 0 || (!zero && whole < WHOLE));
-    }
-    if whole == 0 {
-        return None;
-    }
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let count = digits(fraction);
-        rest = fraction.get(count..)?;
-        if count > FRACTION {
-            return None;
-        }
-        if rest.is_empty() {
-            return Some(count < FRACTION);
-        }
-        if count == 0 {
-            return None;
-        }
-    }
-    let exponent = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E"))?;
-    let exponent = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
-    let count = digits(exponent);
-    (count == exponent.len() && count <= EXPONENT).then_some(count < EXPONENT)
-}
-
 /// The digits that may follow an unfinished number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
@@ -102,21 +67,35 @@ pub(crate) enum Room {
     Exponent(usize),
 }
 
-/// Which digits may follow the beginning of a number.
-pub(crate) fn room(text: &[u8]) -> Room {
+/// The digits that may follow a text; `None` if it does not begin a number within the limits.
+pub(crate) fn room(text: &[u8]) -> Option<Room> {
+    let digits = |from: &[u8]| from.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = text.strip_prefix(b"-").unwrap_or(text);
-    if let Some(at) = rest.iter().position(|byte| matches!(byte, b'e' | b'E')) {
-        let exponent = rest.get(at + 1..).unwrap_or_default();
-        return Room::Exponent(EXPONENT.saturating_sub(digits_in(exponent)));
+    let whole = digits(rest);
+    let most = if rest.first() == Some(&b'0') { 1 } else { WHOLE };
+    let left = most.checked_sub(whole)?;
+    let mut rest = rest.get(whole..)?;
+    if rest.is_empty() {
+        return Some(if whole == 0 { Room::First } else { Room::More(left) });
     }
-    if let Some(point) = rest.iter().position(|&byte| byte == b'.') {
-        return Room::More(FRACTION.saturating_sub(rest.len() - point - 1));
+    if whole == 0 {
+        return None;
     }
-    match rest.first() {
-        None => Room::First,
-        Some(b'0') => Room::More(0),
-        Some(_) => Room::More(WHOLE.saturating_sub(rest.len())),
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let count = digits(fraction);
+        rest = fraction.get(count..)?;
+        let left = FRACTION.checked_sub(count)?;
+        if rest.is_empty() {
+            return Some(Room::More(left));
+        }
+        if count == 0 {
+            return None;
+        }
     }
+    let exponent = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E"))?;
+    let exponent = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
+    let count = digits(exponent);
+    if count < exponent.len() { None } else { EXPONENT.checked_sub(count).map(Room::Exponent) }
 }
 
 /// The number of digits of a text.

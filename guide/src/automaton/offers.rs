@@ -106,13 +106,13 @@ impl<'c> Core<'_, 'c> {
                 let of = Want::FieldOf(self.frame().map_or(ANY, |frame| frame.want));
                 let at = Want::IndexOf(self.arena.add_want(of));
                 let deep = self.depth() < DEPTH;
-                let is_path = |this: &Self| this.readable_as(of);
                 let mut words = 0;
                 if deep && self.arena.accepts(self.session, at, ValueInfo::held(Inferred::ANY.list())) {
                     words |= one(Word::At);
                 }
+                let is_path = self.readable_as(of);
                 let of = self.arena.add_want(of);
-                if deep && is_path(self) && self.has_path(of) {
+                if deep && is_path && self.has_path(of) {
                     words |= one(Word::Field);
                 }
                 words
@@ -141,13 +141,15 @@ impl<'c> Core<'_, 'c> {
         self.frame().is_some_and(|frame| !frame.default && frame.left == 1)
     }
 
-    /// Whether some slot with a fitting value may be read.
+    /// Whether a slot may be read and has a fitting value.
+    fn is_readable_as(&self, slot: u8, want: Want<'c>) -> bool {
+        let known = || self.arena.value(self.now().value(slot));
+        self.readable(slot) && self.arena.accepts(self.session, want, known())
+    }
+
+    /// Whether some slot does.
     fn readable_as(&self, want: Want<'c>) -> bool {
-        let fits = |slot: u8| {
-            let known = self.arena.value(self.now().value(slot));
-            self.readable(slot) && self.arena.accepts(self.session, want, known)
-        };
-        (0..self.state.next).any(fits)
+        (0..self.state.next).any(|slot| self.is_readable_as(slot, want))
     }
 
     /// Whether some slot has a field that fits.
@@ -386,33 +388,40 @@ impl<'c> Core<'_, 'c> {
         match self.state.phase {
             Phase::LetSlot | Phase::ForSlot | Phase::ArmSlot => self.bindable(slot),
             Phase::MatchSlot => self.matchable(slot),
-            Phase::MatchCount => (1..=2).contains(&number),
-            Phase::BlockCount => number <= COUNT,
-            Phase::RefSlot => slot < self.state.next && self.slot_fits(slot, self.frame_want()),
-            Phase::Path => slot < self.state.next && self.path_fits(slot),
+            Phase::RefSlot => {
+                slot < self.state.next && self.is_readable_as(slot, self.arena.want(self.frame_want()))
+            }
+            Phase::Path => {
+                slot < self.state.next && self.is_readable_as(slot, Want::FieldOf(self.frame_want()))
+            }
             Phase::PathField => self.field_fits(number),
             Phase::FieldOrName => {
                 self.named(number) && self.arena.takes_type(self.session, self.state.want, Inferred::TEXT)
             }
             Phase::LitKind => number <= 3 && self.literal_kinds(self.frame_want()) >> number & 1 == 1,
             Phase::Tool => self.callable_here(number),
-            Phase::PairCount => {
-                self.pair_counts().is_some_and(|(least, most)| least <= number && number <= most)
-            }
             Phase::PairField | Phase::MergeMore => self.pair_fits(number),
-            Phase::ItemCount => {
-                let may_end = |frame: Frame| self.items_end(frame.want, frame.depth);
-                number == 0 || (number <= ITEMS && self.frame().is_some_and(may_end))
-            }
-            Phase::CaseCount if number == 0 => {
-                self.arena.takes(self.session, self.frame_want(), type_of(NIL))
-            }
-            Phase::CaseCount => number <= self.most_cases(),
-            Phase::MergeStart => {
-                number <= self.record_counts(self.frame_want(), 0).map_or(0, |counts| counts.1)
-            }
-            _ => false,
+            _ => self.counts().is_some_and(|(least, most)| least <= number && number <= most),
         }
+    }
+
+    /// The least and the greatest count that may come next.
+    pub(crate) fn counts(&self) -> Option<(u32, u32)> {
+        Some(match self.state.phase {
+            Phase::MatchCount => (1, 2),
+            Phase::BlockCount => (0, COUNT),
+            Phase::PairCount => self.pair_counts()?,
+            Phase::ItemCount => {
+                let ends = self.frame().is_some_and(|frame| self.items_end(frame.want, frame.depth));
+                (0, if ends { ITEMS } else { 0 })
+            }
+            Phase::CaseCount => {
+                let takes_none = self.arena.takes(self.session, self.frame_want(), type_of(NIL));
+                (u32::from(!takes_none), self.most_cases())
+            }
+            Phase::MergeStart => (0, self.record_counts(self.frame_want(), 0).map_or(0, |counts| counts.1)),
+            _ => return None,
+        })
     }
 
     /// Whether a count of items, pairs or cases is next.
@@ -422,16 +431,6 @@ impl<'c> Core<'_, 'c> {
 
     fn frame_want(&self) -> WantId {
         self.frame().map_or(ANY, |frame| frame.want)
-    }
-
-    fn slot_fits(&self, slot: u8, want: WantId) -> bool {
-        self.readable(slot) && self.arena.takes(self.session, want, self.arena.value(self.now().value(slot)))
-    }
-
-    fn path_fits(&self, slot: u8) -> bool {
-        let want = Want::FieldOf(self.frame_want());
-        self.readable(slot)
-            && self.arena.accepts(self.session, want, self.arena.value(self.now().value(slot)))
     }
 
     fn named(&self, number: u32) -> bool {

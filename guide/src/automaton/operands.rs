@@ -38,10 +38,7 @@ impl<'c> Core<'_, 'c> {
                 Callee::Tool(tool) => tool.input(),
             }
         } else {
-            match self.shape(frame.want) {
-                Some(shape) => shape,
-                None => return Some(Want::Any),
-            }
+            self.shape(frame.want).unwrap_or(Shape::ANY)
         };
         let (field, _) = shape.field(name)?;
         crate::automaton::constants::depth_of(self.session, field)?;

@@ -1,5 +1,6 @@
 //! The comments before a body, which are its header and its registries: reads and writes them.
 
+use ilo_spec::json::quoted;
 use std::collections::HashSet;
 
 /// A text split into parts.
@@ -103,7 +104,7 @@ pub(crate) fn write<'n>(title: &str, entries: impl Iterator<Item = (u32, &'n str
         if name.chars().all(plain) {
             out.push_str(name);
         } else {
-            out.push_str(&serde_json::Value::from(name).to_string());
+            out.push_str(&quoted(name));
         }
     }
     out.push('\n');

@@ -170,15 +170,22 @@ fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
     }
 }
 
-/// Reads the headers of functions.
-fn functions<T>(text: &str, each: impl Fn(&[Function<'_>]) -> T) -> Result<T, SessionError> {
-    let arena = Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    let file = read_id(text, &arena, &Limits::default(), &mut diagnostics);
-    match diagnostics.as_slice().iter().find(|found| found.is_error()) {
+/// The first error that was found.
+fn refuse_errors(found: &Diagnostics) -> Result<(), SessionError> {
+    match found.as_slice().iter().find(|found| found.is_error()) {
         Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),
-        None => Ok(each(file.functions)),
+        None => Ok(()),
     }
+}
+
+/// Reads the header of a function; `None` if it is not the only one.
+fn read_header(header: &str) -> Result<Option<(String, Callee<'static>)>, SessionError> {
+    let arena = Bump::new();
+    let mut found = Diagnostics::default();
+    let file = read_id(header, &arena, &Limits::default(), &mut found);
+    refuse_errors(&found)?;
+    let [only] = file.functions else { return Ok(None) };
+    Ok(Some((only.name.text.to_owned(), callee_of(only))))
 }
 
 impl<'c> Session<'c> {
@@ -198,11 +205,7 @@ impl<'c> Session<'c> {
         let signature =
             if signature.starts_with("fn ") { signature.to_owned() } else { format!("fn {signature}") };
         let header = format!("; {signature}\n");
-        let own = functions(&header, |found| match found {
-            [only] => Some((only.name.text.to_owned(), callee_of(only))),
-            _ => None,
-        })?;
-        let Some((name, Callee::Function { parameters, output, err })) = own else {
+        let Some((name, Callee::Function { parameters, output, err })) = read_header(&header)? else {
             return wrong("expected one signature, such as `f(id: text) -> text`");
         };
         let above = functions_above(catalog, &options.above, &name)?;
@@ -512,10 +515,8 @@ fn instruction_text(text: &str) -> Result<String, SessionError> {
     let mut found = Diagnostics::default();
     let options = compile::Options { from: Some(Notation::Constrained), ..compile::Options::default() };
     let file = read(text, &arena, &options, &mut found);
-    match found.as_slice().iter().find(|found| found.is_error()) {
-        Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),
-        None => Ok(print::id(&file)),
-    }
+    refuse_errors(&found)?;
+    Ok(print::id(&file))
 }
 
 /// Functions in ID text, converted to `constrained`.
@@ -540,9 +541,7 @@ fn functions_above(
     let file = read_id(text, &arena, &Limits::default(), &mut found);
     check(&file, Some(catalog), &mut found);
     found.sort();
-    if let Some(found) = found.as_slice().iter().find(|found| found.is_error()) {
-        return wrong(format!("in the functions above: {}: {}", found.code.as_str(), found.message));
-    }
+    refuse_errors(&found).map_err(|error| SessionError(format!("in the functions above: {error}")))?;
     let mut above = Vec::new();
     for function in file.functions {
         let name = function.name.text;

@@ -165,6 +165,13 @@ pub(crate) struct Branch {
     pub(crate) binds: bool,
 }
 
+impl Branch {
+    /// A path without a value.
+    pub(crate) const fn lacking(slots: u32) -> Branch {
+        Branch { slots, gives: Gives::LACK, value: NONE, sealed: false, binds: false }
+    }
+}
+
 /// An open block.
 #[allow(clippy::struct_excessive_bools, reason = "each is a demand of its own")]
 #[derive(Clone, Copy, Debug)]
@@ -329,9 +336,14 @@ pub struct Core<'s, 'c> {
     pub(crate) names: bool,
 }
 
-/// The lengths of the arenas.
+/// The state, and the lengths of the arenas.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lengths([usize; 6], usize, usize);
+pub(crate) struct CorePoint {
+    pub(crate) state: State,
+    lists: [usize; 6],
+    failures: usize,
+    ids: usize,
+}
 
 impl<'s, 'c> Core<'s, 'c> {
     pub(crate) fn new(session: &'s Session<'c>) -> Core<'s, 'c> {
@@ -403,7 +415,8 @@ impl<'s, 'c> Core<'s, 'c> {
             + self.word_sets.capacity() * size_of::<(WantKey<'_>, Words)>()
     }
 
-    pub(crate) fn lengths(&self) -> Lengths {
+    /// The position, to return to.
+    pub(crate) fn point(&self) -> CorePoint {
         let lists = [
             self.arena.wants.len(),
             self.arena.values.len(),
@@ -412,11 +425,13 @@ impl<'s, 'c> Core<'s, 'c> {
             self.slots.len(),
             self.lists.len(),
         ];
-        Lengths(lists, self.failures.len(), self.ids.len())
+        CorePoint { state: self.state, lists, failures: self.failures.len(), ids: self.ids.len() }
     }
 
-    pub(crate) fn cut(&mut self, lengths: Lengths) {
-        let Lengths([wants, values, frames, blocks, slots, lists], failures, ids) = lengths;
+    pub(crate) fn back(&mut self, point: &CorePoint) {
+        let CorePoint { state, lists, failures, ids } = *point;
+        let [wants, values, frames, blocks, slots, lists] = lists;
+        self.state = state;
         self.ids.truncate(ids);
         self.arena.wants.truncate(wants);
         self.arena.values.truncate(values);
@@ -429,10 +444,9 @@ impl<'s, 'c> Core<'s, 'c> {
 
     /// Tries a step and undoes it.
     pub(crate) fn trial<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let (state, lengths) = (self.state, self.lengths());
+        let point = self.point();
         let result = run(self);
-        self.state = state;
-        self.cut(lengths);
+        self.back(&point);
         result
     }
 

@@ -171,7 +171,11 @@ impl<'c> Core<'_, 'c> {
                 let name = self.session.field(number).unwrap_or_default();
                 self.close_frame(field(self.arena.value(frame.first), name));
             }
-            Phase::FieldOrName => self.give(ValueInfo::held(Inferred::TEXT)),
+            Phase::FieldOrName => {
+                if let Some(whole) = self.given(frame, ValueInfo::held(Inferred::TEXT)) {
+                    self.close_frame(whole);
+                }
+            }
             Phase::Tool => {
                 if frame.parent == NONE {
                     self.mark_call(number);
@@ -260,28 +264,15 @@ impl<'c> Core<'_, 'c> {
         number.map(|number| self.take_constant(Constant::Number(number))).is_some()
     }
 
-    /// Completes the innermost expression.
-    fn close_frame(&mut self, known: ValueInfo<'c>) {
-        let Some(frame) = self.frame() else { return };
-        self.state.frame = frame.parent;
-        if frame.parent == NONE {
-            self.state.top = frame.word;
-            return self.end_value(known);
-        }
-        self.give(known);
-    }
-
-    /// Completes an operand of the innermost expression. Expressions that this completes in turn are handled
-    /// in a loop.
-    fn give(&mut self, known: ValueInfo<'c>) {
-        let mut known = known;
+    /// Completes the innermost expression. Expressions that this completes in turn are handled in a loop.
+    fn close_frame(&mut self, mut known: ValueInfo<'c>) {
         while let Some(frame) = self.frame() {
-            let Some(whole) = self.given(frame, known) else { return };
             self.state.frame = frame.parent;
-            if frame.parent == NONE {
+            let Some(around) = self.frame() else {
                 self.state.top = frame.word;
-                return self.end_value(whole);
-            }
+                return self.end_value(known);
+            };
+            let Some(whole) = self.given(around, known) else { return };
             known = whole;
         }
     }

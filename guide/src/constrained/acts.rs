@@ -60,7 +60,7 @@ impl Machine<'_, '_> {
                 self.core.take_integer(slot.into());
                 self.goes_on(Next::Match);
             }
-            Act::NextStep => self.goes_on(Next::Step),
+            Act::Goes(next) => self.goes_on(next),
             Act::EndStep => {
                 let settled = self.core.settle();
                 self.behind();
@@ -79,9 +79,8 @@ impl Machine<'_, '_> {
             }
             Act::Push => self.begin_push(),
             Act::PushPart => self.begin_push_part(),
-            Act::In | Act::Colon => self.goes_on(Next::Value),
             Act::Index => {
-                self.begin_passes();
+                self.begin_block();
                 self.statement(Word::Let);
                 self.begin_name(Binds::Index);
             }
@@ -152,15 +151,6 @@ impl Machine<'_, '_> {
                 self.core.set_block(Block { goes: Goes::Nowhere, hard: true, ..block });
             }
             Act::Give => self.begin_giving(),
-            Act::EndGiving => {
-                self.pop();
-                self.pop();
-                return self.end_handler();
-            }
-            Act::EndSteps => {
-                self.pop();
-                return self.end_handler();
-            }
             Act::EndHandler => return self.end_handler(),
             // Values.
             Act::Nil => self.constant(NIL, Constant::Nil),
@@ -209,7 +199,7 @@ impl Machine<'_, '_> {
             Act::List => {
                 self.open(Word::List);
                 self.core.take_integer(ITEMS + 1);
-                self.opens(Around::List(0), Next::Item);
+                self.opens(Around::List, Next::Item);
             }
             Act::Empty(word) => {
                 self.open(word);
@@ -263,14 +253,6 @@ impl Machine<'_, '_> {
                 self.open_cases(true);
                 self.goes_on(Next::CaseKey);
             }
-            Act::NextCase => {
-                self.count_case();
-                self.begin_text();
-            }
-            Act::NextPair => {
-                self.count_case();
-                self.goes_on(Next::CaseKey);
-            }
             Act::NilKey => self.constant_key(Constant::Nil),
             Act::BoolKey(truth) => self.constant_key(Constant::Bool(truth)),
             Act::NumberKey => self.begin_number(),
@@ -282,14 +264,12 @@ impl Machine<'_, '_> {
                 self.goes_on(Next::Value);
             }
             Act::Comma => {
-                match self.around() {
-                    Some(Around::Operands(left)) => self.replace(Around::Operands(left.saturating_sub(1))),
-                    Some(Around::List(count)) => self.replace(Around::List(count + 1)),
-                    _ => {}
+                if let Some(Around::Operands(left)) = self.around() {
+                    self.replace(Around::Operands(left.saturating_sub(1)));
                 }
                 self.goes_on(Next::Value);
             }
-            Act::EndFields | Act::EndList | Act::EndCases => {
+            Act::EndParts => {
                 self.core.end_open();
                 self.end();
             }
@@ -383,7 +363,7 @@ impl Machine<'_, '_> {
     fn begin_where(&mut self) -> bool {
         let Some(Around::For(names)) = self.around() else { return false };
         if self.place.next != Next::Passes {
-            self.begin_passes();
+            self.begin_block();
         }
         self.statement(Word::If);
         self.replace(Around::Where(names));
@@ -407,7 +387,8 @@ impl Machine<'_, '_> {
 
     fn leave_by(&mut self, word: Word, end: &'static str) {
         self.replace(Around::Leaving);
-        self.begin_leaving(word);
+        self.begin_block();
+        self.statement(word);
         if matches!(word, Word::Break | Word::Skip) {
             return self.end_leaving();
         }
@@ -463,7 +444,14 @@ impl Machine<'_, '_> {
 
     fn end_handler(&mut self) -> bool {
         let level = self.core.level();
-        let Some(Around::Handler { names, .. }) = self.pop() else { return false };
+        let names = loop {
+            match self.pop() {
+                Some(Around::Handler { names, .. }) => break names,
+                // Its steps, and the value that they give.
+                Some(_) => {}
+                None => return false,
+            }
+        };
         self.end_name_at(names);
         let ended = self.core.up_to(level.saturating_sub(2));
         self.after();
@@ -477,9 +465,7 @@ impl Machine<'_, '_> {
     }
 
     fn open_block(&mut self, kind: Kind, names: usize) {
-        // It may have no steps.
-        self.core.take_integer(0);
-        self.core.state.phase = Phase::Line;
+        self.begin_block();
         self.opens(Around::Block { kind, names }, Next::First);
     }
 
@@ -489,12 +475,12 @@ impl Machine<'_, '_> {
         let slot = self.core.block().slot;
         self.statement(Word::Ok);
         self.core.take_integer(slot.into());
-        self.begin_passes();
+        self.begin_block();
         self.core.up_to(level.saturating_sub(1)) && self.core.settle()
     }
 
-    /// Begins the passes of a loop, before what is beside their steps.
-    pub(super) fn begin_passes(&mut self) {
+    /// Begins the block of an unfinished header.
+    pub(super) fn begin_block(&mut self) {
         // It may have no steps.
         self.core.take_integer(0);
         self.core.state.phase = Phase::Line;
@@ -507,7 +493,7 @@ impl Machine<'_, '_> {
             if let Some(arm) = arm {
                 self.core.begin_line(level, arm);
             }
-            self.begin_passes();
+            self.begin_block();
             if arm.is_some() {
                 self.core.begin_line(level + 1, Word::Skip);
                 self.core.state.phase = Phase::Line;
@@ -519,13 +505,7 @@ impl Machine<'_, '_> {
 
     fn open_cases(&mut self, pairs: bool) {
         self.core.take_integer(ITEMS + 1);
-        self.replace(Around::Cases { count: 1, pairs });
-    }
-
-    fn count_case(&mut self) {
-        if let Some(Around::Cases { count, pairs }) = self.around() {
-            self.replace(Around::Cases { count: count + 1, pairs });
-        }
+        self.replace(Around::Cases { pairs });
     }
 
     fn constant_key(&mut self, key: Constant<'_>) {

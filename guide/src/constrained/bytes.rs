@@ -29,8 +29,7 @@ impl Bytes for Machine<'_, '_> {
 
     fn point(&self) -> Point {
         Point {
-            state: self.core.state,
-            lengths: self.core.lengths(),
+            core: self.core.point(),
             text: self.text.len(),
             arounds: self.arounds.len(),
             lists: self.lists.lengths(),
@@ -39,8 +38,7 @@ impl Bytes for Machine<'_, '_> {
     }
 
     fn back(&mut self, point: &Point) {
-        self.core.state = point.state;
-        self.core.cut(point.lengths);
+        self.core.back(&point.core);
         self.text.truncate(point.text);
         self.arounds.truncate(point.arounds);
         self.lists.cut(point.lists);
@@ -57,13 +55,24 @@ impl Bytes for Machine<'_, '_> {
     }
 
     fn byte(&mut self, byte: u8) -> bool {
+        let leads = self.leads(byte);
+        if let (Leads::Unknown, Lex::Number { start }) = (&leads, self.place.lex) {
+            return self.end_number(start) && self.byte(byte);
+        }
         self.text.push(byte);
-        match self.place.lex {
-            Lex::Choice { low, high, depth } => self.choose(low, high, depth, byte),
-            Lex::Text { start, inside } => self.in_text(start, inside, byte),
-            Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
-            Lex::Name { start, of } => self.in_name(start, of, byte),
-            Lex::Number { start } => self.in_number(start, byte),
+        match leads {
+            Leads::Nowhere => false,
+            Leads::On(lex) => {
+                self.place.lex = lex;
+                true
+            }
+            Leads::Act(act) => self.take(act),
+            Leads::Unknown => match self.place.lex {
+                Lex::Text { start, inside } => self.in_text(start, inside, byte),
+                Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
+                Lex::Name { start, of } => self.in_name(start, of, byte),
+                Lex::Choice { .. } | Lex::Number { .. } => false,
+            },
         }
     }
 

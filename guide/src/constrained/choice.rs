@@ -1,6 +1,6 @@
 //! A choice: bytes that may come next as a whole, and their effect, which `acts` brings about.
 
-use super::machine::Kind;
+use super::machine::{Kind, Next};
 use crate::automaton::offers::Words;
 use ilo_spec::node::Word;
 use std::sync::Arc;
@@ -49,6 +49,8 @@ impl From<String> for Bytes {
 /// The effect of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
+    /// Only another kind of choice is next.
+    Goes(Next),
     /// A step that begins with this word and ends with these bytes after its value.
     Step(Word, &'static str),
     Let,
@@ -98,7 +100,6 @@ pub(super) enum Act {
     HandlerExit(Word),
     /// A way out beside `if`, and the bytes that end its value.
     Leave(Word, &'static str),
-    In,
     Open(Kind),
     Else,
     Success,
@@ -109,9 +110,6 @@ pub(super) enum Act {
     /// The steps of a handler, and the value with which they continue.
     OpenHandler,
     Give,
-    EndGiving,
-    EndSteps,
-    NextStep,
     EndBlock,
     EndStep,
     EndBody,
@@ -142,22 +140,18 @@ pub(super) enum Act {
     Arguments,
     EndCall,
     Key(u32),
-    EndFields,
-    EndCases,
+    /// The end of a list, a record, arguments or cases.
+    EndParts,
     Set,
     Cases,
-    NextCase,
     /// Cases as pairs in a list, with their keys.
     Pairs,
-    NextPair,
     NilKey,
     BoolKey(bool),
     NumberKey,
     TextKey,
     Default,
-    Colon,
     Comma,
-    EndList,
     /// The end of the innermost open construct.
     End,
 }

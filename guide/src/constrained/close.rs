@@ -88,7 +88,7 @@ impl Machine<'_, '_> {
                 let blocks = self.blocks();
                 self.step_may_end(&blocks).then(|| choice("}", Act::EndStep))
             }
-            Next::Item => Some(choice("]", Act::EndList)),
+            Next::Item => Some(choice("]", Act::EndParts)),
             Next::Value
                 if self.core.state.phase == Phase::Operand
                     && !self.place.opens_step
@@ -113,12 +113,12 @@ impl Machine<'_, '_> {
             Around::Handler { end, .. } => choice(end, Act::EndHandler),
             Around::Operands(0) => choice("]}", Act::End),
             Around::Operands(_) => choice(",", Act::Comma),
-            Around::List(_) => choice("]", Act::EndList),
-            Around::Cases { pairs, .. } => choice(if pairs { "]]}" } else { "}}" }, Act::EndCases),
+            Around::List => choice("]", Act::EndParts),
+            Around::Cases { pairs } => choice(if pairs { "]]}" } else { "}}" }, Act::EndParts),
             Around::Fields { count, end, .. } => {
                 let frame = self.core.frame()?;
                 let may_end = self.core.missing(&frame).is_empty() && (count > 0 || frame.word == Word::Obj);
-                may_end.then(|| choice(end, Act::EndFields))?
+                may_end.then(|| choice(end, Act::EndParts))?
             }
             _ => return None,
         })
@@ -174,10 +174,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         | Act::EndBlock
         | Act::EndStep
         | Act::EndHandler
-        | Act::EndSteps
-        | Act::EndCases
-        | Act::EndFields
-        | Act::EndList
+        | Act::EndParts
         | Act::EndCall
         | Act::End
         | Act::Default

@@ -9,7 +9,7 @@ use super::views::{Begins, Sorted};
 use crate::automaton::close::EndKey;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::{NUMBER, alike};
-use crate::automaton::state::Phase;
+use crate::automaton::state::{NONE, Phase};
 use crate::automaton::texts::{Inside, Led, run};
 use crate::surface::{Bytes, Class, Groups, Growth, Surface};
 use crate::vocab::Vocab;
@@ -140,7 +140,7 @@ impl Surface for Machine<'_, '_> {
         Here {
             from: self.place.from,
             values: self.core.arena.values.len(),
-            arounds: self.arounds(),
+            arounds: self.arounds.len(),
             around: self.place.around,
             number: in_number || begins.number || begins.key,
             any_number,
@@ -150,7 +150,12 @@ impl Surface for Machine<'_, '_> {
 
     fn groups<'v>(&self, here: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
         let json = vocab.json();
-        let plain = |inside: Inside, slack: usize| (inside == Inside::Plain).then_some(slack);
+        let within = |mask, inside: Inside, slack: Option<usize>| Groups {
+            mask,
+            like: b"",
+            slack: slack.filter(|_| inside == Inside::Plain),
+            others: Some(vec![vocab.texts.closers(inside)]),
+        };
         Some(match self.place.lex {
             // After a plain token the end has the same length, except for a key that must differ from others,
             // and for a name that decides what is read.
@@ -160,24 +165,12 @@ impl Surface for Machine<'_, '_> {
                     _ if self.core.in_at().is_some() => most,
                     _ => 1,
                 };
-                let slack = plain(inside, slack);
-                Groups {
-                    mask: vocab.texts.plain(),
-                    like: b"",
-                    slack,
-                    others: Some(vec![vocab.texts.closers(inside)]),
-                }
+                within(vocab.texts.plain(), inside, Some(slack))
             }
             // A text that is nearly a reference needs one more byte. A `${` needs more.
             Lex::Bare { inside, dollar } => {
                 let more = if self.core.opens_in_at().is_some() { most } else { NAME };
-                let slack = plain(inside, more).filter(|_| !dollar);
-                Groups {
-                    mask: &json.stays,
-                    like: b"",
-                    slack,
-                    others: Some(vec![vocab.texts.closers(inside)]),
-                }
+                within(&json.stays, inside, (!dollar).then_some(more))
             }
             // A result that must be matched may have the name, twice, and four letters more.
             Lex::Name { .. } => {
@@ -219,7 +212,10 @@ impl Surface for Machine<'_, '_> {
     }
 
     fn key(&self, here: &Here, _: Option<usize>) -> Option<Self::Key> {
-        let around = self.innermost(here.arounds)?;
+        let around = self.place.around;
+        if around != NONE && around as usize >= here.arounds {
+            return None;
+        }
         Some((self.core.end_key(here.values)?, around, self.place.names.len()))
     }
 }

@@ -38,18 +38,13 @@ impl Machine<'_, '_> {
     fn may_leave_by(&mut self, word: Word) -> bool {
         let blocks = self.blocks();
         self.tried(|this| {
-            let fits = this.tried(|this| {
-                this.core.take_integer(0);
-                this.core.state.phase = Phase::Line;
-                let level = this.core.level();
-                this.core.line_words(level) & one(word) != 0
-            });
-            if !fits {
+            this.begin_block();
+            let level = this.core.level();
+            if this.core.line_words(level) & one(word) == 0 {
                 return false;
             }
-            this.begin_leaving(word);
+            this.statement(word);
             this.end_way(word);
-            let level = this.core.level();
             this.core.up_to(level.saturating_sub(1)) && (this.step_may_end(&blocks) || this.may_have_else())
         })
     }
@@ -68,9 +63,7 @@ impl Machine<'_, '_> {
     pub(super) fn handlers(&mut self) -> Vec<Choice> {
         let Some(Around::Call(slot)) = self.around() else { return Vec::new() };
         self.tried(|this| {
-            if this.core.state.phase == Phase::PairCount {
-                this.core.take_integer(0);
-            }
+            this.without_arguments();
             let level = this.core.level();
             if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
                 return Vec::new();
@@ -135,25 +128,19 @@ impl Machine<'_, '_> {
         let Some(Around::Handler { slot, .. }) = self.around() else { return false };
         let blocks = self.blocks();
         self.tried(|this| {
-            let fits = this.tried(|this| {
-                this.core.take_integer(1);
-                let level = this.core.level();
-                let bindable = word != Word::Let || this.core.bindable(slot);
-                bindable && this.core.line_words(level) & one(word) != 0
-            });
-            if !fits {
+            this.core.take_integer(1);
+            let level = this.core.level();
+            let bindable = word != Word::Let || this.core.bindable(slot);
+            if !bindable || this.core.line_words(level) & one(word) == 0 {
                 return false;
             }
-            this.begin_way(word);
+            this.take_way(word);
             // As if its value were complete.
             if word == Word::Let {
-                this.core.take_word(Word::Lit);
-                this.core.take_integer(NIL.into());
-                this.core.take_constant(Constant::Nil);
+                this.given(NIL, Constant::Nil);
             } else {
                 this.end_way(word);
             }
-            let level = this.core.level();
             this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
         })
     }
@@ -176,9 +163,7 @@ impl Machine<'_, '_> {
             && self.core.line_words(level) & one(Word::Let) != 0
             && self.tried(|this| {
                 this.begin_giving();
-                this.core.take_word(Word::Lit);
-                this.core.take_integer(NIL.into());
-                this.core.take_constant(Constant::Nil);
+                this.given(NIL, Constant::Nil);
                 this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around)
             })
     }
@@ -192,18 +177,9 @@ impl Machine<'_, '_> {
         self.opens(Around::Giving, Next::Value);
     }
 
-    /// Begins the branch of an `if` whose only statement is this one.
-    pub(super) fn begin_leaving(&mut self, word: Word) {
-        self.core.take_integer(0);
-        self.core.state.phase = Phase::Line;
-        self.statement(word);
-    }
-
     /// Begins the MATCH of the enclosing call.
     pub(super) fn begin_handler(&mut self) {
-        if self.core.state.phase == Phase::PairCount {
-            self.core.take_integer(0);
-        }
+        self.without_arguments();
         let Some(Around::Call(slot)) = self.pop() else { return };
         self.push(Around::Handler { slot, names: 0, end: "}}" });
         self.statement(Word::Match);
@@ -233,6 +209,10 @@ impl Machine<'_, '_> {
     /// Begins the only statement of a handler.
     pub(super) fn begin_way(&mut self, word: Word) {
         self.core.take_integer(1);
+        self.take_way(word);
+    }
+
+    fn take_way(&mut self, word: Word) {
         self.core.state.phase = Phase::Line;
         self.statement(word);
         if let (Word::Let, Some(Around::Handler { slot, .. })) = (word, self.around()) {

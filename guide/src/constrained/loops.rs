@@ -18,7 +18,7 @@ impl Machine<'_, '_> {
         self.core.take_integer(slot.into());
         self.core.take_word(Word::Range);
         self.given(NUMBER, Constant::Number(Number::Int(1)));
-        self.begin_passes();
+        self.begin_block();
         let block = self.core.block();
         // Without an end of a pass, the condition of `until` would have no place.
         let must_live = block.must_live || until;
@@ -27,7 +27,7 @@ impl Machine<'_, '_> {
     }
 
     /// Takes a constant as a value that is not written.
-    fn given(&mut self, kind: u8, constant: Constant<'_>) {
+    pub(super) fn given(&mut self, kind: u8, constant: Constant<'_>) {
         self.core.take_word(Word::Lit);
         self.core.take_integer(kind.into());
         self.core.take_constant(constant);
@@ -71,7 +71,7 @@ impl Machine<'_, '_> {
     /// Completes IF with a BREAK.
     fn break_if(&mut self) -> bool {
         let level = self.core.level();
-        self.begin_passes();
+        self.begin_block();
         self.core.begin_line(level + 1, Word::Break);
         self.core.state.phase = Phase::Line;
         self.core.up_to(level) && self.core.settle()
@@ -87,12 +87,12 @@ impl Machine<'_, '_> {
         let done = self.core.block_at(self.core.block().pending);
         let is_until = self.core.innermost_loop(&done).is_some_and(|of| of.until);
         self.core.begin_line(level, Word::Else);
-        self.begin_passes();
+        self.begin_block();
         let mut above = level + 1;
         if !is_until {
             self.core.begin_line(above, Word::If);
             self.given(BOOL, Constant::Bool(true));
-            self.begin_passes();
+            self.begin_block();
             above += 1;
         }
         self.core.begin_line(above, Word::Fail);
@@ -131,11 +131,16 @@ impl Machine<'_, '_> {
         self.opens(Around::Ends("}"), Next::Value);
     }
 
-    /// Begins the steps of `then` beside a call, which are steps of the block that has the call.
-    pub(super) fn begin_then(&mut self) {
+    /// Completes a call that has no arguments.
+    pub(super) fn without_arguments(&mut self) {
         if self.core.state.phase == Phase::PairCount {
             self.core.take_integer(0);
         }
+    }
+
+    /// Begins the steps of `then` beside a call, which are steps of the block that has the call.
+    pub(super) fn begin_then(&mut self) {
+        self.without_arguments();
         self.core.state.phase = Phase::Line;
         self.pop();
         self.pop();

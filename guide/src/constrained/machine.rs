@@ -6,7 +6,7 @@ use super::memo::Memo;
 use super::paths::Path;
 use super::views::{Sorted, View};
 use crate::automaton::offers::Words;
-use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
+use crate::automaton::state::{Core, CorePoint, NONE, Phase, add};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use crate::surface::Bytes;
@@ -133,8 +133,7 @@ pub(super) enum Around {
     Wrapped,
     /// An operator with this number of operands to come.
     Operands(usize),
-    /// A list with this number of items.
-    List(u32),
+    List,
     /// A record with this many of this many pairs.
     Fields {
         count: u32,
@@ -156,9 +155,8 @@ pub(super) enum Around {
     Merge,
     /// The operand of `match`.
     Subject,
-    /// This number of cases, in a record or as pairs in a list.
+    /// Cases, in a record or as pairs in a list.
     Cases {
-        count: u32,
         pairs: bool,
     },
     /// The branch of an `if` that is a way out beside it.
@@ -226,8 +224,7 @@ pub struct Machine<'s, 'c> {
 /// A position to return to.
 #[derive(Clone)]
 pub struct Point {
-    pub(super) state: State,
-    pub(super) lengths: Lengths,
+    pub(super) core: CorePoint,
     pub(super) text: usize,
     pub(super) arounds: usize,
     pub(super) lists: choices::Lengths,
@@ -265,13 +262,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Goes back, but keeps the choices that were listed since.
-    pub(super) fn back_but_lists(&mut self, point: &Point) {
-        let lists = core::mem::take(&mut self.lists);
-        self.back(point);
-        self.lists = lists;
-    }
-
     /// Removes the choices of earlier positions if there are many. Only marks return to those.
     pub(super) fn forget_choices(&mut self) {
         if !self.lists.are_many() && !self.memo.is_full(self.text.len()) {
@@ -291,17 +281,6 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// The innermost open construct.
     pub(super) fn around(&self) -> Option<Around> {
         self.arounds.get(self.place.around as usize).map(|it| it.0)
-    }
-
-    /// The number of constructs that were opened, and the position of the innermost one if it was among the
-    /// first of them.
-    pub(super) fn arounds(&self) -> usize {
-        self.arounds.len()
-    }
-
-    pub(super) fn innermost(&self, first: usize) -> Option<u32> {
-        let around = self.place.around;
-        Some(around).filter(|&around| around == NONE || (around as usize) < first)
     }
 
     /// Opens a construct.
@@ -366,17 +345,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
     }
 
-    pub(super) fn choose(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> bool {
-        match self.narrow(low, high, depth, byte) {
-            Leads::Nowhere | Leads::Unknown => false,
-            Leads::Act(act) => self.take(act),
-            Leads::On(lex) => {
-                self.place.lex = lex;
-                true
-            }
-        }
-    }
-
     /// The effect of a byte, if it is known without trying.
     pub(super) fn leads(&mut self, byte: u8) -> Leads {
         match self.place.lex {
@@ -431,17 +399,6 @@ impl<'s, 'c> Machine<'s, 'c> {
         } else {
             self.after();
         }
-    }
-
-    pub(super) fn in_number(&mut self, start: usize, byte: u8) -> bool {
-        if !matches!(byte, b',' | b']' | b'}') {
-            return self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
-        }
-        self.text.pop();
-        let whole = self.end_number(start);
-        self.text.push(byte);
-        let Lex::Choice { low, high, depth } = self.place.lex else { return false };
-        whole && self.choose(low, high, depth, byte)
     }
 
     /// Completes the number at the end of the text.

@@ -26,10 +26,9 @@ impl Machine<'_, '_> {
     /// Sets the tokens that may come next, and clears all others.
     pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.place.lex {
-            Lex::Text { start, inside }
-                if self.text.len() - start + vocab.longest < ROOM && self.core.format().is_none() =>
-            {
-                self.fill_text(vocab, start, inside, bits);
+            Lex::Text { start, inside } => {
+                let has_room = self.text.len() - start + vocab.longest < ROOM;
+                self.fill_in_text(vocab, (start, inside), has_room, bits);
             }
             Lex::Bare { inside, dollar } if self.written_text().len() + vocab.longest < ROOM => {
                 self.fill_bare(vocab, inside, dollar, bits);
@@ -37,7 +36,7 @@ impl Machine<'_, '_> {
             Lex::Name { start, of } => self.fill_name(vocab, start, of, bits),
             Lex::Number { start } => self.fill_number(vocab, start, bits),
             Lex::Choice { depth: 0, .. } => self.fill_first(vocab, bits),
-            Lex::Text { .. } | Lex::Bare { .. } => {
+            Lex::Bare { .. } => {
                 bits.fill(0);
                 self.walk_from(vocab, vocab.all(), ANY, 0, bits);
             }

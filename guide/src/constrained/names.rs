@@ -7,7 +7,6 @@ use crate::automaton::steps::Constant;
 use crate::tokens::letters;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
-use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 use std::sync::Arc;
 
@@ -130,9 +129,7 @@ impl Machine<'_, '_> {
             }
             Binds::Index => {
                 self.core.take_integer(slot.into());
-                self.core.take_word(Word::Lit);
-                self.core.take_integer(NUMBER.into());
-                self.core.take_constant(Constant::Number(Number::Int(0)));
+                self.given(NUMBER, Constant::Number(Number::Int(0)));
                 self.goes_on(Next::Passes);
             }
             Binds::Part => {}

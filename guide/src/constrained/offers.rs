@@ -54,7 +54,7 @@ impl Machine<'_, '_> {
             Next::Match => {
                 vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
             }
-            Next::In => vec![choice(",\"in\":", Act::In)],
+            Next::In => vec![choice(",\"in\":", Act::Goes(Next::Value))],
             Next::Passes => {
                 vec![choice(",\"where\":", Act::Where), choice(",\"yield\":[", Act::Passes)]
             }
@@ -62,8 +62,8 @@ impl Machine<'_, '_> {
             Next::Arguments => self.arguments(),
             Next::CaseKey => self.case_keys(),
             Next::Colon => match self.around() {
-                Some(Around::Cases { pairs: true, .. }) => vec![choice(",", Act::Colon)],
-                _ => vec![choice(":", Act::Colon)],
+                Some(Around::Cases { pairs: true, .. }) => vec![choice(",", Act::Goes(Next::Value))],
+                _ => vec![choice(":", Act::Goes(Next::Value))],
             },
             Next::Hole => self.holes(),
             Next::Tool | Next::Key | Next::Field | Next::HoleField | Next::Value | Next::Item | Next::End => {
@@ -131,7 +131,7 @@ impl Machine<'_, '_> {
     fn behind_step(&mut self) -> Vec<Choice> {
         let mut found = Vec::new();
         if self.step_words() != 0 {
-            found.push(choice(",", Act::NextStep));
+            found.push(choice(",", Act::Goes(Next::Step)));
         }
         found.extend(self.end_of_block());
         found
@@ -142,7 +142,7 @@ impl Machine<'_, '_> {
         let blocks = self.blocks();
         self.may_end(&blocks).then(|| match blocks.last() {
             None => choice("]}", Act::EndBody),
-            Some(Kind::Handler) => choice("]}}", Act::EndSteps),
+            Some(Kind::Handler) => choice("]}}", Act::EndHandler),
             Some(Kind::Caught) => choice("]}", Act::EndBlock),
             Some(Kind::Until) => choice("],\"until\":", Act::UntilWhat),
             Some(_) => choice("]", Act::EndBlock),
@@ -228,38 +228,38 @@ impl Machine<'_, '_> {
         if words & !own.into_iter().fold(0, |own, word| own | one(word)) != 0 {
             found.push(choice(",\"expr\":", Act::BoundExpr));
         }
-        if words & one(Word::Call) != 0 {
-            found.push(choice(",\"call\":", Act::BoundCall));
-        }
-        if words & one(Word::Append) != 0 && self.may_push() {
-            found.push(choice(",\"push\":", Act::Push));
-        }
-        if words & one(Word::Merge) != 0 && self.may_merge() {
-            found.push(choice(",\"merge\":", Act::Merge));
-        }
-        if words & one(Word::MatchMap) != 0 {
-            found.push(choice(",\"match\":", Act::MatchMap));
-        }
-        if words & one(Word::If) != 0 {
-            found.push(choice(",\"if\":", Act::If));
-        }
-        if words & one(Word::For) != 0 && self.new_slot(Binds::Let).is_some() {
-            found.push(choice(",\"for\":\"", Act::For));
-        }
-        if words & one(Word::Try) != 0 && self.new_slot(Binds::Failure).is_some() {
-            found.push(choice(",\"try\":[", Act::Try));
+        let parts = [
+            (Word::Call, ",\"call\":", Act::BoundCall),
+            (Word::Append, ",\"push\":", Act::Push),
+            (Word::Merge, ",\"merge\":", Act::Merge),
+            (Word::MatchMap, ",\"match\":", Act::MatchMap),
+            (Word::If, ",\"if\":", Act::If),
+            (Word::For, ",\"for\":\"", Act::For),
+            (Word::Try, ",\"try\":[", Act::Try),
+        ];
+        for (_, bytes, act) in parts.into_iter().filter(|it| words & one(it.0) != 0) {
+            let fits = match act {
+                Act::Push => self.may_push(),
+                Act::Merge => self.may_merge(),
+                Act::For => self.new_slot(Binds::Let).is_some(),
+                Act::Try => self.new_slot(Binds::Failure).is_some(),
+                _ => true,
+            };
+            found.extend(fits.then(|| choice(bytes, act)));
         }
         found
     }
 
     fn behind_value(&mut self) -> Vec<Choice> {
         let mut found: Vec<Choice> = self.soonest_behind_value().into_iter().collect();
+        // The parts for which a list or cases have room.
+        let left = self.core.frame().map_or(0, |frame| frame.left);
         match self.around() {
             Some(Around::Call(_)) => {
                 found.push(choice(",\"then\":[", Act::Then));
                 found.extend(self.handlers());
             }
-            Some(Around::List(count)) if count + 1 < ITEMS => found.push(choice(",", Act::Comma)),
+            Some(Around::List) if left > 1 => found.push(choice(",", Act::Comma)),
             Some(Around::If) => {
                 found.push(choice(",\"then\":[", Act::Open(Kind::Then)));
                 found.extend(self.leaves());
@@ -268,7 +268,7 @@ impl Machine<'_, '_> {
                 found.push(choice(",\"yield\":[", Act::Open(Kind::Pass)));
                 found.push(choice(",\"where\":", Act::Where));
                 let has_slot = self.tried(|this| {
-                    this.begin_passes();
+                    this.begin_block();
                     this.new_slot(Binds::Index).is_some()
                 });
                 found.extend(has_slot.then(|| choice(",\"index\":\"", Act::Index)));
@@ -279,7 +279,7 @@ impl Machine<'_, '_> {
                 found.push(choice(",\"do\":[", open));
                 found.extend(MOST_PASSES.map(|most| choice(format!(",\"max\":{most},\"do\":["), open)));
             }
-            Some(Around::Giving) => found.push(choice("}]}}", Act::EndGiving)),
+            Some(Around::Giving) => found.push(choice("}]}}", Act::EndHandler)),
             Some(Around::Until) => found.push(choice("}", Act::EndUntil)),
             Some(Around::Merge) => found.push(choice(",\"set\":{", Act::Set)),
             Some(Around::Subject) => {
@@ -292,16 +292,16 @@ impl Machine<'_, '_> {
                     found.push(choice(",\"cases\":{\"", Act::Cases));
                 }
             }
-            Some(Around::Cases { count, pairs: false }) => {
+            Some(Around::Cases { pairs: false }) => {
                 found.push(choice("},\"default\":", Act::Default));
-                if count + 1 < ITEMS {
-                    found.push(choice(",\"", Act::NextCase));
+                if left > 2 {
+                    found.push(choice(",\"", Act::TextKey));
                 }
             }
-            Some(Around::Cases { count, pairs: true }) => {
+            Some(Around::Cases { pairs: true }) => {
                 found.push(choice("]],\"default\":", Act::Default));
-                if count + 1 < ITEMS && self.core.constants() != 0 {
-                    found.push(choice("],[", Act::NextPair));
+                if left > 2 && self.core.constants() != 0 {
+                    found.push(choice("],[", Act::Goes(Next::CaseKey)));
                 }
             }
             _ => {}
@@ -374,7 +374,7 @@ impl Machine<'_, '_> {
         // An empty list is left out, but not an empty record.
         let may_end = |none: bool| missing.is_empty() && (count > 0 || frame.word == Word::Obj || none);
         if room == 0 {
-            let end = may_end(true).then(|| choice(end, Act::EndFields));
+            let end = may_end(true).then(|| choice(end, Act::EndParts));
             return self.lists.add(end);
         }
         let session = self.core.session;

@@ -89,9 +89,7 @@ impl Machine<'_, '_> {
     }
 
     fn take_key(&mut self, key: &str) {
-        self.core.take_word(Word::Lit);
-        self.core.take_integer(TEXT.into());
-        self.core.take_constant(Constant::Text(key));
+        self.given(TEXT, Constant::Text(key));
     }
 
     /// Begins the value that is appended to the part.

@@ -211,7 +211,9 @@ impl Machine<'_, '_> {
         let point = self.point();
         self.begin_template();
         let found = self.fields(self.place.path, true);
-        self.back_but_lists(&point);
+        let lists = core::mem::take(&mut self.lists);
+        self.back(&point);
+        self.lists = lists;
         found
     }
 

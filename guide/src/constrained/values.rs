@@ -11,13 +11,11 @@ use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::want::{ANY, WantId};
-use ilo_asm::ast::{Binary, Unary};
 use ilo_asm::catalog::Shape;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
 use ilo_spec::json::quoted;
-use ilo_spec::node::{TABLE, Word};
-use ilo_spec::pure::Pure;
+use ilo_spec::node::Word;
 use std::sync::LazyLock;
 
 /// A set of beginnings of values, as bits by their place in the order of their bytes.
@@ -49,7 +47,7 @@ const OTHERS: [(&str, Act); 14] = [
     ("false", Act::Bool(false)),
     ("[", Act::List),
     ("[]", Act::Empty(Word::List)),
-    ("]", Act::EndList),
+    ("]", Act::EndParts),
     ("{\"obj\":{", Act::Record),
     ("{\"obj\":{}}", Act::Empty(Word::Obj)),
     ("{\"merge\":", Act::Merge),
@@ -59,8 +57,8 @@ const OTHERS: [(&str, Act); 14] = [
 ];
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling), Act::Operator(word_of(it)?)));
-    let mut all: Vec<(String, Act)> = OPERATORS.iter().filter_map(operation).collect();
+    let operation = |it: &Operator| (format!("{{\"{}\":[", it.spelling), Act::Operator(word_of(it)));
+    let mut all: Vec<(String, Act)> = OPERATORS.iter().map(operation).collect();
     all.extend(OTHERS.map(|it| (it.0.to_owned(), it.1)));
     all.extend(DIGITS.map(|digit| (digit.to_owned(), Act::Number)));
     sort_by(&mut all, |a, b| a.0.cmp(&b.0));
@@ -84,7 +82,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 /// The words of the operators that are operators only where something is computed.
 static COMPUTED_ONLY: LazyLock<Words> = LazyLock::new(|| {
     let rows = OPERATORS.iter().filter(|row| !row.is_everywhere());
-    rows.filter_map(word_of).fold(0, |all, word| all | one(word))
+    rows.map(word_of).fold(0, |all, word| all | one(word))
 });
 
 fn bit(place: usize) -> Set {
@@ -96,18 +94,12 @@ fn of(act: Act) -> Set {
     KNOWN.others.iter().find(|it| it.0 == act).map_or(0, |it| it.1)
 }
 
-fn word_of(operator: &Operator) -> Option<Word> {
-    let unary = |it: Unary| it.word();
-    let binary = |it: Binary| it.word();
+fn word_of(operator: &Operator) -> Word {
     match operator.makes {
-        Makes::Unary(it) => Some(unary(it)),
-        Makes::Binary(it) => Some(binary(it)),
-        Makes::Apply(it) => word_of_pure(it),
+        Makes::Unary(it) => it.word(),
+        Makes::Binary(it) => it.word(),
+        Makes::Apply(it) => Word::of_pure(it),
     }
-}
-
-fn word_of_pure(function: Pure) -> Option<Word> {
-    TABLE.iter().find(|row| row.pure == Some(function)).map(|row| row.word)
 }
 
 impl Sorted<'static> for Values {
@@ -194,21 +186,14 @@ impl Machine<'_, '_> {
             let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
             more.extend(self.references(words, "\"").into_iter().map(quoted));
         }
-        if has(Word::Merge) && !is_bound && self.may_merge() {
-            set |= of(Act::Merge);
-        }
-        if has(Word::MatchMap) && !is_bound {
-            set |= of(Act::MatchMap);
-        }
-        if has(Word::Call) {
-            set |= of(Act::Nested);
-        }
-        if wraps {
-            set |= of(Act::Wrapped);
-        }
-        if in_list {
-            set |= of(Act::EndList);
-        }
+        let others = [
+            (has(Word::Merge) && !is_bound && self.may_merge(), Act::Merge),
+            (has(Word::MatchMap) && !is_bound, Act::MatchMap),
+            (has(Word::Call), Act::Nested),
+            (wraps, Act::Wrapped),
+            (in_list, Act::EndParts),
+        ];
+        set |= others.into_iter().filter(|it| it.0).fold(0, |set, it| set | of(it.1));
         let values = Values { set, words };
         if more.is_empty() {
             return Choices::Values(values);

@@ -183,7 +183,7 @@ impl<'a> Sorted<'a> for Named<'a> {
         if !name.is_none_or(|name| self.has(place, name)) {
             return None;
         }
-        Some((self.text(place)?, name.map_or(Act::EndFields, |name| self.of.act(name))))
+        Some((self.text(place)?, name.map_or(Act::EndParts, |name| self.of.act(name))))
     }
 
     fn text(self, place: usize) -> Option<&'a str> {

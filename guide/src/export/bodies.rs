@@ -1,6 +1,6 @@
 //! The rules of statements and blocks: one set for each level, since a grammar cannot count blanks.
 
-use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
+use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
 use super::values::Values;
 use crate::automaton::session::Session;
 use ilo_asm::types::Inferred;
@@ -10,16 +10,11 @@ use ilo_spec::pure::Kinds;
 /// The grammar of the bodies of a session's programs, with this number of levels of blocks.
 pub(super) fn rules(session: &Session<'_>, depth: u8) -> Rules {
     let mut values = Values { session, rules: Rules::default() };
-    values.rules.begin("root");
-    values.rules.end("root", vec![vec![rule("block0")]]);
+    values.define("root", |_| vec![vec![rule("block0")]]);
     for level in 0..=depth {
         values.level(level, depth);
     }
     values.rules
-}
-
-fn word(word: Word) -> Item {
-    text(word.mnemonic())
 }
 
 /// A line of a level.
@@ -43,15 +38,10 @@ fn block(name: &str, level: u8) -> [Sequence; 2] {
 impl Values<'_, '_> {
     fn level(&mut self, level: u8, depth: u8) {
         let (block, step, last) = (format!("block{level}"), format!("step{level}"), format!("last{level}"));
-        self.rules.begin(&block);
         let more = vec![rule(&step), rule(&block)];
-        self.rules.end(&block, vec![more, vec![rule(&step)], vec![rule(&last)]]);
-        self.rules.begin(&step);
-        let steps = self.steps(level, depth);
-        self.rules.end(&step, steps);
-        self.rules.begin(&last);
-        let last_steps = self.last_steps(level);
-        self.rules.end(&last, last_steps);
+        self.define(&block, |_| vec![more, vec![rule(&step)], vec![rule(&last)]]);
+        self.define(&step, |values| values.steps(level, depth));
+        self.define(&last, |values| values.last_steps(level));
     }
 
     /// Statements that others may follow.
@@ -69,12 +59,10 @@ impl Values<'_, '_> {
         }
         if level < depth {
             let name = format!("control{level}");
-            self.rules.begin(&name);
-            let controls = self.controls(level, depth);
-            self.rules.end(&name, controls);
-            let bound = spaced([word(Word::Let), slot, rule(&name)]);
+            let control = self.define(&name, |values| values.controls(level, depth));
+            let bound = spaced([word(Word::Let), slot, control.clone()]);
             choices.push([indent(level), bound].concat());
-            choices.push([indent(level), vec![rule(&name)]].concat());
+            choices.push([indent(level), vec![control]].concat());
         }
         choices
     }

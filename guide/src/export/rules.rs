@@ -1,5 +1,6 @@
 //! The rules of a grammar, independent of a syntax.
 
+use ilo_spec::node::Word;
 use std::collections::HashMap;
 
 /// An item of a rule.
@@ -77,9 +78,7 @@ impl Rules {
         self.by_choices.insert(choices, name.clone());
         Item::Rule(name)
     }
-}
 
-impl Rules {
     /// This number of items, with a blank before each: a rule for each number, which uses the previous one.
     pub(super) fn repeated(&mut self, items: &[Item], count: usize) -> Sequence {
         let mut sequence = Vec::new();
@@ -111,4 +110,9 @@ pub(super) fn text(text: impl Into<String>) -> Item {
 /// A rule as an item.
 pub(super) fn rule(name: &str) -> Item {
     Item::Rule(name.to_owned())
+}
+
+/// The mnemonic of a word as an item.
+pub(super) fn word(word: Word) -> Item {
+    text(word.mnemonic())
 }

@@ -2,11 +2,12 @@
 //! an argument with further restrictions.
 
 use super::ITEMS;
-use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
+use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
 use crate::automaton::session::{Callee, Numbered, Parameter, Session};
-use ilo_asm::catalog::{Field, Shape};
+use ilo_asm::catalog::Shape;
 use ilo_asm::rules::{self as facts, Demand, Gives};
 use ilo_asm::types::Inferred;
+use ilo_spec::json::quoted;
 use ilo_spec::node::{Place, Row, Shape as Operand, TABLE, Word};
 use ilo_spec::pure::Kinds;
 
@@ -59,58 +60,32 @@ fn name(prefix: &str, kinds: Kinds) -> String {
     prefix.to_owned() + &names.map(|(_, name)| *name).collect::<String>()
 }
 
-fn word(word: Word) -> Item {
-    text(word.mnemonic())
-}
-
 fn literal(kind: &str, constant: Item) -> Sequence {
     spaced([word(Word::Lit), text(kind), constant])
 }
 
 impl Values<'_, '_> {
+    /// The rule with a name, which is made when it is first needed.
+    pub(super) fn define(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Vec<Sequence>) -> Item {
+        if self.rules.begin(name) {
+            let choices = make(self);
+            self.rules.end(name, choices);
+        }
+        rule(name)
+    }
+
     /// Any expression whose value may be of these kinds.
     pub(super) fn expression(&mut self, kinds: Kinds) -> Item {
-        let name = name("e", kinds);
-        if self.rules.begin(&name) {
-            let mut choices = vec![vec![self.computed(kinds)]];
-            if kinds.meets(Kinds::TEXT) {
-                choices.push(literal("0", Item::Token(Token::Text)));
-            }
-            if kinds.meets(Kinds::NUMBER) {
-                choices.push(literal("1", Item::Token(Token::Number)));
-            }
-            if kinds.meets(Kinds::NIL) {
-                choices.push(literal("2", text("nil")));
-            }
-            if kinds.meets(Kinds::BOOL) {
-                choices.push(literal("3", text("true")));
-                choices.push(literal("3", text("false")));
-            }
-            if kinds.meets(Kinds::LIST) {
-                let any = self.expression(Kinds::ANY);
-                choices.push(self.list(&any));
-            }
-            if kinds.meets(Kinds::RECORD) {
-                choices.push(self.record());
-            }
-            self.rules.end(&name, choices);
-        }
-        Item::Rule(name)
+        self.define(&name("e", kinds), |values| values.choices(kinds, Shape::ANY, 0))
     }
 
     /// An expression that is not a constant and builds no list or record.
     fn computed(&mut self, kinds: Kinds) -> Item {
-        let name = name("c", kinds);
-        if self.rules.begin(&name) {
-            let mut choices = Vec::new();
-            for row in TABLE.iter().filter(|row| row.place == Place::Expression) {
-                if kinds_given(row).meets(kinds) {
-                    choices.extend(self.of_word(row, kinds));
-                }
-            }
-            self.rules.end(&name, choices);
-        }
-        Item::Rule(name)
+        self.define(&name("c", kinds), |values| {
+            let rows = TABLE.iter().filter(|row| row.place == Place::Expression);
+            let fit = rows.filter(|row| kinds_given(row).meets(kinds));
+            fit.filter_map(|row| values.of_word(row, kinds)).collect()
+        })
     }
 
     fn of_word(&mut self, row: &Row, kinds: Kinds) -> Option<Sequence> {
@@ -159,49 +134,41 @@ impl Values<'_, '_> {
     /// The operand from which FIELD reads.
     fn path(&mut self) -> Option<Item> {
         let field = self.field()?;
-        if self.rules.begin("path") {
-            let indexed = self.expression(Kinds::LIST.or(Kinds::RECORD));
-            let index = self.expression(Kinds::NUMBER.or(Kinds::TEXT));
-            let choices = vec![
+        Some(self.define("path", |values| {
+            let indexed = values.expression(Kinds::LIST.or(Kinds::RECORD));
+            let index = values.expression(Kinds::NUMBER.or(Kinds::TEXT));
+            vec![
                 vec![Item::Token(Token::Slot)],
                 spaced([word(Word::Field), rule("path"), field]),
                 spaced([word(Word::At), indexed, index]),
-            ];
-            self.rules.end("path", choices);
-        }
-        Some(rule("path"))
+            ]
+        }))
     }
 
     /// The number of a field.
     fn field(&mut self) -> Option<Item> {
         let named = &self.session.named;
-        if !named.is_empty() && self.rules.begin("field") {
-            let choices = named.iter().map(|number| vec![text(number.to_string())]).collect();
-            self.rules.end("field", choices);
-        }
-        (!named.is_empty()).then(|| rule("field"))
+        let numbers = || named.iter().map(|number| vec![text(number.to_string())]).collect();
+        (!named.is_empty()).then(|| self.define("field", |_| numbers()))
     }
 
-    /// A word, a count and this number of items.
-    fn counted(&mut self, head: Word, item: &[Item]) -> Vec<Sequence> {
-        let mut of = |count: usize| {
-            let head = spaced([word(head), text(count.to_string())]);
-            [head, self.rules.repeated(item, count)].concat()
-        };
-        (0..=ITEMS).map(&mut of).collect()
+    /// What precedes a number of items, and these.
+    fn counted(&mut self, item: Option<Sequence>, head: impl Fn(Item) -> Sequence) -> Vec<Sequence> {
+        let most = if item.is_some() { ITEMS } else { 0 };
+        let item = item.unwrap_or_default();
+        let of = |count: usize| [head(text(count.to_string())), self.rules.repeated(&item, count)].concat();
+        (0..=most).map(of).collect()
     }
 
-    fn list(&mut self, item: &Item) -> Sequence {
-        let choices = self.counted(Word::List, core::slice::from_ref(item));
+    fn list(&mut self, item: Item) -> Sequence {
+        let choices = self.counted(Some(vec![item]), |count| spaced([word(Word::List), count]));
         vec![self.rules.of("list", choices)]
     }
 
     /// A record of any fields.
     fn record(&mut self) -> Sequence {
-        let choices = match self.pair() {
-            Some(pair) => self.counted(Word::Obj, &pair),
-            None => vec![spaced([word(Word::Obj), text("0")])],
-        };
+        let pair = self.pair();
+        let choices = self.counted(pair, |count| spaced([word(Word::Obj), count]));
         vec![self.rules.of("record", choices)]
     }
 
@@ -213,27 +180,18 @@ impl Values<'_, '_> {
 
     /// MERGE with its count.
     fn merge(&mut self) -> Item {
-        self.merges("merge", |count| Some(text(count.to_string())))
+        self.define("merge", |values| {
+            let (base, pair) = (values.expression(Kinds::RECORD), values.pair());
+            values.counted(pair, |count| spaced([word(Word::Merge), count, base.clone()]))
+        })
     }
 
     /// MERGE without a count, which takes all pairs that follow.
     fn open_merge(&mut self) -> Item {
-        self.merges("open", |_| None)
-    }
-
-    fn merges(&mut self, name: &str, head: impl Fn(usize) -> Option<Item>) -> Item {
-        if self.rules.begin(name) {
-            let base = self.expression(Kinds::RECORD);
-            let most = if self.session.named.is_empty() { 0 } else { ITEMS };
-            let pair = self.pair().unwrap_or_default();
-            let mut of = |count: usize| {
-                let head = [word(Word::Merge)].into_iter().chain(head(count)).chain([base.clone()]);
-                [spaced(head), self.rules.repeated(&pair, count)].concat()
-            };
-            let choices = (0..=most).map(&mut of).collect();
-            self.rules.end(name, choices);
-        }
-        rule(name)
+        self.define("open", |values| {
+            let (base, pair) = (values.expression(Kinds::RECORD), values.pair());
+            values.counted(pair, |_| spaced([word(Word::Merge), base.clone()]))
+        })
     }
 
     /// An expression that ends a line, so that a MERGE needs no count.
@@ -266,77 +224,80 @@ impl Values<'_, '_> {
 
     /// A call whose answer may be of these kinds; `None` if there is none.
     pub(super) fn call(&mut self, kinds: Kinds) -> Option<Item> {
-        let name = name("call", kinds);
         let tools = self.session.tools.iter().enumerate();
         let fits = |tool: &Numbered<'_>| tool.output.ty.kinds().meets(kinds);
         let called: Vec<usize> = tools
             .filter(|(_, tool)| tool.callee.is_some() && tool.depth.is_some() && fits(tool))
             .map(|it| it.0)
             .collect();
-        if called.is_empty() {
-            return None;
-        }
-        if self.rules.begin(&name) {
-            let choices =
-                called.into_iter().map(|number| vec![word(Word::Call), text(" "), self.tool(number)]);
-            let choices = choices.collect();
-            self.rules.end(&name, choices);
-        }
-        Some(Item::Rule(name))
+        let call = |values: &mut Self, number| vec![word(Word::Call), text(" "), values.tool(number)];
+        (!called.is_empty()).then(|| {
+            self.define(&name("call", kinds), |values| {
+                called.into_iter().map(|number| call(values, number)).collect()
+            })
+        })
     }
 
     /// The number of a tool and its arguments.
     fn tool(&mut self, number: usize) -> Item {
-        let name = format!("tool{number}");
-        if self.rules.begin(&name) {
-            let session = self.session;
-            let callee = session.tools.get(number).and_then(|tool| tool.callee.as_ref());
+        self.define(&format!("tool{number}"), |values| {
+            let callee = values.session.tools.get(number).and_then(|tool| tool.callee.as_ref());
             let pairs = match callee {
                 Some(Callee::Function { parameters, .. }) => {
-                    let (required, optional): (Vec<_>, Vec<_>) =
-                        parameters.iter().partition(|parameter| parameter.required);
-                    let mut pair = |parameter: &&Parameter| {
-                        let value = self.expression(parameter.given.kinds());
-                        spaced([self.number_of(&parameter.name), value])
-                    };
-                    let required: Vec<Sequence> = required.iter().map(&mut pair).collect();
-                    let others: Vec<Sequence> = optional.iter().map(&mut pair).collect();
-                    let most = others.len();
-                    let other = (most > 0).then(|| self.rules.of("other", others));
-                    counted_pairs(&mut self.rules, &required, most, other.as_ref())
+                    let value = |it: &Parameter| values.expression(it.given.kinds());
+                    let found: Vec<Item> = parameters.iter().map(value).collect();
+                    let named = parameters.iter().zip(found);
+                    let fields = named.map(|(it, value)| (it.name.as_str(), it.required, value));
+                    values.counted_pairs(fields, false)
                 }
-                Some(Callee::Tool(tool)) => self.pairs(tool.input(), 0),
+                Some(Callee::Tool(tool)) => values.pairs(tool.input(), 0),
                 None => Vec::new(),
             };
-            let choices =
-                pairs.into_iter().map(|rest| [vec![text(number.to_string()), text(" ")], rest].concat());
-            let choices = choices.collect();
-            self.rules.end(&name, choices);
-        }
-        Item::Rule(name)
+            let head = vec![text(number.to_string()), text(" ")];
+            pairs.into_iter().map(|rest| [head.clone(), rest].concat()).collect()
+        })
     }
 
-    fn number_of(&self, field: &str) -> Item {
-        text(self.session.field_numbers.get(field).map(ToString::to_string).unwrap_or_default())
-    }
-
-    /// The count of a record's fields and each of them: the required ones in their order, then others.
+    /// The count of a record's fields and each of them.
     fn pairs(&mut self, shape: Shape<'_>, depth: u8) -> Vec<Sequence> {
-        let numbered = |field: &Field<'_>| self.session.field_numbers.contains_key(field.name);
-        let (required, optional): (Vec<_>, Vec<_>) =
-            shape.fields().filter(numbered).partition(|field| field.required);
-        let mut pair = |field: &Field<'_>| {
-            let value = self.value(field.shape, depth + 1);
-            spaced([self.number_of(field.name), value])
-        };
-        let required: Vec<Sequence> = required.iter().map(&mut pair).collect();
-        let mut others: Vec<Sequence> = optional.iter().map(&mut pair).collect();
-        let most = if shape.is_open() { ITEMS } else { others.len().min(ITEMS) };
-        if shape.is_open() {
-            others.extend(self.pair());
+        let numbers = &self.session.field_numbers;
+        let fields = || shape.fields().filter(|field| numbers.contains_key(field.name));
+        let values: Vec<Item> = fields().map(|field| self.value(field.shape, depth + 1)).collect();
+        let fields = fields().zip(values).map(|(field, value)| (field.name, field.required, value));
+        self.counted_pairs(fields, shape.is_open())
+    }
+
+    /// The count of some pairs and each of them: the required ones in their order, then others. Each has a
+    /// name, whether it is required, and a value.
+    fn counted_pairs<'n>(
+        &mut self,
+        fields: impl Iterator<Item = (&'n str, bool, Item)>,
+        is_open: bool,
+    ) -> Vec<Sequence> {
+        let (mut head, mut others) = (Vec::new(), Vec::new());
+        let mut least = 0;
+        for (name, is_required, value) in fields {
+            let Some(number) = self.session.field_numbers.get(name) else { continue };
+            let pair = spaced([text(number.to_string()), value]);
+            if is_required {
+                least += 1;
+                head.push(text(" "));
+                head.extend(pair);
+            } else {
+                others.push(pair);
+            }
         }
-        let other = (!others.is_empty()).then(|| self.rules.of("other", others));
-        counted_pairs(&mut self.rules, &required, most, other.as_ref())
+        let most = if is_open { ITEMS } else { others.len().min(ITEMS) };
+        others.extend(self.pair().filter(|_| is_open));
+        if others.is_empty() {
+            return vec![[vec![text(least.to_string())], head].concat()];
+        }
+        let other = self.rules.of("other", others);
+        let of = |more: usize| {
+            let rest = self.rules.repeated(core::slice::from_ref(&other), more);
+            [vec![text((least + more).to_string())], head.clone(), rest].concat()
+        };
+        (0..=most).map(of).collect()
     }
 
     /// An expression for a place with a schema.
@@ -354,12 +315,16 @@ impl Values<'_, '_> {
         if !constants {
             return self.expression(kinds);
         }
+        let choices = self.choices(kinds, shape, depth);
+        self.rules.of("v", choices)
+    }
+
+    /// The expressions for a place that takes these kinds, with the constants, lists and records of a schema.
+    fn choices(&mut self, kinds: Kinds, shape: Shape<'_>, depth: u8) -> Vec<Sequence> {
         let mut choices = vec![vec![self.computed(kinds)]];
         if kinds.meets(Kinds::TEXT) {
             match shape.texts() {
-                Some(texts) => choices.extend(
-                    texts.iter().map(|one| literal("0", text(serde_json::Value::from(&**one).to_string()))),
-                ),
+                Some(texts) => choices.extend(texts.iter().map(|one| literal("0", text(quoted(one))))),
                 None => choices.push(literal("0", Item::Token(Token::Text))),
             }
         }
@@ -382,7 +347,7 @@ impl Values<'_, '_> {
         }
         if kinds.meets(Kinds::LIST) {
             let item = self.value(shape.item(), depth + 1);
-            choices.push(self.list(&item));
+            choices.push(self.list(item));
         }
         if kinds.meets(Kinds::RECORD) {
             if shape.has_fields() {
@@ -393,26 +358,6 @@ impl Values<'_, '_> {
                 choices.push(self.record());
             }
         }
-        self.rules.of("v", choices)
+        choices
     }
-}
-
-/// The count of a record's pairs: the required ones, and up to this number of another kind.
-fn counted_pairs(
-    rules: &mut Rules,
-    required: &[Sequence],
-    most: usize,
-    other: Option<&Item>,
-) -> Vec<Sequence> {
-    let mut head = Vec::new();
-    for pair in required {
-        head.push(text(" "));
-        head.extend_from_slice(pair);
-    }
-    let most = if other.is_some() { most } else { 0 };
-    let of = |more: usize| {
-        let rest = other.map(|other| rules.repeated(core::slice::from_ref(other), more)).unwrap_or_default();
-        [vec![text((required.len() + more).to_string())], head.clone(), rest].concat()
-    };
-    (0..=most).map(of).collect()
 }

@@ -1,12 +1,12 @@
 //! The known end of a body in ID text: what an unfinished token becomes.
 
-use super::lex::{Lex, Machine};
+use super::lex::{Lex, Machine, spelled};
 use crate::automaton::close::{Node, Out};
 use crate::automaton::offers::{Words, one};
 use crate::automaton::state::Core;
 use crate::automaton::steps::Constant;
 use crate::surface::{Bytes, Ends};
-use ilo_spec::node::{TABLE, Word};
+use ilo_spec::node::Word;
 
 /// The node that the unfinished token will become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +20,16 @@ pub enum Becomes {
     Bool(bool),
     /// A number or a text, as its bytes show.
     Constant,
+}
+
+impl Becomes {
+    /// The same at the start of a line, if there is a level.
+    pub(super) fn at(self, level: Option<u8>) -> Becomes {
+        match (self, level) {
+            (Becomes::Word(word), Some(level)) => Becomes::Line(level, word),
+            _ => self,
+        }
+    }
 }
 
 impl Ends for Machine<'_, '_> {
@@ -47,10 +57,7 @@ impl Ends for Machine<'_, '_> {
             }),
             Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
             Lex::Integer(value) => self.rest_of_integer(value),
-            Lex::Number(length) => {
-                let start = self.text.len().saturating_sub(length.into());
-                Some((self.rest_of_number(start)?, Becomes::Constant))
-            }
+            Lex::Number(start) => Some((self.rest_of_number(start)?, Becomes::Constant)),
             Lex::Text(start, _) => Some((self.rest_of_text(start)?, Becomes::Constant)),
             Lex::Behind => Some((Vec::new(), Becomes::Whole)),
         }
@@ -66,9 +73,8 @@ impl Ends for Machine<'_, '_> {
             Becomes::Bool(truth) => self.core.take_constant(Constant::Bool(truth)),
             Becomes::Constant => {
                 let whole = rest.iter().all(|&byte| self.byte(byte));
-                let Lex::Number(length) = self.lex else { return whole && self.lex == Lex::Behind };
-                let written = self.tail(length.into()).to_vec();
-                return whole && self.core.complete_number(&written);
+                let Lex::Number(start) = self.lex else { return whole && self.lex == Lex::Behind };
+                return whole && self.core.complete_number(self.text.get(start..).unwrap_or_default());
             }
         }
         true
@@ -81,25 +87,15 @@ impl Ends for Machine<'_, '_> {
 
 impl Machine<'_, '_> {
     fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Becomes)> {
-        let word = match level {
-            Some(level) => {
-                let first = self.core.trial(|core| core.ending_word(level));
-                first.filter(|&word| left & one(word) != 0)
-            }
-            None if left == 0 => {
-                let written = self.tail(length);
-                let name = self.names().find(|name| name.starts_with(written))?;
-                let becomes = if name == b"nil" { Becomes::Nil } else { Becomes::Bool(name == b"true") };
-                return Some((name.get(length..)?.to_vec(), becomes));
-            }
-            None => self.core.constant_word().filter(|&word| left & one(word) != 0),
+        let first = match level {
+            Some(level) => self.core.trial(|core| core.ending_word(level)),
+            None => self.core.constant_word(),
         };
         // The word that ends soonest, or else the first.
         let soon = [Word::Fail, Word::Lit, Word::List, Word::Let, Word::Ref];
-        let word = word.or_else(|| soon.into_iter().find(|&word| left & one(word) != 0));
-        let word = word.or_else(|| TABLE.iter().map(|row| row.word).find(|&it| left & one(it) != 0))?;
-        let rest = word.mnemonic().as_bytes().get(length..)?.to_vec();
-        Some((rest, level.map_or(Becomes::Word(word), |level| Becomes::Line(level, word))))
+        let soonest = first.into_iter().chain(soon).map(one).find(|&word| left & word != 0);
+        let (_, text, becomes) = spelled().find(|it| soonest.unwrap_or(left) & it.0 != 0)?;
+        Some((text.as_bytes().get(length..)?.to_vec(), becomes.at(level)))
     }
 
     fn rest_of_integer(&mut self, begun: u32) -> Option<(Vec<u8>, Becomes)> {

@@ -40,7 +40,9 @@ impl Machine<'_, '_> {
             Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => {
                 self.core.number_digits(vocab, b"", bits);
             }
-            Lex::Number(length) => self.core.number_digits(vocab, self.tail(length.into()), bits),
+            Lex::Number(start) => {
+                self.core.number_digits(vocab, self.text.get(start..).unwrap_or_default(), bits);
+            }
             Lex::Start => {
                 let integers = self.integers();
                 self.integer_digits(vocab, integers, None, bits);
@@ -90,9 +92,10 @@ impl Core<'_, '_> {
                 self.key_digits(vocab, written, bits);
             }
             Numbers::All => match room(written) {
-                Room::First => set_all(bits, vocab.digits.up_to(MOST_WHOLE, true)),
-                Room::More(left) => set_all(bits, vocab.digits.up_to(left, false)),
-                Room::Exponent(left) => exponent_digits(vocab, written, left, bits),
+                Some(Room::First) => set_all(bits, vocab.digits.up_to(MOST_WHOLE, true)),
+                Some(Room::More(left)) => set_all(bits, vocab.digits.up_to(left, false)),
+                Some(Room::Exponent(left)) => exponent_digits(vocab, written, left, bits),
+                None => {}
             },
             Numbers::Integers(low, high) => ranged_digits(vocab, Begun::of(written), low, high, bits),
             Numbers::Listed(all) => {
@@ -106,7 +109,7 @@ impl Core<'_, '_> {
     /// Sets the digits that continue the key of a case. It must differ from the other keys, and can if enough
     /// digits may follow.
     fn key_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
-        let (room, digits) = (room(written), digits_in(written));
+        let (Some(room), digits) = (room(written), digits_in(written)) else { return };
         let (tokens, left) = match room {
             Room::First => (vocab.digits.up_to(MOST_WHOLE, true), EXACT),
             Room::More(left) => (vocab.digits.up_to(left, false), left.min(EXACT.saturating_sub(digits))),

@@ -1,13 +1,15 @@
 //! The bytes of a body in ID text: which may come next within and between tokens, and the tokens that they
 //! form.
 
+use super::close::Becomes;
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, LINES, Lengths, Phase, State};
+use crate::automaton::state::{Core, CorePoint, LINES, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
-use crate::surface::Bytes;
 use crate::surface::walk::{Look, Walk};
+use crate::surface::{Bytes, Ends};
+use ilo_spec::json::quoted;
 use ilo_spec::node::{TABLE, Word};
 use std::sync::OnceLock;
 
@@ -23,13 +25,13 @@ pub enum Lex {
     Line(u8),
     /// At the start of a token.
     Start,
-    /// In a word that began this number of bytes before; at the start of a line with its level; the words
+    /// In a word of which this number of bytes was taken; at the start of a line with its level; the words
     /// that it may be.
     Word(u8, Option<u8>, Words),
     /// In an integer.
     Integer(u32),
-    /// In a number with this number of bytes.
-    Number(u8),
+    /// In a number that began at this byte.
+    Number(usize),
     /// In a text that began at this byte.
     Text(usize, Inside),
     /// After a token that its last byte ends.
@@ -52,8 +54,7 @@ pub struct Machine<'s, 'c> {
 /// A position to return to.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    pub(super) state: State,
-    pub(super) lengths: Lengths,
+    core: CorePoint,
     pub(super) text: usize,
     pub(super) lex: Lex,
     pub(super) words: Offered,
@@ -70,15 +71,26 @@ pub(super) enum Offered {
     Line([Words; LINES as usize], u16),
 }
 
+/// The constants that are written as words. Their bits are behind those of all words.
+const NAMES: [(&str, Becomes); 3] =
+    [("nil", Becomes::Nil), ("true", Becomes::Bool(true)), ("false", Becomes::Bool(false))];
+const NIL_NAME: Words = 1 << TABLE.len();
+
+/// Whatever is written as a word: its bit, its bytes, and what it becomes within a line.
+pub(super) fn spelled() -> impl Iterator<Item = (Words, &'static str, Becomes)> {
+    let words = TABLE.iter().map(|row| (one(row.word), row.mnemonic, Becomes::Word(row.word)));
+    words.chain((0..).zip(NAMES).map(|(at, (name, becomes))| (NIL_NAME << at, name, becomes)))
+}
+
 /// The words that have this byte at a position.
 fn words_with() -> &'static [[Words; 128]] {
     static WORDS: OnceLock<Vec<[Words; 128]>> = OnceLock::new();
     WORDS.get_or_init(|| {
         let mut words = vec![[0; 128]; LONGEST_WORD];
-        for row in TABLE {
-            for (place, byte) in words.iter_mut().zip(row.mnemonic.bytes()) {
+        for (bit, text, _) in spelled() {
+            for (place, byte) in words.iter_mut().zip(text.bytes()) {
                 if let Some(cell) = place.get_mut(usize::from(byte)) {
-                    *cell |= one(row.word);
+                    *cell |= bit;
                 }
             }
         }
@@ -113,7 +125,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// Computes the words and integers of the next token, if that was not done.
     fn ask(&mut self) {
         if matches!(self.words, Offered::Unasked) {
-            let words = self.core.trial(Core::words);
+            let words = self.core.trial(Core::words) | self.names();
             let integers = self.core.integers();
             self.words = Offered::Token(words, integers);
         }
@@ -141,10 +153,6 @@ impl<'s, 'c> Machine<'s, 'c> {
             return found;
         }
         *place
-    }
-
-    pub(super) fn tail(&self, length: usize) -> &[u8] {
-        self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
     }
 
     fn at_line(&mut self, blanks: u8, byte: u8) -> bool {
@@ -185,7 +193,6 @@ impl<'s, 'c> Machine<'s, 'c> {
                 if ends {
                     self.core.state.phase = Phase::Line;
                     self.offer_line();
-                    self.line = self.text.len() + 1;
                 }
                 ends
             }
@@ -198,11 +205,11 @@ impl<'s, 'c> Machine<'s, 'c> {
         let has = |kind: u8| constants >> kind & 1 == 1;
         match byte {
             b'"' if has(TEXT) => {
-                self.lex = Lex::Text(self.text.len(), Inside::Plain);
+                self.lex = Lex::Text(self.text.len() - 1, Inside::Plain);
                 true
             }
             b'-' | b'0'..=b'9' if has(NUMBER) => {
-                self.lex = Lex::Number(1);
+                self.lex = Lex::Number(self.text.len() - 1);
                 self.core.number_goes_on(&[byte])
             }
             b'0'..=b'9' => {
@@ -210,10 +217,6 @@ impl<'s, 'c> Machine<'s, 'c> {
                 self.lex = Lex::Integer(value);
                 let integers = self.integers();
                 self.core.begins(integers, value)
-            }
-            b'n' | b't' | b'f' => {
-                self.lex = Lex::Word(1, None, 0);
-                self.name_fits(&[byte])
             }
             _ => {
                 let left = narrow(self.words_at(None), 0, byte);
@@ -223,50 +226,26 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Whether a text begins nil, true or false and that constant may come next.
-    fn name_fits(&self, prefix: &[u8]) -> bool {
-        self.names().any(|name| name.starts_with(prefix))
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static [u8]> + use<> {
+    /// The constants that may come next and are written as words.
+    fn names(&self) -> Words {
         let constants = self.core.constants();
-        let nil = constants >> NIL & 1 == 1;
-        let truth = |truth| constants >> BOOL & 1 == 1 && self.core.takes_bool(truth);
-        let all: [(bool, &'static [u8]); 3] =
-            [(nil, b"nil"), (truth(true), b"true"), (truth(false), b"false")];
-        all.into_iter().filter(|it| it.0).map(|it| it.1)
+        let has = |kind: u8| constants >> kind & 1 == 1;
+        let fits = |becomes: Becomes| match becomes {
+            Becomes::Bool(truth) => has(BOOL) && self.core.takes_bool(truth),
+            _ => has(NIL),
+        };
+        let fitting = (0..).zip(NAMES).filter(|it| fits(it.1.1));
+        fitting.fold(0, |names, (at, _)| names | NIL_NAME << at)
     }
 
     fn in_word(&mut self, length: u8, level: Option<u8>, left: Words, byte: u8) -> bool {
         if byte == b' ' || byte == b'\n' {
-            return self.complete_word(length.into(), level, left) && self.between(byte);
+            let word = spelled().find(|it| left & it.0 != 0 && it.1.len() == usize::from(length));
+            return word.is_some_and(|it| self.complete(it.2.at(level), b"")) && self.between(byte);
         }
         let next = narrow(left, length.into(), byte);
         self.lex = Lex::Word(length.saturating_add(1), level, next);
-        next != 0 || (left == 0 && level.is_none() && self.name_goes_on(length.into(), byte))
-    }
-
-    fn name_goes_on(&self, length: usize, byte: u8) -> bool {
-        let (start, mut names) = (self.tail(length), self.names());
-        names.any(|name| name.starts_with(start) && name.get(length) == Some(&byte))
-    }
-
-    fn complete_word(&mut self, length: usize, level: Option<u8>, left: Words) -> bool {
-        let word = TABLE.iter().find(|row| left & one(row.word) != 0 && row.mnemonic.len() == length);
-        match (word.map(|row| row.word), level) {
-            (Some(word), Some(level)) => self.core.begin_line(level, word),
-            (Some(word), None) => self.core.take_word(word),
-            (None, None) => {
-                let text = self.tail(length);
-                let Some(name) = self.names().find(|name| *name == text) else { return false };
-                self.core.take_constant(match name {
-                    b"nil" => Constant::Nil,
-                    _ => Constant::Bool(name == b"true"),
-                });
-            }
-            _ => return false,
-        }
-        true
+        next != 0
     }
 
     fn in_integer(&mut self, value: u32, byte: u8) -> bool {
@@ -284,14 +263,12 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.between(byte)
     }
 
-    fn in_number(&mut self, length: u8, byte: u8) -> bool {
-        let mut number = self.tail(length.into()).to_vec();
-        if byte == b' ' || byte == b'\n' {
-            return self.core.complete_number(&number) && self.between(byte);
+    fn in_number(&mut self, start: usize, byte: u8) -> bool {
+        let written = self.text.get(start..).unwrap_or_default();
+        match written.split_last() {
+            Some((b' ' | b'\n', number)) => self.core.complete_number(number) && self.between(byte),
+            _ => self.core.number_goes_on(written),
         }
-        number.push(byte);
-        self.lex = Lex::Number(length.saturating_add(1));
-        self.core.number_goes_on(&number)
     }
 
     fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {
@@ -301,11 +278,9 @@ impl<'s, 'c> Machine<'s, 'c> {
             Step::On(next) => next,
         };
         // A listed text must always be possible.
-        if inside == Inside::Plain && self.room() == 0 && self.core.texts().is_none() {
-            return false;
-        }
+        let is_full = inside == Inside::Plain && self.text.len() - self.line > LINE;
         self.lex = Lex::Text(start, next);
-        self.listed_text(start, byte)
+        !(is_full && self.core.texts().is_none()) && self.may_be_text(start)
     }
 
     /// The number of bytes of a text for which the line has room.
@@ -323,20 +298,18 @@ impl<'s, 'c> Machine<'s, 'c> {
         core.state.phase != Phase::CaseKey && is_any && !is_key
     }
 
-    /// Whether a text, of which only some constants are allowed, is still the beginning of one.
-    fn listed_text(&self, start: usize, byte: u8) -> bool {
-        let mut written = self.text.get(start..).unwrap_or_default().to_vec();
-        written.push(byte);
-        let Some(texts) = self.core.texts() else {
-            return self.core.begins_text(written.get(1..).unwrap_or_default());
-        };
-        texts.iter().any(|text| serde_json::Value::from(&**text).to_string().as_bytes().starts_with(&written))
+    /// Whether an unfinished text is the beginning of one that is allowed.
+    fn may_be_text(&self, start: usize) -> bool {
+        let written = self.text.get(start..).unwrap_or_default();
+        match self.core.texts() {
+            Some(texts) => texts.iter().any(|text| quoted(text).as_bytes().starts_with(written)),
+            None => self.core.begins_text(written.get(1..).unwrap_or_default()),
+        }
     }
 
     fn complete_text(&mut self, start: usize) -> bool {
-        let mut written = self.text.get(start..).unwrap_or_default().to_vec();
-        written.push(b'"');
-        let Ok(text) = serde_json::from_slice::<String>(&written) else { return false };
+        let written = self.text.get(start..).unwrap_or_default();
+        let Ok(text) = serde_json::from_slice::<String>(written) else { return false };
         if !self.core.takes_constant(Constant::Text(&text)) {
             return false;
         }
@@ -365,8 +338,7 @@ impl Bytes for Machine<'_, '_> {
 
     fn point(&self) -> Point {
         Point {
-            state: self.core.state,
-            lengths: self.core.lengths(),
+            core: self.core.point(),
             text: self.text.len(),
             lex: self.lex,
             words: self.words,
@@ -381,30 +353,23 @@ impl Bytes for Machine<'_, '_> {
     }
 
     fn back(&mut self, point: &Point) {
-        self.core.state = point.state;
-        self.core.cut(point.lengths);
+        self.core.back(&point.core);
         self.text.truncate(point.text);
         self.walk.forget(point.text);
         (self.lex, self.words, self.line) = (point.lex, point.words, point.line);
     }
 
     fn byte(&mut self, byte: u8) -> bool {
-        let fits = match self.lex {
+        self.text.push(byte);
+        match self.lex {
             Lex::Line(blanks) => self.at_line(blanks, byte),
             Lex::Start => self.at_start(byte),
             Lex::Word(length, level, left) => self.in_word(length, level, left, byte),
             Lex::Integer(value) => self.in_integer(value, byte),
-            Lex::Number(length) => self.in_number(length, byte),
+            Lex::Number(start) => self.in_number(start, byte),
             Lex::Text(start, inside) => self.in_text(start, inside, byte),
             Lex::Behind => self.between(byte),
-        };
-        if fits {
-            self.text.push(byte);
-            if byte == b'\n' {
-                self.line = self.text.len();
-            }
         }
-        fits
     }
 
     #[inline]
@@ -428,7 +393,7 @@ impl Bytes for Machine<'_, '_> {
             Lex::Behind => return Look::Refused,
             Lex::Integer(_) if !byte.is_ascii_digit() => return Look::Refused,
             Lex::Line(_) if byte != b' ' && !byte.is_ascii_uppercase() => return Look::Refused,
-            Lex::Word(length, level, left) if left != 0 => {
+            Lex::Word(length, level, left) => {
                 let next = narrow(left, length.into(), byte);
                 if next == 0 {
                     return Look::Refused;

@@ -1,12 +1,12 @@
 //! Masks of bodies in ID text: which tokens of a vocabulary may come next, by the tables of the vocabulary.
 
 use super::lex::{Lex, Machine};
-use crate::automaton::texts::Inside;
 use crate::surface::Bytes;
 use crate::surface::texts::Texts;
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{set, set_all};
 use crate::vocab::{Closer, Opening, Vocab};
+use ilo_spec::json::quoted;
 
 /// The tokens that end a text before a blank or the end of a line, or with nothing behind it.
 fn plausible(vocab: &Vocab, closers: &[Closer]) -> impl Iterator<Item = u32> {
@@ -17,10 +17,13 @@ fn plausible(vocab: &Vocab, closers: &[Closer]) -> impl Iterator<Item = u32> {
 impl Machine<'_, '_> {
     /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
     pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        if let Lex::Text(start, inside) = self.lex {
-            return self.fill_in_text(vocab, start, inside, bits);
-        }
         bits.fill(0);
+        if let Lex::Text(start, inside) = self.lex {
+            return match self.core.texts() {
+                Some(_) => self.listed(vocab, start, b"", bits),
+                None => self.fill_in_text(vocab, (start, inside), self.room() > vocab.longest, bits),
+            };
+        }
         if self.may_end() {
             set(bits, vocab.eos());
         }
@@ -44,18 +47,6 @@ impl Machine<'_, '_> {
         self.digits(vocab, bits);
     }
 
-    fn fill_in_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, bits: &mut [u32]) {
-        if self.core.texts().is_none() && self.has_room(vocab) {
-            return self.fill_text(vocab, start, inside, bits);
-        }
-        bits.fill(0);
-        if self.core.texts().is_some() {
-            self.listed(vocab, start, b"", bits);
-        } else {
-            self.walk_from(vocab, vocab.all(), ANY, 0, bits);
-        }
-    }
-
     /// Whether any token may be in the unfinished text.
     fn has_room(&self, vocab: &Vocab) -> bool {
         self.room() > vocab.longest && self.core.format().is_none()
@@ -66,7 +57,7 @@ impl Machine<'_, '_> {
     fn listed(&mut self, vocab: &Vocab, start: usize, begun: &[u8], bits: &mut [u32]) {
         let written = self.text.get(start..).unwrap_or_default().to_vec();
         for text in self.core.texts().unwrap_or_default() {
-            let quoted = serde_json::Value::from(&**text).to_string();
+            let quoted = quoted(text);
             let Some(rest) = quoted.as_bytes().strip_prefix(written.as_slice()) else { continue };
             let mut token = begun.to_vec();
             for length in 0..=rest.len() {

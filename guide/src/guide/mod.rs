@@ -7,18 +7,19 @@ mod lex;
 mod mask;
 mod surface;
 
-use crate::automaton::offers::{Words, one};
+use crate::automaton::offers::Words;
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, LINES, Phase};
 use crate::body::{Body, BodyMark};
 use crate::surface::Bytes;
 use crate::tokens::{self, Refused};
+use close::Becomes;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
 use ilo_asm::notation::Notation;
 use ilo_asm::source::Limits;
-use ilo_spec::node::{TABLE, Word};
-use lex::{Lex, Machine, Point};
+use ilo_spec::node::Word;
+use lex::{Lex, Machine, Point, spelled};
 use std::collections::HashSet;
 
 /// Something that may come next.
@@ -65,24 +66,21 @@ impl<'s, 'c> Guide<'s, 'c> {
         if self.may_end() {
             nodes.push(Node::End);
         }
-        let words = |words: Words, level: Option<u8>, prefix: &[u8], nodes: &mut Vec<Node>| {
-            let fits = TABLE.iter().filter(|row| words & one(row.word) != 0);
-            let fits = fits.filter(|row| row.mnemonic.as_bytes().starts_with(prefix));
-            nodes.extend(fits.map(|row| Node::Word(row.word, level)));
+        let words = |words: Words, level: Option<u8>, nodes: &mut Vec<Node>| {
+            nodes.extend(spelled().filter(|it| words & it.0 != 0).map(|(_, name, becomes)| match becomes {
+                Becomes::Word(word) => Node::Word(word, level),
+                _ => Node::Name(name),
+            }));
         };
         match self.surface.lex {
             Lex::Line(blanks) => {
                 for level in (0..LINES).filter(|level| *level >= blanks.div_ceil(2)) {
-                    words(self.surface.words_at(Some(level)), Some(level), b"", &mut nodes);
+                    words(self.surface.words_at(Some(level)), Some(level), &mut nodes);
                 }
             }
-            Lex::Word(length, level, _) => {
-                let from = self.surface.text.len().saturating_sub(length.into());
-                let prefix = self.surface.text.get(from..).unwrap_or_default().to_vec();
-                words(self.surface.words_at(level), level, &prefix, &mut nodes);
-            }
+            Lex::Word(_, level, left) => words(left, level, &mut nodes),
             Lex::Start => {
-                words(self.surface.words_at(None), None, b"", &mut nodes);
+                words(self.surface.words_at(None), None, &mut nodes);
                 self.integers(&mut nodes);
                 self.constants(&mut nodes);
             }
@@ -127,8 +125,6 @@ impl<'s, 'c> Guide<'s, 'c> {
         if constants >> NUMBER & 1 == 1 {
             nodes.push(Node::AnyNumber);
         }
-        let names = self.surface.names().filter_map(|name| core::str::from_utf8(name).ok());
-        nodes.extend(names.map(Node::Name));
     }
 
     /// The whole file: the functions above, the header, the used entries of the registries, and correct

@@ -5,7 +5,7 @@ use crate::automaton::state::Phase;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::surface::Bytes;
-use crate::surface::walk::{Walks, with_tails};
+use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::set;
 use crate::vocab::{Closer, Vocab};
 use ilo_asm::catalog::Shape;
@@ -13,6 +13,21 @@ use ilo_asm::catalog::Shape;
 impl<S: Bytes> Texts for S {}
 
 pub(crate) trait Texts: Walks {
+    /// Sets the tokens that continue a text or end it: from the tables, if it has room for any of them.
+    fn fill_in_text(
+        &mut self,
+        vocab: &Vocab,
+        (start, inside): (usize, Inside),
+        has_room: bool,
+        bits: &mut [u32],
+    ) {
+        if has_room && self.core().format().is_none() {
+            return self.fill_text(vocab, start, inside, bits);
+        }
+        bits.fill(0);
+        self.walk_from(vocab, vocab.all(), ANY, 0, bits);
+    }
+
     /// Sets the tokens that stay in a text whose quote is at `start`, from the tables, and those that end it.
     fn fill_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, bits: &mut [u32]) {
         vocab.texts.fill(inside, bits);

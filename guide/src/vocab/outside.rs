@@ -112,9 +112,7 @@ fn is_plausible(token: &[u8]) -> bool {
     {
         return false;
     }
-    let parts = before.split(|byte| matches!(byte, b' ' | b'\n'));
-    let count = parts.clone().count();
-    let fits = parts.enumerate().all(|(at, part)| is_part(part, at == 0, at + 1 == count));
+    let fits = before.split(|byte| matches!(byte, b' ' | b'\n')).all(is_part);
     let opens = match behind.split_first() {
         Some((_, rest)) => {
             let starts = before.last().is_none_or(|byte| matches!(byte, b' ' | b'\n'));
@@ -139,21 +137,11 @@ fn crossings(token: &[u8]) -> usize {
     token.iter().copied().filter(ends).count()
 }
 
-/// Whether bytes between blanks are a part of a word or a number; those at the ends may be cut off.
-fn is_part(part: &[u8], first: bool, last: bool) -> bool {
+/// Whether bytes between blanks are a part of a word or a number.
+fn is_part(part: &[u8]) -> bool {
     if part.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E')) {
         return true;
     }
-    let is_name = part.iter().all(u8::is_ascii_lowercase);
-    if !is_name && !part.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_') {
-        return false;
-    }
-    let (mnemonics, names) = if is_name { (&[][..], &NAMES[..]) } else { (TABLE, &[][..]) };
-    let mut words = mnemonics.iter().map(|row| row.mnemonic).chain(names.iter().copied()).map(str::as_bytes);
-    match (first, last) {
-        (true, true) => words.any(|word| word.windows(part.len()).any(|window| window == part)),
-        (true, false) => words.any(|word| word.ends_with(part)),
-        (false, true) => words.any(|word| word.starts_with(part)),
-        (false, false) => words.any(|word| word == part),
-    }
+    let mut words = TABLE.iter().map(|row| row.mnemonic).chain(NAMES);
+    words.any(|word| word.as_bytes().windows(part.len()).any(|window| window == part))
 }
