@@ -191,9 +191,8 @@ impl<S: Surface> Body<S> {
 
     /// Whether a token that may come next begins with these bytes and has more.
     fn covers(&mut self, vocab: &Vocab, rest: &[u8]) -> bool {
-        let (from, to) = vocab.beginning(rest);
-        let range = vocab.sorted.get(from..to).unwrap_or_default();
-        let mut longer = range.iter().map(|&token| vocab.token(token)).filter(|it| it.len() > rest.len());
+        let mut longer =
+            vocab.beginning(rest).iter().map(|&token| vocab.token(token)).filter(|it| it.len() > rest.len());
         longer.any(|token| self.surface.tried(|surface| token.iter().all(|&byte| surface.byte(byte))))
     }
 }

@@ -247,8 +247,7 @@ impl Header {
         }
         let mark = self.mark();
         for first in self.next_bytes() {
-            let (from, to) = vocab.beginning(&[first]);
-            for &token in vocab.sorted.get(from..to).unwrap_or_default() {
+            for &token in vocab.with_first(first) {
                 if vocab.token(token).iter().all(|&byte| self.byte(byte)) {
                     set(bits, token);
                 }

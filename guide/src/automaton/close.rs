@@ -222,7 +222,7 @@ impl Core<'_, '_> {
         if has(NIL) {
             return Some(Node::Nil);
         }
-        let truth = [true, false].into_iter().find(|&truth| has(BOOL) && self.takes_bool(truth));
+        let truth = [true, false].into_iter().find(|&truth| self.takes_constant(Constant::Bool(truth)));
         if let Some(truth) = truth {
             return Some(Node::Bool(truth));
         }
@@ -238,6 +238,6 @@ impl Core<'_, '_> {
         if let Some(format) = self.format() {
             return Some(Node::Text(formats::example(format).to_owned()));
         }
-        keys().find(|text| self.takes_text(text)).map(Node::Text)
+        keys().find(|text| self.fits(Constant::Text(text))).map(Node::Text)
     }
 }

@@ -1,6 +1,7 @@
 //! The shortest constants that fit a position. They make it possible to end every expression.
 
 use crate::automaton::formats;
+use crate::automaton::keys::Numbers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::want::{Arena, Want};
@@ -86,21 +87,19 @@ fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
             return Some(Flat::Text(text));
         }
     }
-    takes(Kinds::NUMBER).then(|| number(shape)).flatten().map(Flat::Number)
+    if !takes(Kinds::NUMBER) {
+        return None;
+    }
+    Some(Flat::Number(match Numbers::of(shape) {
+        Numbers::Listed(all) => *all.first()?,
+        Numbers::Integers(low, high) => Number::Int(0.clamp(low, high)),
+        Numbers::All => Number::Int(0),
+    }))
 }
 
 /// Whether one of these texts may be written. With a very long one, none is: it would fill the line.
 pub(crate) fn are_written(texts: &[Box<str>]) -> bool {
     !texts.is_empty() && texts.iter().all(|text| text.len() <= LISTED)
-}
-
-/// A number of a shape.
-fn number(shape: Shape<'_>) -> Option<Number> {
-    if let Some(numbers) = shape.numbers() {
-        return numbers.first().copied();
-    }
-    let (low, high) = integers(shape)?;
-    Some(Number::Int(0.clamp(low, high)))
 }
 
 /// The integers of a shape of numbers that may be written; `None` if there are none.

@@ -25,8 +25,8 @@ impl<'c> Core<'_, 'c> {
         let mut kinds = 0;
         for kind in [TEXT, NUMBER, NIL, BOOL] {
             let used = match kind {
-                NIL => self.has_key(&frame, key_of_nil()),
-                BOOL => self.has_key(&frame, key_of_bool(true)) && self.has_key(&frame, key_of_bool(false)),
+                NIL => self.has_key(&frame, Constant::Nil),
+                BOOL => [true, false].into_iter().all(|truth| self.has_key(&frame, Constant::Bool(truth))),
                 _ => false,
             };
             if !used && rules::may_be_equal(subject, type_of(kind).ty) {
@@ -36,35 +36,33 @@ impl<'c> Core<'_, 'c> {
         kinds
     }
 
-    pub(crate) fn has_key(&self, frame: &Frame, key: u64) -> bool {
+    fn has_key(&self, frame: &Frame, constant: Constant<'_>) -> bool {
+        let key = key_of(constant);
         self.list(frame.given).any(|given| given == key)
     }
 
-    /// Whether a number may be written here.
-    pub(crate) fn takes_number(&self, number: Number) -> bool {
+    /// Whether a constant may be written here, if its kind may be.
+    pub(crate) fn fits(&self, constant: Constant<'_>) -> bool {
         let Some(frame) = self.frame() else { return false };
         if self.state.phase == Phase::CaseKey {
-            return !self.has_key(&frame, key_of_number(number));
+            return !matches!(constant, Constant::Text("_")) && !self.has_key(&frame, constant);
         }
-        self.shape(frame.want).is_none_or(|shape| shape.refuses_number(number).is_none())
-    }
-
-    /// Whether a text may be written here.
-    pub(crate) fn takes_text(&self, text: &str) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        if self.state.phase == Phase::CaseKey {
-            return text != "_" && !self.has_key(&frame, key_of_text(text));
+        let shape = self.shape(frame.want);
+        match constant {
+            Constant::Text(text) => match self.frames.get(frame.parent as usize) {
+                Some(parent) if parent.word == Word::At && parent.index == 1 => {
+                    let known = field(self.arena.value(parent.first), text);
+                    self.arena.takes(self.session, parent.want, known)
+                }
+                _ => shape.is_none_or(|shape| {
+                    let format = formats::of(shape);
+                    shape.refuses_text(text).is_none() && format.is_none_or(|format| format.fits(text))
+                }),
+            },
+            Constant::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
+            Constant::Nil => true,
+            Constant::Bool(truth) => shape.is_none_or(|shape| shape.refuses_bool(truth).is_none()),
         }
-        if let Some(parent) = self.frames.get(frame.parent as usize)
-            && parent.word == Word::At
-            && parent.index == 1
-        {
-            let known = field(self.arena.value(parent.first), text);
-            return self.arena.takes(self.session, parent.want, known);
-        }
-        self.shape(frame.want).is_none_or(|shape| {
-            shape.refuses_text(text).is_none() && formats::of(shape).is_none_or(|format| format.fits(text))
-        })
     }
 
     /// The only texts that may be written here.
@@ -89,28 +87,10 @@ impl<'c> Core<'_, 'c> {
         self.arena.value(frame.first).part.shape().filter(|_| is_name)
     }
 
-    /// Whether only some bools may be written here.
-    pub(crate) fn takes_bool(&self, truth: bool) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        if self.state.phase == Phase::CaseKey {
-            return !self.has_key(&frame, key_of_bool(truth));
-        }
-        self.shape(frame.want).is_none_or(|shape| shape.refuses_bool(truth).is_none())
-    }
-
     /// The only numbers that may be written here: these, or the integers of a range.
     pub(crate) fn numbers(&self) -> Numbers<'c> {
         let shape = self.frame().filter(|_| self.state.phase != Phase::CaseKey);
-        let Some(shape) = shape.and_then(|frame| self.shape(frame.want)) else { return Numbers::All };
-        if let Some(listed) = shape.numbers() {
-            return Numbers::Listed(listed);
-        }
-        let bounded = shape.is_whole() || shape.range().0.is_some() || shape.range().1.is_some();
-        match integers(shape).filter(|_| bounded) {
-            Some((low, high)) => Numbers::Integers(low, high),
-            None if bounded => Numbers::Listed(&[]),
-            None => Numbers::All,
-        }
+        shape.and_then(|frame| self.shape(frame.want)).map_or(Numbers::All, Numbers::of)
     }
 
     /// Whether a number with this beginning may come next.
@@ -121,16 +101,13 @@ impl<'c> Core<'_, 'c> {
             Numbers::Integers(low, high) => {
                 Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high))
             }
-            Numbers::All if self.has_free_digits(text) => room(text).is_some(),
-            Numbers::All => self.free_number(text, KEY),
+            Numbers::All => match room(text) {
+                Some(Room::First | Room::More(_)) if self.state.phase != Phase::CaseKey => true,
+                // An exponent can be too large.
+                Some(_) => self.free_number(text, KEY),
+                None => false,
+            },
         }
-    }
-
-    /// Whether any number may come next whose form is right and has no exponent.
-    fn has_free_digits(&self, text: &[u8]) -> bool {
-        self.state.phase != Phase::CaseKey
-            && text.last().is_some_and(u8::is_ascii_digit)
-            && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
     }
 
     /// Whether a number differs from all other keys, or does so with more digits.
@@ -173,25 +150,28 @@ pub(crate) enum Numbers<'c> {
     Integers(i64, i64),
 }
 
-/// Keys of `MATCH_MAP` as hashes. A collision of two keys is practically impossible, and would only refuse a
-/// key that could have been allowed.
-pub(crate) fn key_of_text(text: &str) -> u64 {
-    fnv(0, text.as_bytes())
+impl<'c> Numbers<'c> {
+    /// Those of a shape that may be written.
+    pub(crate) fn of(shape: Shape<'c>) -> Numbers<'c> {
+        if let Some(listed) = shape.numbers() {
+            return Numbers::Listed(listed);
+        }
+        let bounded = shape.is_whole() || shape.range().0.is_some() || shape.range().1.is_some();
+        match integers(shape).filter(|_| bounded) {
+            Some((low, high)) => Numbers::Integers(low, high),
+            None if bounded => Numbers::Listed(&[]),
+            None => Numbers::All,
+        }
+    }
 }
 
-pub(crate) fn key_of_nil() -> u64 {
-    fnv(2, &[])
-}
-
-pub(crate) fn key_of_bool(truth: bool) -> u64 {
-    fnv(3, &[u8::from(truth)])
-}
-
-/// Equal numbers have one key: 1 and 1.0 are equal.
-pub(crate) fn key_of_number(number: Number) -> u64 {
-    match number {
-        Number::Int(int) => fnv(1, &int.to_le_bytes()),
-        Number::Double(double) => match number::in_text(double) {
+/// A key of `MATCH_MAP` as a hash. A collision of two keys is practically impossible, and would only refuse a
+/// key that could have been allowed. Equal numbers have one key: 1 and 1.0 are equal.
+pub(crate) fn key_of(constant: Constant<'_>) -> u64 {
+    match constant {
+        Constant::Text(text) => fnv(0, text.as_bytes()),
+        Constant::Number(Number::Int(int)) => fnv(1, &int.to_le_bytes()),
+        Constant::Number(Number::Double(double)) => match number::in_text(double) {
             Number::Int(int) => fnv(1, &int.to_le_bytes()),
             Number::Double(_) => {
                 let whole = if double.abs() < LEAST_LARGE { None } else { format!("{double}").parse().ok() };
@@ -201,6 +181,8 @@ pub(crate) fn key_of_number(number: Number) -> u64 {
                 )
             }
         },
+        Constant::Nil => fnv(2, &[]),
+        Constant::Bool(truth) => fnv(3, &[u8::from(truth)]),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What may come next at each position: words, integers and literals.
 
-use crate::automaton::constants::{are_written, integers};
+use crate::automaton::constants::are_written;
 use crate::automaton::integers::most_fields;
+use crate::automaton::keys::Numbers;
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, WantId, field};
@@ -488,10 +489,7 @@ pub(crate) fn alike(word: Word) -> Word {
 fn has_literal(shape: Shape<'_>, kind: u8) -> bool {
     match kind {
         TEXT => shape.texts().is_none_or(are_written),
-        NUMBER => {
-            let bounded = shape.is_whole() || shape.range().0.is_some() || shape.range().1.is_some();
-            shape.numbers().map_or(!bounded || integers(shape).is_some(), |all| !all.is_empty())
-        }
+        NUMBER => !matches!(Numbers::of(shape), Numbers::Listed([])),
         _ => shape.kinds().meets(if kind == NIL { Kinds::NIL } else { Kinds::BOOL }),
     }
 }

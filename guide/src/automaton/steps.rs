@@ -1,7 +1,7 @@
 //! Steps of the automaton within a statement. Each takes one token that may come next.
 
 use crate::automaton::flow::bit;
-use crate::automaton::keys::{key_of_bool, key_of_nil, key_of_number, key_of_text};
+use crate::automaton::keys::key_of;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
@@ -229,13 +229,7 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn take_constant(&mut self, constant: Constant<'_>) {
         let Some(frame) = self.frame() else { return };
         if self.state.phase == Phase::CaseKey {
-            let key = match constant {
-                Constant::Text(text) => key_of_text(text),
-                Constant::Number(number) => key_of_number(number),
-                Constant::Nil => key_of_nil(),
-                Constant::Bool(truth) => key_of_bool(truth),
-            };
-            let given = self.push_list(frame.given, key);
+            let given = self.push_list(frame.given, key_of(constant));
             self.set_frame(Frame { given, ..frame });
             return self.case_value();
         }
@@ -510,12 +504,12 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether a constant may come next.
     pub(crate) fn takes_constant(&self, constant: Constant<'_>) -> bool {
-        let (kind, fits) = match constant {
-            Constant::Text(text) => (TEXT, self.takes_text(text)),
-            Constant::Number(number) => (NUMBER, self.takes_number(number)),
-            Constant::Nil => (NIL, true),
-            Constant::Bool(truth) => (BOOL, self.takes_bool(truth)),
+        let kind = match constant {
+            Constant::Text(_) => TEXT,
+            Constant::Number(_) => NUMBER,
+            Constant::Nil => NIL,
+            Constant::Bool(_) => BOOL,
         };
-        self.constants() >> kind & 1 == 1 && fits
+        self.constants() >> kind & 1 == 1 && self.fits(constant)
     }
 }

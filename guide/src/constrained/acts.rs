@@ -167,8 +167,7 @@ impl Machine<'_, '_> {
             Act::Listed(number) => {
                 self.literal(TEXT);
                 let Some(text) = self.core.texts().and_then(|all| all.get(number)) else { return false };
-                self.core.take_constant(Constant::Text(text));
-                self.after();
+                self.take_constant(Constant::Text(text));
             }
             Act::Quote(words) => self.quote(words),
             // A text has no effect before it ends.
@@ -253,8 +252,6 @@ impl Machine<'_, '_> {
                 self.open_cases(true);
                 self.goes_on(Next::CaseKey);
             }
-            Act::NilKey => self.constant_key(Constant::Nil),
-            Act::BoolKey(truth) => self.constant_key(Constant::Bool(truth)),
             Act::NumberKey => self.begin_number(),
             Act::TextKey => self.begin_text(),
             Act::Default => {
@@ -337,9 +334,10 @@ impl Machine<'_, '_> {
     }
 
     fn constant(&mut self, kind: u8, constant: Constant<'_>) {
-        self.literal(kind);
-        self.core.take_constant(constant);
-        self.after();
+        if self.core.state.phase != Phase::CaseKey {
+            self.literal(kind);
+        }
+        self.take_constant(constant);
     }
 
     /// Begins a text that may be a reference.
@@ -506,11 +504,6 @@ impl Machine<'_, '_> {
     fn open_cases(&mut self, pairs: bool) {
         self.core.take_integer(ITEMS + 1);
         self.replace(Around::Cases { pairs });
-    }
-
-    fn constant_key(&mut self, key: Constant<'_>) {
-        self.core.take_constant(key);
-        self.goes_on(Next::Colon);
     }
 
     /// The most fields that the open MERGE may set.

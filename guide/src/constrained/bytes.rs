@@ -2,7 +2,7 @@
 
 use super::machine::{Around, Leads, Lex, Machine, Next, Point};
 use super::views::{Sorted, View, with};
-use crate::automaton::state::{Core, Phase};
+use crate::automaton::state::Core;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::surface::Bytes;
@@ -142,10 +142,8 @@ impl Bytes for Machine<'_, '_> {
     }
 
     fn end_any_text(&mut self) {
-        let is_key = self.core.state.phase == Phase::CaseKey;
-        self.core.take_constant(Constant::Text(""));
         self.place.is_guess = true;
-        self.behind_constant(is_key);
+        self.take_constant(Constant::Text(""));
     }
 
     fn meets_more(&self, key: &str) -> bool {

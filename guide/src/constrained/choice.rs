@@ -146,8 +146,6 @@ pub(super) enum Act {
     Cases,
     /// Cases as pairs in a list, with their keys.
     Pairs,
-    NilKey,
-    BoolKey(bool),
     NumberKey,
     TextKey,
     Default,

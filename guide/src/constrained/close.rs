@@ -16,8 +16,6 @@ pub enum Becomes {
     Whole,
     /// The choice at a place, of which this number of bytes was taken.
     Choice(usize, usize),
-    /// The number that begins at this byte.
-    Number(usize),
     /// What its bytes show.
     Bytes,
 }
@@ -36,7 +34,7 @@ impl Ends for Machine<'_, '_> {
             Lex::Name { start, of } => {
                 Some(((self.rest_of_name(start, of)? + "\"").into_bytes(), Becomes::Bytes))
             }
-            Lex::Number { start } => Some((self.rest_of_number(start)?, Becomes::Number(start))),
+            Lex::Number { start } => Some((self.rest_of_number(start)?, Becomes::Bytes)),
             Lex::Text { start, .. } => Some((self.rest_of_text(start)?, Becomes::Bytes)),
             Lex::Bare { .. } => Some((self.rest_of_any_text()?, Becomes::Bytes)),
         }
@@ -46,11 +44,11 @@ impl Ends for Machine<'_, '_> {
         match becomes {
             Becomes::Whole => true,
             Becomes::Choice(choice, depth) => self.take_choice(choice, depth),
-            Becomes::Number(start) => {
-                self.text.extend_from_slice(rest);
-                self.end_number(start)
+            Becomes::Bytes => {
+                let whole = rest.iter().all(|&byte| self.byte(byte));
+                let Lex::Number { start } = self.place.lex else { return whole };
+                whole && self.end_number(start)
             }
-            Becomes::Bytes => rest.iter().all(|&byte| self.byte(byte)),
         }
     }
 

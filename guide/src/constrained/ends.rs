@@ -40,9 +40,7 @@ impl Machine<'_, '_> {
         }
         self.fill_ends(vocab, &json.within, bits);
         if dollar {
-            let (from, to) = vocab.beginning(b"{");
-            let tokens = vocab.sorted.get(from..to).unwrap_or_default();
-            tokens.iter().for_each(|&token| clear(bits, token));
+            vocab.with_first(b'{').iter().for_each(|&token| clear(bits, token));
             self.walk_all(vocab, b'{'..=b'{', bits);
         }
     }
@@ -144,9 +142,7 @@ impl Machine<'_, '_> {
         for mark in [b"u0024", b"u007b", b"u007B"] {
             let (before, rest) = mark.split_at(written.min(mark.len()));
             if self.text.ends_with(before) {
-                let (from, to) = vocab.beginning(rest);
-                let tokens = vocab.sorted.get(from..to).unwrap_or_default();
-                tokens.iter().for_each(|&token| clear(bits, token));
+                vocab.beginning(rest).iter().for_each(|&token| clear(bits, token));
             }
         }
     }
@@ -156,12 +152,14 @@ impl Machine<'_, '_> {
         let json = vocab.json();
         bits::copy(&json.names, bits);
         let written = self.text.get(start..).unwrap_or_default().to_vec();
-        let refused: &[u32] = match written.last() {
-            None => &json.unfirst,
-            Some(b'-') => &json.hyphens,
-            Some(_) => &[],
+        let refused: &[u8] = match written.last() {
+            None => b"-_0123456789",
+            Some(b'-') => b"-",
+            Some(_) => b"",
         };
-        refused.iter().for_each(|&token| clear(bits, token));
+        for token in refused.iter().flat_map(|&first| vocab.with_first(first)) {
+            clear(bits, *token);
+        }
         // Tokens that make the name long are checked: it must still become one that is free.
         for &token in &json.long {
             let bytes = vocab.token(token);
@@ -220,12 +218,7 @@ impl Machine<'_, '_> {
                 continue;
             }
             // Shorter tokens end before the dot.
-            let (from, to) = vocab.beginning(&rest);
-            let tokens = vocab.sorted.get(from..to).unwrap_or_default();
-            tokens
-                .iter()
-                .filter(|&&token| self.takes(vocab.token(token)))
-                .for_each(|&token| set(bits, token));
+            self.each(vocab, vocab.beginning(&rest).iter().copied(), 0, bits);
         }
     }
 }

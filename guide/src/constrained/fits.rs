@@ -106,7 +106,7 @@ impl Surface for Machine<'_, '_> {
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
-        let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
+        let length = |text: &str| vocab.length(text.as_bytes());
         let session = self.core.session;
         // Another call may have fewer bytes and more tokens.
         let call = 2 * length(session.longest_json_call())?;

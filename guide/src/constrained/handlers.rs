@@ -59,26 +59,27 @@ impl Machine<'_, '_> {
         self.core.end_statement(Gives::NEVER, NONE);
     }
 
-    /// The handlers that the enclosing call may have.
-    pub(super) fn handlers(&mut self) -> Vec<Choice> {
+    /// The parts that the enclosing call may have behind its arguments: `then` and handlers.
+    pub(super) fn parts_of_call(&mut self) -> Vec<Choice> {
         let Some(Around::Call(slot)) = self.around() else { return Vec::new() };
+        let mut found = vec![choice(",\"then\":[", Act::Then)];
         self.tried(|this| {
             this.without_arguments();
             let level = this.core.level();
             if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
-                return Vec::new();
+                return;
             }
             this.begin_handler();
-            let Some(failure) = this.new_slot(Binds::Failure) else { return Vec::new() };
+            let Some(failure) = this.new_slot(Binds::Failure) else { return };
             if this.core.line_words(level + 1) & one(Word::Err) == 0 {
-                return Vec::new();
+                return;
             }
             this.begin_failure(failure);
             let ways = this.ways();
             if ways.is_empty() {
-                return Vec::new();
+                return;
             }
-            let mut found = vec![choice(",\"err\":{\"as\":\"", Act::Handler)];
+            found.push(choice(",\"err\":{\"as\":\"", Act::Handler));
             for (word, _, bytes, end) in WAYS {
                 if ways.iter().any(|it| it.act == Act::Way(word, end)) {
                     found.push(choice(bytes, Act::Unnamed(word, end)));
@@ -98,8 +99,8 @@ impl Machine<'_, '_> {
                     found.push(choice(bytes, Act::HandlerExit(word)));
                 }
             }
-            found
-        })
+        });
+        found
     }
 
     /// Whether the failure that the enclosing handler returns may be a text.

@@ -113,14 +113,20 @@ impl Machine<'_, '_> {
 
     /// Whether something may be appended to the name that `let` binds again.
     pub(super) fn may_push(&mut self) -> bool {
-        let slot = self.core.state.slot.into();
-        self.tried(|this| {
-            this.core.take_word(Word::Append);
-            this.core.words() & one(Word::Ref) != 0 && {
-                this.core.take_word(Word::Ref);
-                this.core.takes_integer(slot)
+        let slot = self.core.state.slot;
+        self.tried(|this| this.may_change(Word::Append, slot))
+    }
+
+    /// Whether an expression with this word may change the value of a slot.
+    pub(super) fn may_change(&mut self, word: Word, slot: u8) -> bool {
+        let begins = [word, Word::Ref].into_iter().all(|word| {
+            let fits = self.core.words() & one(word) != 0;
+            if fits {
+                self.core.take_word(word);
             }
-        })
+            fits
+        });
+        begins && self.core.takes_integer(slot.into())
     }
 
     pub(super) fn begin_push(&mut self) {

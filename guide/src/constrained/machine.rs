@@ -385,15 +385,21 @@ impl<'s, 'c> Machine<'s, 'c> {
                 let constant = Constant::Text(&text);
                 let fits = self.core.takes_constant(constant) && !(is_key && self.meets_more(&text));
                 if fits {
-                    self.core.take_constant(constant);
-                    self.behind_constant(is_key);
+                    self.take_constant(constant);
                 }
                 fits
             }
         }
     }
 
-    pub(super) fn behind_constant(&mut self, is_key: bool) {
+    /// Takes the key of a case, or a literal.
+    pub(super) fn take_constant(&mut self, constant: Constant<'_>) {
+        let is_key = self.core.state.phase == Phase::CaseKey;
+        self.core.take_constant(constant);
+        self.behind_constant(is_key);
+    }
+
+    fn behind_constant(&mut self, is_key: bool) {
         if is_key {
             self.goes_on(Next::Colon);
         } else {

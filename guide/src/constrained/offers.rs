@@ -255,10 +255,7 @@ impl Machine<'_, '_> {
         // The parts for which a list or cases have room.
         let left = self.core.frame().map_or(0, |frame| frame.left);
         match self.around() {
-            Some(Around::Call(_)) => {
-                found.push(choice(",\"then\":[", Act::Then));
-                found.extend(self.handlers());
-            }
+            Some(Around::Call(_)) => found.extend(self.parts_of_call()),
             Some(Around::List) if left > 1 => found.push(choice(",", Act::Comma)),
             Some(Around::If) => {
                 found.push(choice(",\"then\":[", Act::Open(Kind::Then)));
@@ -339,11 +336,11 @@ impl Machine<'_, '_> {
             found.extend(fit.map(|digit| choice(digit, Act::NumberKey)));
         }
         if has(NIL) {
-            found.push(choice("null", Act::NilKey));
+            found.push(choice("null", Act::Nil));
         }
         for (truth, bytes) in [(true, "true"), (false, "false")] {
             if core.takes_constant(Constant::Bool(truth)) {
-                found.push(choice(bytes, Act::BoolKey(truth)));
+                found.push(choice(bytes, Act::Bool(truth)));
             }
         }
         found
@@ -357,10 +354,7 @@ impl Machine<'_, '_> {
         }
         if least == 0 {
             found.push(choice("}", Act::EndCall));
-            if matches!(self.around(), Some(Around::Call(_))) {
-                found.push(choice(",\"then\":[", Act::Then));
-            }
-            found.extend(self.handlers());
+            found.extend(self.parts_of_call());
         }
         found
     }

@@ -3,7 +3,7 @@
 
 use super::machine::{Around, Binds, Lex, Machine, Next};
 use super::names::BOUND;
-use crate::automaton::offers::{TEXT, one};
+use crate::automaton::offers::TEXT;
 use crate::automaton::state::SLOTS;
 use crate::automaton::steps::Constant;
 use crate::surface::Bytes;
@@ -39,13 +39,7 @@ impl Machine<'_, '_> {
             && self.core.bindable(slot)
             && self.tried(|this| {
                 this.core.take_integer(slot.into());
-                this.core.words() & one(Word::Put) != 0 && {
-                    this.core.take_word(Word::Put);
-                    this.core.words() & one(Word::Ref) != 0 && {
-                        this.core.take_word(Word::Ref);
-                        this.core.takes_integer(slot.into())
-                    }
-                }
+                this.may_change(Word::Put, slot)
             })
     }
 

@@ -71,14 +71,11 @@ impl<'c> Machine<'_, 'c> {
 
     /// Whether a path may continue after one more field.
     pub(super) fn may_go_on(&mut self, path: Path, field: u32) -> bool {
-        let session = self.core.session;
-        if path.fields().len() + 1 >= PATH || !is_named(session, field) {
-            return false;
+        if let Some(shape) = self.read(path).part.shape() {
+            return self.longer(path, shape).any(|it| it == field);
         }
-        let known = self.read(path);
-        let name = session.field(field).unwrap_or_default();
-        let has = |shape: Shape<'_>| shape.fields().any(|it| it.name == name && it.shape.has_fields());
-        known.part.shape().is_none_or(has) && self.goes_on_behind(path, field)
+        let fits = path.fields().len() + 1 < PATH && is_named(self.core.session, field);
+        fits && self.goes_on_behind(path, field)
     }
 
     /// What is known about the value of a path.

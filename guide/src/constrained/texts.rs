@@ -20,18 +20,12 @@ use ilo_spec::node::Word;
 /// In the text itself.
 pub(super) const PLAIN: Lex = Lex::Bare { inside: Inside::Plain, dollar: false };
 
-/// A read: a slot, and the fields of a path.
-struct Read {
-    slot: u8,
-    fields: Vec<u32>,
-}
-
 /// The meaning of a text.
 enum Meaning {
     Text(String),
-    Reference(Read),
+    Reference(Path),
     /// A text with references in it.
-    Template(Vec<Read>),
+    Template(Vec<Path>),
 }
 
 impl Machine<'_, '_> {
@@ -89,22 +83,20 @@ impl Machine<'_, '_> {
     fn end_bare(&mut self) -> Option<()> {
         let text = decoded(self.text.get(self.place.quote.start..)?)?;
         match self.meaning(&text)? {
-            Meaning::Reference(Read { slot, fields }) => self.take_path(slot, &fields),
+            Meaning::Reference(path) => self.take_path(path.slot, path.fields()),
             Meaning::Text(text) => {
                 self.literal(TEXT);
                 let constant = Constant::Text(&text);
                 if !self.core.takes_constant(constant) {
                     return None;
                 }
-                self.core.take_constant(constant);
-                self.after();
+                self.take_constant(constant);
             }
             Meaning::Template(all) => {
                 self.begin_template();
-                all.iter().for_each(|read| self.core.read(read.slot));
+                all.iter().for_each(|path| self.core.read(path.slot));
                 self.literal(TEXT);
-                self.core.take_constant(Constant::Text(""));
-                self.after();
+                self.take_constant(Constant::Text(""));
             }
         }
         Some(())
@@ -150,36 +142,39 @@ impl Machine<'_, '_> {
     }
 
     /// What a reference reads, if that fits here: in a template, or as the whole value.
-    fn reference(&mut self, reference: &Reference<'_>, in_template: bool) -> Option<Read> {
+    fn reference(&mut self, reference: &Reference<'_>, in_template: bool) -> Option<Path> {
         let Root::Name(name) = reference.root else { return None };
         let named = self.place.names.iter().find(|named| named.live && *named.name == *name.text)?;
         let slot = named.slot;
-        let mut fields = Vec::new();
+        let mut path = Path::of(slot);
         for field in reference.path {
             let reference::Step::Field(field) = field else { return None };
-            fields.push(*self.core.session.field_numbers.get(field.text)?);
+            path = path.with(*self.core.session.field_numbers.get(field.text)?);
+        }
+        if path.fields().len() < reference.path.len() {
+            return None;
         }
         // The content of `${…}` was chosen there.
         if in_template {
-            return Some(Read { slot, fields });
+            return Some(path);
         }
         let words = self.place.quote.words;
-        let Some((&last, before)) = fields.split_last() else {
+        let Some((&last, before)) = path.fields().split_last() else {
             let fits = words & one(Word::Ref) != 0
                 && self.opened(Word::Ref, |this| this.core.takes_integer(slot.into()));
-            return fits.then_some(Read { slot, fields });
+            return fits.then_some(path);
         };
         let fits = words & one(Word::Field) != 0
             && self.opened(Word::Field, |this| this.core.takes_integer(slot.into()))
             && {
-                let mut path = Path::of(slot);
+                let mut begun = Path::of(slot);
                 before.iter().all(|&field| {
-                    let fits = self.may_go_on(path, field);
-                    path = path.with(field);
+                    let fits = self.may_go_on(begun, field);
+                    begun = begun.with(field);
                     fits
-                }) && self.may_end_path(path, last)
+                }) && self.may_end_path(begun, last)
             };
-        fits.then_some(Read { slot, fields })
+        fits.then_some(path)
     }
 
     /// The references that may be in `${…}`, computed once for each text.
@@ -230,13 +225,9 @@ impl Machine<'_, '_> {
                     Some(Bare::Reference(reference)) => self.reference(&reference, true),
                     _ => None,
                 };
-                let is_open = words & one(Word::Field) != 0;
-                let read = read.filter(|_| is_open);
-                let path = |read: Read| {
-                    read.fields.iter().fold(Path::of(read.slot), |path, &field| path.with(field))
-                };
+                let read = read.filter(|_| words & one(Word::Field) != 0);
                 self.tried(|this| {
-                    let Some(fields) = read.map(|read| this.fields(path(read), false)) else {
+                    let Some(fields) = read.map(|path| this.fields(path, false)) else {
                         return Vec::new();
                     };
                     let all = this.view(fields).all(0, usize::MAX);

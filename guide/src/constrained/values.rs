@@ -10,6 +10,7 @@ use crate::automaton::formats;
 use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
+use crate::automaton::steps::Constant;
 use crate::automaton::want::{ANY, WantId};
 use ilo_asm::catalog::Shape;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
@@ -212,7 +213,8 @@ impl Machine<'_, '_> {
         }
         let is_free = self.core.shape(want).is_none();
         if has(BOOL) {
-            let fit = [true, false].into_iter().filter(|&truth| is_free || self.core.takes_bool(truth));
+            let fit =
+                [true, false].into_iter().filter(|&truth| is_free || self.core.fits(Constant::Bool(truth)));
             set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
         }
         if has(NUMBER) && is_free {

@@ -3,7 +3,7 @@
 
 use super::close::Becomes;
 use crate::automaton::integers::Integers;
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::offers::{NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, CorePoint, LINES, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
@@ -228,11 +228,9 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// The constants that may come next and are written as words.
     fn names(&self) -> Words {
-        let constants = self.core.constants();
-        let has = |kind: u8| constants >> kind & 1 == 1;
         let fits = |becomes: Becomes| match becomes {
-            Becomes::Bool(truth) => has(BOOL) && self.core.takes_bool(truth),
-            _ => has(NIL),
+            Becomes::Bool(truth) => self.core.takes_constant(Constant::Bool(truth)),
+            _ => self.core.takes_constant(Constant::Nil),
         };
         let fitting = (0..).zip(NAMES).filter(|it| fits(it.1.1));
         fitting.fold(0, |names, (at, _)| names | NIL_NAME << at)

@@ -63,8 +63,7 @@ impl Machine<'_, '_> {
             for length in 0..=rest.len() {
                 token.truncate(begun.len());
                 token.extend_from_slice(rest.get(..length).unwrap_or_default());
-                let (from, to) = vocab.beginning(&token);
-                let range = vocab.sorted.get(from..to).unwrap_or_default();
+                let range = vocab.beginning(&token);
                 if range.is_empty() {
                     break;
                 }

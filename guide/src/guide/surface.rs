@@ -110,7 +110,7 @@ impl Surface for Machine<'_, '_> {
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
-        let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
+        let length = |text: &str| vocab.length(text.as_bytes());
         let Lengths { constant, call } = self.core.session.lengths();
         Some(Growth {
             statement: length(STATEMENT)? + length(&call)?,

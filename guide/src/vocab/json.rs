@@ -52,9 +52,6 @@ pub(crate) struct JsonTokens {
     pub(crate) mixed: Prefixes,
     /// The mask of the tokens whose bytes may all be in a name, except for its first byte and two hyphens.
     pub(crate) names: Box<[u32]>,
-    /// Those of them that no name begins with, and those that begin with a hyphen.
-    pub(crate) unfirst: Vec<u32>,
-    pub(crate) hyphens: Vec<u32>,
     /// All of them, the longest first.
     pub(crate) long: Vec<u32>,
     /// Tokens with a dot behind the bytes of a name.
@@ -143,7 +140,10 @@ impl JsonTokens {
                 found.within.holes.push(token);
             }
             let Some(quote) = bytes.iter().position(|&byte| byte == b'"') else {
-                found.name(token, bytes);
+                if is_name(bytes) {
+                    bits::set(&mut found.names, token);
+                    found.long.push(token);
+                }
                 continue;
             };
             if let Some(before) = bytes.get(..quote).filter(|before| is_name(before)) {
@@ -185,26 +185,9 @@ impl JsonTokens {
         found
     }
 
-    fn name(&mut self, token: u32, bytes: &[u8]) {
-        if !is_name(bytes) {
-            return;
-        }
-        bits::set(&mut self.names, token);
-        self.long.push(token);
-        match bytes.first() {
-            Some(b'-') => {
-                self.hyphens.push(token);
-                self.unfirst.push(token);
-            }
-            Some(b'0'..=b'9' | b'_') => self.unfirst.push(token),
-            _ => {}
-        }
-    }
-
     pub(super) fn memory(&self) -> usize {
         let texts = self.within.memory() + self.opening.memory();
-        let lists =
-            self.opens.len() + self.unfirst.len() + self.hyphens.len() + self.long.len() + self.dotted.len();
+        let lists = self.opens.len() + self.long.len() + self.dotted.len();
         let trees = self.plain.memory() + self.mixed.memory();
         let ends: usize = self.name_ends.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
         ends + texts + 4 * (lists + 3 * self.names.len() + self.values.len()) + trees

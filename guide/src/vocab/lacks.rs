@@ -52,7 +52,7 @@ impl Vocab {
     fn has(&self, bytes: &[u8]) -> bool {
         let first = match bytes {
             [byte] => self.with_first(*byte).first(),
-            _ => self.sorted.get(self.beginning(bytes).0),
+            _ => self.beginning(bytes).first(),
         };
         first.is_some_and(|&token| self.token(token) == bytes)
     }

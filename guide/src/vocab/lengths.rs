@@ -14,10 +14,6 @@ const CONSTANTS: [&str; 4] = ["nil", "true", "false", "\"\""];
 #[derive(Debug)]
 pub(crate) struct Lengths(HashMap<Box<[u8]>, Option<usize>>);
 
-fn length(vocab: &Vocab, bytes: &[u8]) -> Option<usize> {
-    vocab.cut(bytes).map(|tokens| tokens.len())
-}
-
 impl Lengths {
     /// Those of nodes with a blank before them, of the rests of nodes, and of the words of lines.
     pub(super) fn new(vocab: &Vocab) -> Lengths {
@@ -31,7 +27,7 @@ impl Lengths {
             (0..LINES).map(|level| format!("\n{}{}", "  ".repeat(level.into()), row.mnemonic))
         });
         let all = rests.chain(lines);
-        Lengths(all.map(|part| (part.as_bytes().into(), length(vocab, part.as_bytes()))).collect())
+        Lengths(all.map(|part| (part.as_bytes().into(), vocab.length(part.as_bytes()))).collect())
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -57,7 +53,7 @@ impl<'v> Length<'v> {
             return true;
         }
         let known = self.vocab.lengths().0.get(bytes).copied();
-        let length = known.unwrap_or_else(|| length(self.vocab, bytes));
+        let length = known.unwrap_or_else(|| self.vocab.length(bytes));
         let left = length.and_then(|length| self.left.checked_sub(length));
         self.left = left.unwrap_or_default();
         left.is_some()

@@ -182,7 +182,7 @@ impl Vocab {
     }
 
     /// The sorted tokens with this first byte.
-    fn with_first(&self, byte: u8) -> &[u32] {
+    pub(crate) fn with_first(&self, byte: u8) -> &[u32] {
         let at = |place: usize| self.first.get(place).map(|&at| at as usize);
         let range = at(byte.into()).zip(at(usize::from(byte) + 1));
         range.and_then(|(from, to)| self.sorted.get(from..to)).unwrap_or_default()
@@ -215,11 +215,12 @@ impl Vocab {
         if bytes.len() > LONGEST { &[] } else { bytes }
     }
 
-    /// The sorted tokens that begin with these bytes, as a range of indexes.
-    pub(crate) fn beginning(&self, prefix: &[u8]) -> (usize, usize) {
+    /// The sorted tokens that begin with these bytes.
+    pub(crate) fn beginning(&self, prefix: &[u8]) -> &[u32] {
         let from = self.sorted.partition_point(|&token| self.token(token) < prefix);
         let rest = self.sorted.get(from..).unwrap_or_default();
-        (from, from + rest.partition_point(|&token| self.token(token).starts_with(prefix)))
+        let length = rest.partition_point(|&token| self.token(token).starts_with(prefix));
+        rest.get(..length).unwrap_or_default()
     }
 
     /// The number of tokens of the parts of an end.
@@ -274,6 +275,11 @@ impl Vocab {
             rest = rest.get(length..)?;
         }
         Some(found)
+    }
+
+    /// The number of these tokens.
+    pub(crate) fn length(&self, text: &[u8]) -> Option<usize> {
+        self.cut(text).map(|tokens| tokens.len())
     }
 
     /// The approximate number of bytes of the vocabulary and its tables.

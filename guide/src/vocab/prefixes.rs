@@ -124,10 +124,6 @@ impl Prefixes {
             return (from, from);
         }
         let next = self.seek(from, to, *bytes.start());
-        if bytes.start() == bytes.end() {
-            let is_it = next < to && self.byte(next) == *bytes.start();
-            return (next, next + u32::from(is_it));
-        }
         (next, bytes.end().checked_add(1).map_or(to, |end| self.seek(next, to, end)))
     }
 
