@@ -93,6 +93,11 @@ impl<'c> Core<'_, 'c> {
         shape.and_then(|frame| self.shape(frame.want)).map_or(Numbers::All, Numbers::of)
     }
 
+    /// Whether any number may be written here.
+    pub(crate) fn takes_any_number(&self) -> bool {
+        self.state.phase != Phase::CaseKey && matches!(self.numbers(), Numbers::All)
+    }
+
     /// Whether a number with this beginning may come next.
     pub(crate) fn number_goes_on(&self, text: &[u8]) -> bool {
         let Ok(written) = core::str::from_utf8(text) else { return false };

@@ -429,17 +429,16 @@ impl<'s, 'c> Core<'s, 'c> {
     }
 
     pub(crate) fn back(&mut self, point: &CorePoint) {
-        let CorePoint { state, lists, failures, ids } = *point;
-        let [wants, values, frames, blocks, slots, lists] = lists;
-        self.state = state;
-        self.ids.truncate(ids);
+        let [wants, values, frames, blocks, slots, lists] = point.lists;
+        self.state = point.state;
+        self.ids.truncate(point.ids);
         self.arena.wants.truncate(wants);
         self.arena.values.truncate(values);
         self.frames.truncate(frames);
         self.blocks.truncate(blocks);
         self.slots.truncate(slots);
         self.lists.truncate(lists);
-        self.failures.truncate(failures);
+        self.failures.truncate(point.failures);
     }
 
     /// Tries a step and undoes it.

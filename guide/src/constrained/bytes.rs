@@ -1,7 +1,7 @@
 //! The bytes of a body in `constrained`, forward and back.
 
 use super::machine::{Around, Leads, Lex, Machine, Next, Point};
-use super::views::{Sorted, View, with};
+use super::views::{View, with};
 use crate::automaton::state::Core;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;

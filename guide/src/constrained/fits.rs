@@ -5,13 +5,12 @@ use super::choice::Act;
 use super::close::Becomes;
 use super::machine::{Around, Lex, Machine, Next};
 use super::names::NAME as LONGEST;
-use super::views::{Begins, Sorted};
+use super::views::Begins;
 use crate::automaton::close::EndKey;
-use crate::automaton::keys::Numbers;
-use crate::automaton::offers::{NUMBER, alike};
+use crate::automaton::offers::alike;
 use crate::automaton::state::{NONE, Phase};
 use crate::automaton::texts::{Inside, Led, run};
-use crate::surface::{Bytes, Class, Groups, Growth, Surface};
+use crate::surface::{Class, Groups, Growth, Surface};
 use crate::vocab::Vocab;
 use crate::vocab::bits::set;
 use ilo_asm::notation::Notation;
@@ -124,19 +123,9 @@ impl Surface for Machine<'_, '_> {
     fn here(&mut self) -> Here {
         let between = matches!(self.place.lex, Lex::Choice { depth: 0, .. });
         let begins = if between { self.choices().begins() } else { Begins::default() };
-        let all = |this: &Self| matches!(this.core.numbers(), Numbers::All);
         let in_number = matches!(self.place.lex, Lex::Number { .. });
-        let any_number = match self.core.state.phase {
-            Phase::CaseKey => false,
-            _ if in_number => all(self),
-            _ => {
-                begins.number
-                    && self.tried(|this| {
-                        this.literal(NUMBER);
-                        all(this)
-                    })
-            }
-        };
+        let any_number =
+            if in_number { self.core.takes_any_number() } else { begins.number && self.begins_any_number() };
         Here {
             from: self.place.from,
             values: self.core.arena.values.len(),

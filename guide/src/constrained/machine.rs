@@ -4,7 +4,7 @@ use super::choice::Act;
 use super::choices::{self, Choices, Lists};
 use super::memo::Memo;
 use super::paths::Path;
-use super::views::{Sorted, View};
+use super::views::{Sorted, View, with};
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, CorePoint, NONE, Phase, add};
 use crate::automaton::steps::Constant;
@@ -326,29 +326,12 @@ impl<'s, 'c> Machine<'s, 'c> {
         View::new(choices, &self.lists, &self.memo.lists, self.core.session)
     }
 
-    /// The position after a byte in the choices from `low` to `high`, of which this number of bytes was
-    /// taken.
-    fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
-        let choices = self.choices();
-        let high = high.min(choices.len());
-        let from = choices.from(choices.seek(low, high, depth, byte));
-        let Some((bytes, act)) = choices.at(from).filter(|_| from < high) else {
-            return Leads::Nowhere;
-        };
-        if bytes.as_bytes().get(depth) != Some(&byte) {
-            return Leads::Nowhere;
-        }
-        if bytes.len() == depth + 1 {
-            return Leads::Act(act);
-        }
-        let to = choices.alike(from, high, depth, byte);
-        Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
-    }
-
     /// The effect of a byte, if it is known without trying.
     pub(super) fn leads(&mut self, byte: u8) -> Leads {
         match self.place.lex {
-            Lex::Choice { low, high, depth } => self.narrow(low, high, depth, byte),
+            Lex::Choice { low, high, depth } => {
+                with!(self.choices(), choices => choices.narrow((low, high), depth, byte))
+            }
             Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
                 self.text.push(byte);
                 let fits = self.core.number_goes_on(self.text.get(start..).unwrap_or_default());

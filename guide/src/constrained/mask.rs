@@ -3,7 +3,6 @@
 
 use super::machine::{Lex, Machine};
 use super::views::Begins;
-use crate::automaton::keys::Numbers;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
 use crate::surface::Bytes;
@@ -51,11 +50,7 @@ impl Machine<'_, '_> {
     /// the tables.
     fn fill_first(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let Begins { text: has_text, key: has_key, number: has_number } = self.choices().begins();
-        let is_any_number = has_number
-            && self.tried(|this| {
-                this.literal(NUMBER);
-                matches!(this.core.numbers(), Numbers::All)
-            });
+        let is_any_number = has_number && self.begins_any_number();
         let mut known = Vec::new();
         if has_text && is_any_number {
             bits::copy(&vocab.json().values, bits);
@@ -83,6 +78,14 @@ impl Machine<'_, '_> {
             known.push(DIGITS);
         }
         self.walk_but(vocab, &known, bits);
+    }
+
+    /// Whether any number may be the next value.
+    pub(super) fn begins_any_number(&mut self) -> bool {
+        self.tried(|this| {
+            this.literal(NUMBER);
+            this.core.takes_any_number()
+        })
     }
 
     /// Sets the tokens that continue a number or end it.

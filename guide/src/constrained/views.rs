@@ -2,6 +2,7 @@
 
 use super::choice::{Act, Choice};
 use super::choices::{Choices, Lists, Names, Span, Which};
+use super::machine::{Leads, Lex};
 use super::values::Values;
 use crate::automaton::json_names::{JsonName, SortedNames};
 use crate::automaton::session::Session;
@@ -31,6 +32,23 @@ pub(super) trait Sorted<'a>: Copy {
 
     /// The end of the places from `low` on that have this byte after this number, and the same ones before.
     fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize;
+
+    /// The effect of a byte after this number of those of the places from `low` to `high`.
+    fn narrow(self, (low, high): (usize, usize), depth: usize, byte: u8) -> Leads {
+        let high = high.min(self.len());
+        let from = self.from(self.seek(low, high, depth, byte));
+        let Some((bytes, act)) = self.at(from).filter(|_| from < high) else {
+            return Leads::Nowhere;
+        };
+        if bytes.as_bytes().get(depth) != Some(&byte) {
+            return Leads::Nowhere;
+        }
+        if bytes.len() == depth + 1 {
+            return Leads::Act(act);
+        }
+        let to = self.alike(from, high, depth, byte);
+        Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
+    }
 }
 
 /// Choices with their data.
@@ -78,6 +96,16 @@ impl<'a> View<'a> {
         self.all(0, usize::MAX).next().is_none()
     }
 
+    /// The number of places.
+    pub(super) fn len(self) -> usize {
+        with!(self, choices => choices.len())
+    }
+
+    /// The choice at a place, if it has one.
+    pub(super) fn at(self, place: usize) -> Option<(&'a str, Act)> {
+        with!(self, choices => choices.at(place))
+    }
+
     /// All choices, each with its place.
     pub(super) fn all(self, low: usize, high: usize) -> impl Iterator<Item = (usize, &'a str, Act)> {
         let all = low..high.min(self.len());
@@ -95,32 +123,6 @@ impl<'a> View<'a> {
             View::Values(values) => values.begins(),
             View::Names(_) => Begins::default(),
         }
-    }
-}
-
-impl<'a> Sorted<'a> for View<'a> {
-    fn len(self) -> usize {
-        with!(self, choices => choices.len())
-    }
-
-    fn at(self, place: usize) -> Option<(&'a str, Act)> {
-        with!(self, choices => choices.at(place))
-    }
-
-    fn text(self, place: usize) -> Option<&'a str> {
-        with!(self, choices => choices.text(place))
-    }
-
-    fn from(self, place: usize) -> usize {
-        with!(self, choices => choices.from(place))
-    }
-
-    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        with!(self, choices => choices.seek(low, high, depth, byte))
-    }
-
-    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        with!(self, choices => choices.alike(low, high, depth, byte))
     }
 }
 

@@ -55,11 +55,6 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Whether any number may be written here.
-    pub(crate) fn has_free_numbers(&self) -> bool {
-        self.core.state.phase != Phase::CaseKey && matches!(self.core.numbers(), Numbers::All)
-    }
-
     /// Whether all fields that may be written here leave the same possibilities after them: those of records
     /// without a known shape.
     pub(crate) fn has_alike_fields(&self) -> bool {

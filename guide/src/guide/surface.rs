@@ -54,7 +54,7 @@ impl Place {
             () => machine.text_is_free().then_some(0),
         };
         let digits = match () {
-            () if has(NUMBER) && machine.has_free_numbers() => Some(0),
+            () if has(NUMBER) && core.takes_any_number() => Some(0),
             () if machine.has_alike_fields() => Some(FIELD),
             // Other keys may have a digit more if one is taken, and so may this one.
             () if has(NUMBER) && is_key => Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY),
