@@ -57,36 +57,8 @@ fn the_count_decides_without_deeper_lines() {
 }
 
 #[test]
-fn a_block_that_its_indent_cuts_is_read_by_its_count() {
-    // The LET continues in a line that is not indented: by indent the block is not complete, by its count it
-    // is.
-    same(
-        "IF REF 0 1\n  LET 2 ADD REF 1\nREF 1\nRET REF 2",
-        &[],
-        "IF REF 0 1 LET 2 ADD REF 1 REF 1 RET REF 2",
-    );
-    // Two blocks are cut by one line.
-    same(
-        "IF REF 0 1\n  IF REF 1 1\n    LET 2 ADD REF 1\nREF 1\nRET REF 2",
-        &[],
-        "IF REF 0 1 IF REF 1 1 LET 2 ADD REF 1 REF 1 RET REF 2",
-    );
-    // Only the inner one is cut.
-    same(
-        "IF REF 0 9\n  IF REF 1 1\n    LET 2 ADD REF 1\n  REF 1\n  RET REF 2",
-        &["count-mismatch"],
-        "IF REF 0 2 IF REF 1 1 LET 2 ADD REF 1 REF 1 RET REF 2",
-    );
-    // Going back drops names and slots too.
-    same(
-        "IF REF 0 1\n  FOR 7 REF 0 1\n    LET 9 CALL 0 1 0\nREF 1\nLET 8 CALL 0 0\nRET REF 8",
-        &[],
-        "IF REF 0 1 FOR 7 REF 0 1 LET 9 CALL 0 1 0 REF 1 LET 8 CALL 0 0 RET REF 8",
-    );
-}
-
-#[test]
-fn neither_reading_complete_is_an_error() {
+fn a_statement_that_the_end_of_its_block_cuts_is_an_error() {
+    says("IF REF 0 1\n  LET 2 ADD REF 1\nREF 1\nRET REF 2", &["incomplete-block"]);
     says("IF REF 0 1\n  LET 2 ADD REF 1\nRET REF 1", &["incomplete-block"]);
     says("IF REF 0 1\n  IF REF 0 1\n    LET 2 ADD REF 1\nRET REF 1", &["incomplete-block"]);
     says("IF REF 0 2 RET REF 1", &["incomplete-block"]);

@@ -29,17 +29,6 @@ pub(crate) struct Head {
 /// Parses items: a given number of them, or as many as there are.
 pub(crate) type Items<'p, 'a> = fn(&mut Parser<'p, 'a>, Nesting, Option<u32>) -> Result<u32, Stop>;
 
-/// How an indented block is parsed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attempt {
-    /// By its indent, unless that cuts a statement.
-    Indent,
-    /// By its count, unless that fails too.
-    Count,
-    /// By its indent, regardless of errors.
-    Final,
-}
-
 impl<'p, 'a> Parser<'p, 'a> {
     /// Reads the count after a header. If a line or a statement begins instead, the count is missing, and the
     /// block is parsed nevertheless.
@@ -75,68 +64,50 @@ impl<'p, 'a> Parser<'p, 'a> {
         nesting: Nesting,
         items: Items<'p, 'a>,
     ) -> Result<(), Stop> {
-        let Some(indent) = self.indent_below(head)? else { return self.by_count(head, nesting, items) };
-        let start = self.checkpoint();
-        let mut attempt = Attempt::Indent;
-        loop {
-            let (result, next) = match attempt {
-                Attempt::Indent => {
-                    (self.by_indent(head, (indent, head.count.is_some()), nesting, items), Attempt::Count)
-                }
-                Attempt::Count => (self.on_trial(head, nesting, items), Attempt::Final),
-                Attempt::Final => (self.by_indent(head, (indent, false), nesting, items), Attempt::Final),
-            };
-            match result {
-                Err(Stop::Rewind(to)) if to == head.token => self.restore(&start),
-                done => return done,
-            }
-            attempt = next;
+        match self.indent_below(head) {
+            Some(indent) => self.by_indent(head, indent, nesting, items),
+            None => self.by_count(head, nesting, items),
         }
-    }
-
-    /// Parses by the count; after an error the parser returns to the start of the block.
-    fn on_trial(&mut self, head: &Head, nesting: Nesting, items: Items<'p, 'a>) -> Result<(), Stop> {
-        let outer = self.state.trial.replace(head.token);
-        self.by_count(head, nesting, items)?;
-        self.state.trial = outer;
-        Ok(())
     }
 
     /// The indent of the lines of a block, if its header is the first token of its line and the next line is
     /// indented more.
-    fn indent_below(&mut self, head: &Head) -> Result<Option<&'a str>, Stop> {
-        let Some(header) = self.token(head.token).filter(|token| token.first) else { return Ok(None) };
-        let Some((at, line)) = self.next_line() else { return Ok(None) };
+    fn indent_below(&mut self, head: &Head) -> Option<&'a str> {
+        let header = self.token(head.token).filter(|token| token.first)?;
+        let (at, line) = self.next_line()?;
         let source = self.context.source;
         let (outer, inner) = (lexer::indent(source, header), lexer::indent(source, line));
         if inner.len() > outer.len() && inner.starts_with(outer) {
-            return Ok(Some(inner));
+            return Some(inner);
         }
-        self.mixed_indent(inner, outer, at)?;
-        Ok(None)
+        self.mixed_indent(inner, outer, at);
+        None
     }
 
     fn by_count(&mut self, head: &Head, nesting: Nesting, items: Items<'p, 'a>) -> Result<(), Stop> {
         let errors = self.state.errors;
         let possible = head.count.filter(|&count| count as usize <= self.context.words);
         let Some(count) = possible else {
-            self.impossible_count(head)?;
+            self.impossible_count(head);
             return items(self, nesting, Some(1)).map(|_| ());
         };
         let read = items(self, nesting, Some(count))?;
-        if read < count && self.state.errors == errors { self.too_few(head, count, read) } else { Ok(()) }
+        if read < count && self.state.errors == errors {
+            self.too_few(head, count, read);
+        }
+        Ok(())
     }
 
     // Diagnostics are built in separate functions, so that a deeply nested source needs less stack.
 
     #[cold]
-    fn impossible_count(&mut self, head: &Head) -> Result<(), Stop> {
+    fn impossible_count(&mut self, head: &Head) {
         let help = format!("write how many {} follow, or indent them below this line", head.of);
-        self.tolerate(self.bad_count(head).help(help))
+        self.tolerate(self.bad_count(head).help(help));
     }
 
     #[cold]
-    fn too_few(&mut self, head: &Head, count: u32, read: u32) -> Result<(), Stop> {
+    fn too_few(&mut self, head: &Head, count: u32, read: u32) {
         let name = head.word.mnemonic();
         let code = if head.word == Word::Match { Code::ExpectedArm } else { Code::IncompleteBlock };
         let message = format!("`{name}` counts {count} {}, but {read} follow", head.of);
@@ -144,32 +115,28 @@ impl<'p, 'a> Parser<'p, 'a> {
         let wrong = wrong
             .related(head.count_span, "the count")
             .help(format!("write `{read}` for the count, or add what is missing"));
-        match self.stop(wrong) {
-            Stop::Bad => Ok(()),
-            stop => Err(stop),
-        }
+        self.stop(wrong);
     }
 
     fn by_indent(
         &mut self,
         head: &Head,
-        (indent, open): (&'a str, bool),
+        indent: &'a str,
         nesting: Nesting,
         items: Items<'p, 'a>,
     ) -> Result<(), Stop> {
         let errors = self.state.errors;
         let outer = self.state.floor;
-        let floor = Floor { indent, header: head.token, open, outer };
-        self.state.floor = Some(self.context.arena.alloc(floor));
+        self.state.floor = Some(Floor { indent, header: head.token });
         self.refresh();
         let read = items(self, nesting, None)?;
         self.state.floor = outer;
         if let Some(token) = self.token(self.state.at).filter(|_| self.state.current.kind == Kind::Dedent) {
-            self.mixed_indent(lexer::indent(self.context.source, token), indent, self.state.at)?;
+            self.mixed_indent(lexer::indent(self.context.source, token), indent, self.state.at);
         }
         self.refresh();
         if self.state.errors == errors && head.count != Some(read) {
-            self.mismatch(head, read)?;
+            self.mismatch(head, read);
         }
         Ok(())
     }
@@ -186,7 +153,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Reports a count that differs from the indentation.
-    fn mismatch(&mut self, head: &Head, read: u32) -> Result<(), Stop> {
+    fn mismatch(&mut self, head: &Head, read: u32) {
         let (name, of) = (head.word.mnemonic(), head.of);
         let Some(count) = head.count else {
             let behind = self.context.source.get(head.count_span.end as usize..).unwrap_or("");
@@ -206,6 +173,5 @@ impl<'p, 'a> Parser<'p, 'a> {
                 .expected(format!("`{read}`"), format!("`{count}`"))
                 .replace(head.count_span, read.to_string()),
         );
-        Ok(())
     }
 }

@@ -211,7 +211,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn pair(&mut self, of: Word, nesting: Nesting) -> Result<(), Stop> {
         let name = self.field_name(of)?;
-        self.skip_equals(of)?;
+        self.skip_equals(of);
         let value = self.expr(of, nesting)?;
         self.scratch.fields.push(Field { name, value });
         Ok(())
@@ -330,7 +330,6 @@ impl<'a> Parser<'_, 'a> {
         if token.first || self.ends_block(nesting) {
             return Ok(None);
         }
-        self.take()?;
         let most = count.saturating_add(1);
         if let Some(layout) = &mut self.layout {
             layout.counts.push((count_token, most));

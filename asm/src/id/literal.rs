@@ -26,7 +26,7 @@ impl<'a> Parser<'_, 'a> {
             return self.literal_without_kind();
         }
         if kind.value > 3 {
-            return self.number_without_kind(kind);
+            return Ok(self.number_without_kind(kind));
         }
         self.bump();
         let token = self.state.current;
@@ -119,7 +119,6 @@ impl<'a> Parser<'_, 'a> {
     fn literal_without_kind(&mut self) -> Result<Literal<'a>, Stop> {
         let token = self.state.current;
         if self.kind_of(&token).is_some() {
-            self.take()?;
             return Ok(self.value(&token));
         }
         let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
@@ -132,7 +131,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// `LIT 42`: a number that is not a kind is the value, unless another value follows it.
-    fn number_without_kind(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
+    fn number_without_kind(&mut self, kind: Token) -> Literal<'a> {
         self.bump();
         let value = self.state.current;
         let text = self.text(&kind);
@@ -140,11 +139,10 @@ impl<'a> Parser<'_, 'a> {
             let message = format!("`{}` is not a kind of `LIT`", shorten(text));
             let wrong = Diagnostic::new(Code::BadLiteral, kind.span(), message)
                 .expected(KINDS, format!("`LIT {}`", shorten(text)));
-            self.tolerate(wrong.replace(kind.span(), number.to_string()))?;
-            return Ok(self.value(&value));
+            self.tolerate(wrong.replace(kind.span(), number.to_string()));
+            return self.value(&value);
         }
-        self.take()?;
-        Ok(Literal::Number(self.number(kind.span(), text)))
+        Literal::Number(self.number(kind.span(), text))
     }
 
     /// A kind whose value has another form.
@@ -160,7 +158,6 @@ impl<'a> Parser<'_, 'a> {
         let message = format!("`LIT {number}` takes {wanted}");
         let Some((right, value)) = self.kind_of(&token).filter(|_| !token.first) else {
             if number == "0" && token.kind == Kind::Word && token.word.is_none() && !token.first {
-                self.take()?;
                 self.bump();
                 return Ok(Literal::Text(text));
             }
@@ -180,7 +177,7 @@ impl<'a> Parser<'_, 'a> {
                 .help(format!("write `LIT 1 {value}` for the number, or `LIT 0 \"{value}\"` for the text")),
             _ => wrong.help(format!("write `LIT {right} {}`", shorten(value))),
         };
-        self.tolerate(wrong)?;
+        self.tolerate(wrong);
         Ok(self.value(&token))
     }
 }

@@ -13,8 +13,8 @@
 //! | `messages` | wording that several files share | |
 //! | `words` | constants, and words of other languages | |
 //! | `names` | the names in scope | |
-//! | `state` | what backtracking restores | `names` |
-//! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names`, `state` |
+//! | `state` | the state while a function is parsed | |
+//! | `parser` | the cursor, floors, errors | `messages`, `names`, `state` |
 //! | `unknown_word` | words that are no instruction | `state`, `parser`, `words` |
 //! | `numbers` | slots, tools, fields, counts | `messages`, `state`, `parser` |
 //! | `literal` | constants | `state`, `parser`, `unknown_word`, `words` |

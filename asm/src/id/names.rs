@@ -20,13 +20,6 @@ pub(crate) struct Names<'a> {
     searches: usize,
 }
 
-/// The numbers of names at a checkpoint, to which the parser can return.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Counts {
-    slots: usize,
-    missing: usize,
-}
-
 impl<'a> Names<'a> {
     pub(crate) fn new() -> Names<'a> {
         Names { registries: Registries::new(), slots: Slots::new(), missing: Vec::new(), searches: SEARCHES }
@@ -37,15 +30,6 @@ impl<'a> Names<'a> {
         self.registries.clear();
         self.slots.clear();
         self.missing.clear();
-    }
-
-    pub(crate) fn counts(&self) -> Counts {
-        Counts { slots: self.slots.list().len(), missing: self.missing.len() }
-    }
-
-    pub(crate) fn truncate(&mut self, counts: Counts) {
-        self.slots.truncate(counts.slots);
-        self.missing.truncate(counts.missing);
     }
 
     /// The slot with a number. At its first occurrence a new slot is created.

@@ -37,22 +37,20 @@ impl<'a> Parser<'_, 'a> {
     /// Reads the number of the slot of `of`.
     #[inline]
     fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
-        if self.state.current.kind == Kind::Integer { self.id() } else { self.slot_otherwise(of) }
+        if self.state.current.kind == Kind::Integer { Ok(self.id()) } else { self.slot_otherwise(of) }
     }
 
     #[cold]
     fn slot_otherwise(&mut self, of: Word) -> Result<u32, Stop> {
         if self.state.current.word == Some(Word::Ref) {
-            self.take()?;
             self.bump();
             return if self.state.current.kind == Kind::Integer {
-                self.id()
+                Ok(self.id())
             } else {
                 Err(self.no_id(of, "a slot's number"))
             };
         }
         if let Some(slot) = self.named_slot() {
-            self.take()?;
             self.bump();
             return Ok(slot);
         }
@@ -78,23 +76,22 @@ impl<'a> Parser<'_, 'a> {
 
     /// The id at the cursor.
     #[inline]
-    fn id(&mut self) -> Result<u32, Stop> {
-        let id =
-            if self.state.current.value == NO_VALUE { self.rare_id()? } else { self.state.current.value };
+    fn id(&mut self) -> u32 {
+        let id = if self.state.current.value == NO_VALUE { self.rare_id() } else { self.state.current.value };
         self.bump();
-        Ok(id)
+        id
     }
 
     /// A long id, or one with zeros before it: reports one that is too large.
     #[cold]
-    fn rare_id(&mut self) -> Result<u32, Stop> {
+    fn rare_id(&mut self) -> u32 {
         let token = self.state.current;
         let text = self.text(&token);
         if let Some(id) = digits(text) {
-            return Ok(id);
+            return id;
         }
-        self.tolerate(registry::id_range(token.span(), text))?;
-        Ok(0)
+        self.tolerate(registry::id_range(token.span(), text));
+        0
     }
 
     /// Reads the field of `of`.
@@ -115,7 +112,7 @@ impl<'a> Parser<'_, 'a> {
         if token.kind != Kind::Integer {
             return self.named_otherwise(of, kind);
         }
-        let id = self.id()?;
+        let id = self.id();
         let name = self.names.registries.get(kind).name(id);
         Ok(Name { text: name.unwrap_or_else(|| self.unnamed(token, kind)), span: token.span() })
     }
@@ -132,7 +129,6 @@ impl<'a> Parser<'_, 'a> {
             _ => return Err(self.no_id(of, &format!("a {what}'s number"))),
         };
         if self.names.id_of(kind, name).is_some() {
-            self.take()?;
             self.bump();
             return Ok(Name { text: name, span });
         }
@@ -153,7 +149,7 @@ impl<'a> Parser<'_, 'a> {
         self.tolerate(wrong.help(format!(
             "names have numbers here: add `{id}={}` to the line `; {registry}:` of this function, and write `{id}`",
             shorten(name)
-        )))?;
+        )));
         self.bump();
         Ok(Name { text: name, span })
     }
@@ -173,26 +169,28 @@ impl<'a> Parser<'_, 'a> {
 
     /// Skips an equals sign between a slot or a field and its value.
     #[inline]
-    pub(crate) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
-        if self.state.current.kind == Kind::Operator { self.skip_superfluous(of) } else { Ok(()) }
+    pub(crate) fn skip_equals(&mut self, of: Word) {
+        if self.state.current.kind == Kind::Operator {
+            self.skip_superfluous(of);
+        }
     }
 
     /// Skips an `IN` between the slot of a loop and its list.
     #[inline]
-    pub(crate) fn skip_in(&mut self) -> Result<(), Stop> {
+    pub(crate) fn skip_in(&mut self) {
         let Token { kind, word, .. } = self.state.current;
-        if kind == Kind::Word && word.is_none() { self.skip_superfluous(Word::For) } else { Ok(()) }
+        if kind == Kind::Word && word.is_none() {
+            self.skip_superfluous(Word::For);
+        }
     }
 
     #[cold]
-    fn skip_superfluous(&mut self, of: Word) -> Result<(), Stop> {
+    fn skip_superfluous(&mut self, of: Word) {
         let token = self.state.current;
         let text = self.text(&token);
         if matches!(text, "=" | ":=" | "<-") || of == Word::For && text.eq_ignore_ascii_case("in") {
-            self.take()?;
             self.bump();
         }
-        Ok(())
     }
 
     /// Reads a count and the items that it counts, except statements. No memory is reserved for the count.

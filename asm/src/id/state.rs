@@ -1,8 +1,6 @@
-//! The data of the parser of a function: its context, its state, and checkpoints.
+//! The data of the parser of a function: its context and its state.
 
-use super::names::Counts;
 use crate::ast::{Arm, Case, Expr, Field, Stmt};
-use crate::diagnostic;
 use crate::syntax::header::Header;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry::Registries;
@@ -14,8 +12,6 @@ use ilo_spec::node::Word;
 pub(crate) enum Stop {
     /// The statement is wrong: continue with the next one.
     Bad,
-    /// The block whose header begins at this token must be parsed again in another way.
-    Rewind(usize),
     /// Nesting is too deep: continue with the next statement of the function.
     Abandon,
 }
@@ -26,10 +22,6 @@ pub(crate) struct Floor<'a> {
     pub(crate) indent: &'a str,
     /// The first token of the header of the block.
     pub(crate) header: usize,
-    /// Whether the block may still be parsed by its count.
-    pub(crate) open: bool,
-    /// The floor of the enclosing block.
-    pub(crate) outer: Option<&'a Floor<'a>>,
 }
 
 /// What the formatter needs in addition to the tree.
@@ -83,8 +75,7 @@ pub(crate) struct Nesting {
     pub(crate) in_match: bool,
 }
 
-/// The state that a checkpoint restores.
-#[derive(Clone, Copy)]
+/// The state while a function is parsed.
 pub(crate) struct State<'a> {
     /// The index of the token at the cursor.
     pub(crate) at: usize,
@@ -93,9 +84,7 @@ pub(crate) struct State<'a> {
     /// The end of the previous token.
     pub(crate) last_end: u32,
     /// The innermost floor.
-    pub(crate) floor: Option<&'a Floor<'a>>,
-    /// The header of the innermost block that is being tried by its count.
-    pub(crate) trial: Option<usize>,
+    pub(crate) floor: Option<Floor<'a>>,
     /// The number of syntax errors in this function so far. The count of a block with one in it is not
     /// checked.
     pub(crate) errors: usize,
@@ -125,7 +114,6 @@ impl State<'_> {
             current: END,
             last_end: start,
             floor: None,
-            trial: None,
             errors: 0,
             calls: 0,
             loops: 0,
@@ -157,22 +145,9 @@ pub(crate) struct Scratch<'a> {
 /// The context of a statement, to continue there after an error in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    pub(super) floor: Option<&'a Floor<'a>>,
-    pub(super) trial: Option<usize>,
+    pub(super) floor: Option<Floor<'a>>,
     pub(super) fields: usize,
     pub(super) exprs: usize,
     pub(super) cases: usize,
     pub(super) arms: usize,
-}
-
-/// A checkpoint.
-#[derive(Clone, Copy)]
-pub(crate) struct Checkpoint<'a> {
-    pub(super) state: State<'a>,
-    pub(super) frame: Frame<'a>,
-    pub(super) statements: usize,
-    pub(super) names: Counts,
-    pub(super) lines: usize,
-    pub(super) counts: usize,
-    pub(super) diagnostics: diagnostic::Mark,
 }

@@ -43,7 +43,7 @@ impl<'a> Parser<'_, 'a> {
         // The number of values after the last statement on its line.
         let mut behind = 0;
         while limit.is_none_or(|limit| read < limit) {
-            self.resolve_word(true)?;
+            self.resolve_word(true);
             if self.ends_block(nesting) {
                 break;
             }
@@ -58,7 +58,7 @@ impl<'a> Parser<'_, 'a> {
                     if !own_line && kept > first && is_value(&statement) {
                         behind += 1;
                     } else if behind > 0 {
-                        read -= self.trailing_values(behind, nesting)?;
+                        read -= self.trailing_values(behind, nesting);
                         behind = 0;
                     }
                     self.scratch.statements.push(statement);
@@ -74,7 +74,7 @@ impl<'a> Parser<'_, 'a> {
             }
         }
         if behind > 0 && self.left_before(behind) {
-            read -= self.trailing_values(behind, nesting)?;
+            read -= self.trailing_values(behind, nesting);
         }
         Ok(read)
     }
@@ -163,8 +163,8 @@ impl<'a> Parser<'_, 'a> {
     fn binding(&mut self, header: usize, nesting: Nesting) -> Result<StmtKind<'a>, Stop> {
         self.bump();
         let (slot, slot_span) = self.slot(Word::Let)?;
-        self.skip_equals(Word::Let)?;
-        let value = match self.resolve_word(false)? {
+        self.skip_equals(Word::Let);
+        let value = match self.resolve_word(false) {
             Some(word @ (Word::If | Word::Match | Word::For | Word::Try)) => {
                 Bound::Control(self.control(word, header, nesting)?)
             }
@@ -181,7 +181,7 @@ impl<'a> Parser<'_, 'a> {
         while self.state.current.kind == Kind::Integer && !self.state.current.first {
             self.bump();
         }
-        if follows_error && self.state.trial.is_none() {
+        if follows_error {
             return Stop::Bad;
         }
         let name = word.mnemonic();
@@ -228,7 +228,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// ELSE, if one follows.
     fn otherwise(&mut self, nesting: Nesting) -> Result<Option<Block<'a>>, Stop> {
-        if self.resolve_word(true)? != Some(Word::Else) {
+        if self.resolve_word(true) != Some(Word::Else) {
             return Ok(None);
         }
         let header = self.state.at;
@@ -242,7 +242,7 @@ impl<'a> Parser<'_, 'a> {
         let id = LoopId(self.state.loops);
         self.state.loops += 1;
         let (item, item_span) = self.slot(Word::For)?;
-        self.skip_in()?;
+        self.skip_in();
         let list = self.expr(Word::For, nesting)?;
         let head = self.head(header, Word::For, "statements")?;
         // An ELSE in the body may belong to an enclosing IF, or to an enclosing loop with a BREAK.
@@ -261,7 +261,7 @@ impl<'a> Parser<'_, 'a> {
         let head = self.head(header, Word::Try, "statements")?;
         // Its ERR ends the block; one that follows it belongs to an enclosing MATCH or TRY.
         let body = self.block(&head, Nesting { in_match: true, ..nesting })?;
-        if self.resolve_word(true)? != Some(Word::Err) {
+        if self.resolve_word(true) != Some(Word::Err) {
             let wrong = self.refuse(Code::ExpectedArm, "this TRY has no ERR".to_owned(), "`ERR`");
             let wrong = wrong.related(span, "the TRY").help(
                 "write `ERR <slot> <count>` behind its block, with the statements that run after a failure",
@@ -320,7 +320,7 @@ impl<'a> Parser<'_, 'a> {
             if self.at_end() {
                 break;
             }
-            let result = match self.resolve_word(true)? {
+            let result = match self.resolve_word(true) {
                 Some(word @ (Word::Err | Word::Ok)) => self.arm(word, nesting),
                 _ if limit.is_some() => break,
                 _ => {

@@ -20,11 +20,11 @@ impl<'a> Parser<'_, 'a> {
     /// Handles the last values of the current block, which are on the line of the statement before them. The
     /// number of those that were read as part of it.
     #[cold]
-    pub(crate) fn trailing_values(&mut self, values: usize, nesting: Nesting) -> Result<u32, Stop> {
+    pub(crate) fn trailing_values(&mut self, values: usize, nesting: Nesting) -> u32 {
         let first = self.scratch.statements.len().saturating_sub(values);
         let (Some(stray), Some(last)) = (self.scratch.statements.get(first), self.scratch.statements.last())
         else {
-            return Ok(0);
+            return 0;
         };
         let span = stray.span.to(last.span);
         let before =
@@ -33,9 +33,8 @@ impl<'a> Parser<'_, 'a> {
         if let Some(before) = before.filter(goes_on)
             && levels(&before) <= usize::from(self.context.max_depth)
         {
-            self.take()?;
             self.lengthen(first, &before, span);
-            return Ok(u32::try_from(values).unwrap_or(u32::MAX));
+            return u32::try_from(values).unwrap_or(u32::MAX);
         }
         let text = shorten(self.context.source.get(span.range()).unwrap_or(""));
         let message = "this follows the end of a statement on its line";
@@ -47,8 +46,8 @@ impl<'a> Parser<'_, 'a> {
             Some(ExprKind::Ref(_) | ExprKind::Literal(_)) => PREFIX,
             Some(_) => "bind what else is worked out, a line each",
             None => "a statement that is meant is on a line of its own",
-        }))
-        .map(|()| 0)
+        }));
+        0
     }
 
     /// Makes the statements from `first` on part of the value before them.
@@ -115,7 +114,6 @@ impl<'a> Parser<'_, 'a> {
         if named.is_none() || depth > usize::from(self.context.max_depth) {
             return Ok(false);
         }
-        self.take()?;
         let name = self.field_name(Word::Field)?;
         let kind = ExprKind::Field(self.context.arena.alloc(before), name);
         self.replace_value(Expr { kind, span: before.span.to(name.span) });

@@ -66,7 +66,6 @@ impl<'a> Parser<'_, 'a> {
             let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
             return Err(self.stop(wrong.help(format!("write {form}"))));
         }
-        self.take()?;
         Ok(token.span())
     }
 
@@ -74,20 +73,18 @@ impl<'a> Parser<'_, 'a> {
     #[cold]
     pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Recovered<'a>, Stop> {
         let token = self.state.current;
-        if let Some(word) = self.resolve_word(false)? {
+        if let Some(word) = self.resolve_word(false) {
             let is_operand = word.row().place == Place::Expression;
             return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
         }
         let text = self.text(&token);
         if let Some(slot) = self.named_slot() {
-            self.take()?;
             return Ok(Recovered::Read(self.reference(slot, token)));
         }
         if token.kind == Kind::Integer && digits(text).is_some() {
-            return Ok(Recovered::Read(self.bare_integer(of, token)?));
+            return Ok(Recovered::Read(self.bare_integer(of, token)));
         }
         if self.kind_of(&token).is_some() {
-            self.take()?;
             let literal = self.value(&token);
             return Ok(Recovered::Read(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
         }
@@ -100,7 +97,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// A number in the position of an operand: a slot without REF, or a number without LIT.
-    fn bare_integer(&mut self, of: Word, token: Token) -> Result<Expr<'a>, Stop> {
+    fn bare_integer(&mut self, of: Word, token: Token) -> Expr<'a> {
         let text = self.text(&token);
         let number = digits(text).unwrap_or(0);
         let in_scope = self.names.slots.knows(number) || self.names.registries.vars.name(number).is_some();
@@ -115,12 +112,12 @@ impl<'a> Parser<'_, 'a> {
             (true, _) => wrong.replace(place, "REF "),
             (false, true) => wrong,
             (false, false) => wrong.replace(place, "LIT 1 "),
-        })?;
+        });
         if reference || in_scope {
-            return Ok(self.reference(number, token));
+            return self.reference(number, token);
         }
         let literal = self.value(&token);
-        Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
+        Expr { kind: ExprKind::Literal(literal), span: token.span() }
     }
 
     /// Rejects an unknown operand.

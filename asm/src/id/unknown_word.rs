@@ -13,27 +13,27 @@ use ilo_spec::node::{TABLE, Word};
 impl<'a> Parser<'_, 'a> {
     /// The instruction at the cursor. A misspelt one is reported and read as the one that is meant.
     #[inline]
-    pub(crate) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+    pub(crate) fn resolve_word(&mut self, statement: bool) -> Option<Word> {
         let token = &self.state.current;
         if token.word.is_some() || token.kind != Kind::Word {
-            return Ok(token.word);
+            return token.word;
         }
         self.resolve_unknown(statement)
     }
 
     #[cold]
-    fn resolve_unknown(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+    fn resolve_unknown(&mut self, statement: bool) -> Option<Word> {
         let token = self.state.current;
         let text = self.text(&token);
         if !statement && (self.kind_of(&token).is_some() || self.is_variable(text)) {
-            return Ok(None);
+            return None;
         }
         let habit = words::instruction(text);
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
         let may_be_near = habit.is_none() && upper && !full && !foreign::knows(text);
         let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
-        let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
+        let word = habit.or_else(|| near.and_then(Word::from_mnemonic))?;
         let (name, shown) = (word.mnemonic(), shorten(text));
         let meaning = word.row().meaning;
         if habit != Some(Word::Skip) {
@@ -44,11 +44,11 @@ impl<'a> Parser<'_, 'a> {
             self.tolerate(match habit {
                 Some(_) => wrong.help(format!("write `{name}`: {meaning}")).replace(token.span(), name),
                 None => wrong.help(format!("did you mean `{name}`: {meaning}")),
-            })?;
+            });
         }
         self.state.read_as = Some((self.state.at, word));
         self.refresh();
-        Ok(Some(word))
+        Some(word)
     }
 
     fn is_variable(&mut self, text: &str) -> bool {

@@ -74,13 +74,6 @@ impl<T: Copy> IdMap<T> {
         }
     }
 
-    pub(crate) fn remove(&mut self, id: u32) {
-        if let Some(place) = self.direct.get_mut(id as usize) {
-            *place = None;
-        }
-        self.rest.remove(&id);
-    }
-
     pub(crate) fn clear(&mut self) {
         self.direct.clear();
         self.rest.clear();
@@ -121,12 +114,5 @@ impl<'a> Slots<'a> {
         self.dense.insert(number, slot);
         self.list.push(SlotInfo { number: Some(number), name: name() });
         slot
-    }
-
-    /// Removes all but the first `kept` slots.
-    pub(crate) fn truncate(&mut self, kept: usize) {
-        for info in self.list.drain(kept.min(self.list.len())..) {
-            info.number.into_iter().for_each(|number| self.dense.remove(number));
-        }
     }
 }
