@@ -5,35 +5,55 @@
 //! computed once per loop, inner loops first, so that the whole is linear. The first run only finds out
 //! whether anything is wrong; if so, a second run records why slots are unset.
 //!
+//! A tool that ROLLBACK registers is followed like a slot that this binds, so that an UNDO of it is found.
+//!
 //! After an error the slot is assumed to hold what it should have held, so that one mistake is reported once.
 
-use super::liveness::Binding;
+use super::facts::Facts;
 use super::messages::slots::{self as messages, Loss, Plain};
 use super::path_reasons::{Path, Unset};
 use super::slot_events::{Ending, Event, Events, Failing};
 use super::slot_set::{Bits, FEW, WORDS};
-use crate::ast::{CallId, Function, Slot};
+use crate::ast::{CallId, Function, Name, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
+use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use smallvec::{SmallVec, smallvec};
 
 /// Analyses a function of at most [`ilo_spec::limits::REGISTERS`] slots.
-pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, bindings: &[Binding]) -> Diagnostics {
-    if function.slots.len() <= FEW {
-        of_width::<1>(function, events, bindings)
+pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, facts: &Facts) -> Diagnostics {
+    let entries = entries(function, events);
+    if function.slots.len() + entries.len() <= FEW {
+        of_width::<1>(function, events, facts, &entries)
     } else {
-        of_width::<WORDS>(function, events, bindings)
+        of_width::<WORDS>(function, events, facts, &entries)
     }
 }
 
-fn of_width<const W: usize>(
-    function: &Function<'_>,
-    events: &Events<'_>,
-    bindings: &[Binding],
+/// The tools that ROLLBACK registers, each with a number behind those of the slots, and its name in the first
+/// ROLLBACK.
+type Entries<'a> = HashMap<&'a str, (Slot, Name<'a>)>;
+
+fn entries<'a>(function: &Function<'_>, events: &Events<'a>) -> Entries<'a> {
+    let mut entries = HashMap::new();
+    for (call, _) in events.calls.iter().zip(&events.registered).filter(|&(_, registered)| *registered) {
+        let next = u32::try_from(function.slots.len() + entries.len()).unwrap_or(u32::MAX);
+        if let Some(call) = call {
+            entries.entry(call.tool.text).or_insert((Slot(next), call.tool));
+        }
+    }
+    entries
+}
+
+fn of_width<'a, const W: usize>(
+    function: &Function<'a>,
+    events: &Events<'a>,
+    facts: &Facts,
+    entries: &Entries<'a>,
 ) -> Diagnostics {
-    if Forward::<W, Unrecorded>::over(function, events, bindings).wrong {
-        Forward::<W, Recorded>::over(function, events, bindings).found
+    if Forward::<W, Unrecorded>::over(function, events, facts, entries).wrong {
+        Forward::<W, Recorded>::over(function, events, facts, entries).found
     } else {
         Diagnostics::default()
     }
@@ -210,7 +230,8 @@ fn add<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &State<
 struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
-    bindings: &'e [Binding],
+    facts: &'e Facts,
+    entries: &'e Entries<'a>,
     /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
     loops: SmallVec<[State<W, R>; 2]>,
     /// The state at the BREAKs of a loop and the last BREAK, by [`crate::ast::LoopId`].
@@ -234,11 +255,17 @@ struct Forward<'e, 'a, const W: usize, R> {
 
 impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
     /// Analyses the slots of a function.
-    fn over(function: &'e Function<'a>, events: &'e Events<'a>, bindings: &'e [Binding]) -> Self {
+    fn over(
+        function: &'e Function<'a>,
+        events: &'e Events<'a>,
+        facts: &'e Facts,
+        entries: &'e Entries<'a>,
+    ) -> Self {
         let mut forward = Forward {
             function,
             events,
-            bindings,
+            facts,
+            entries,
             loops: smallvec![State::default(); events.yields.len()],
             broken: smallvec![None; events.yields.len()],
             skipped: vec![None; if events.skips { events.yields.len() } else { 0 }],
@@ -292,11 +319,16 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
                 Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
-                Event::Register(_) | Event::Undo(_) => {}
+                Event::Register(call) => {
+                    if let Some((tool, _)) = self.entry(call) {
+                        state.settle(tool, Holds::Plain);
+                    }
+                }
+                Event::Undo(call) => self.undo(&state, call),
                 Event::MayFail(failing) => self.may_fail(&state, failing, index),
                 Event::Handler(id, _) => {
                     let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
-                    Self::handle(&mut state, open.last_mut(), caught, index);
+                    self.handle(&mut state, open.last_mut(), caught, index);
                 }
                 Event::Fork | Event::Try => open.push(Open::new(state.clone())),
                 Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
@@ -370,8 +402,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
 
     /// A failure goes to the handler of a TRY, unless a MATCH handles it.
     fn may_fail(&mut self, state: &State<W, R>, Failing { to, from, bound }: Failing, index: u32) {
-        let binding = bound.and_then(|call| self.bindings.get(call.0 as usize));
-        if binding.is_some_and(|binding| binding.checked) {
+        if bound.is_some_and(|call| self.is_checked(call)) {
             return;
         }
         let place = match from.filter(|_| self.only_loops) {
@@ -383,7 +414,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
 
     /// Begins the handler of a TRY, with the state at the failures in its block. A slot that the block has
     /// bound is set only if it was set before: then it has either value.
-    fn handle(state: &mut State<W, R>, open: Option<&mut Open<W, R>>, caught: Left<W, R>, index: u32) {
+    fn handle(&self, state: &mut State<W, R>, open: Option<&mut Open<W, R>>, caught: Left<W, R>, index: u32) {
         let Some(open) = open else { return };
         let mut handled = caught.map(|(state, _)| state).unwrap_or_default();
         if R::RECORDED && !handled.live {
@@ -400,12 +431,39 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             }
         }
         handled.unset.extend(&unset);
-        handled.plain.keep(&before.plain);
+        let slots = self.function.slots.len();
+        let mut set = Bits::range(slots..slots + self.entries.len());
+        set.extend(&before.plain);
+        handled.plain.keep(&set);
         handled.kept.extend(&bound);
         handled.kept.keep(&before.kept);
         let ended = core::mem::replace(state, handled);
         open.first = Some((ended, index));
         open.branch = Some(index);
+    }
+
+    /// Whether a MATCH handles the result of a call.
+    fn is_checked(&self, call: CallId) -> bool {
+        self.facts.calls.get(call.0 as usize).is_some_and(|facts| facts.checked)
+    }
+
+    /// The number of the tool of a call, and its name in the first ROLLBACK of it.
+    fn entry(&self, call: CallId) -> Option<(Slot, Name<'a>)> {
+        let call = self.events.calls.get(call.0 as usize).copied().flatten()?;
+        self.entries.get(call.tool.text).copied()
+    }
+
+    /// UNDO: the tool may be registered too, so that both calls are made.
+    fn undo(&mut self, state: &State<W, R>, id: CallId) {
+        let undoes = self.facts.calls.get(id.0 as usize).is_some_and(|facts| facts.undo);
+        let call = self.events.calls.get(id.0 as usize).copied().flatten().filter(|_| undoes);
+        if let (Some(call), Some((tool, entry))) = (call, self.entry(id))
+            && state.plain.has(tool)
+        {
+            self.wrong(Code::DoubleRollback, |this| {
+                messages::double_rollback(this.function, call.tool, entry)
+            });
+        }
     }
 
     /// SKIP: a result that the pass has made and no MATCH has handled is lost.
@@ -498,8 +556,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         if state.checked.has(slot) {
             self.dropped(slot, span, Loss::Rebound);
         }
-        let binding = call.and_then(|call| self.bindings.get(call.0 as usize).copied());
-        let checked = binding.is_some_and(|binding| binding.checked);
+        let checked = call.is_some_and(|call| self.is_checked(call));
         if checked && let Some(place) = self.bound_by.get_mut(slot.0 as usize) {
             *place = Some(span);
         }

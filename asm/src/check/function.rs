@@ -39,7 +39,7 @@ pub(super) fn check<'a>(
     }
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
-    rollbacks::check(function, events, &facts, &resolved, report);
+    rollbacks::required(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
@@ -160,7 +160,7 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
     for rollback in &events.rollbacks {
         compensate(function, rollback, facts, report);
     }
-    report.diagnostics.append(flow::follow(function, events, &bindings));
+    report.diagnostics.append(flow::follow(function, events, facts));
 }
 
 /// Marks a call before a `RET_ERR` as a compensation if nothing reads its result. In a branch of IF it is

@@ -17,7 +17,7 @@
 //! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
 //! | 2 | `messages`: the wording of all diagnostics |
 //! | 3 | `similar`, `arguments`, `order`; after them `resolve`, `block_values`; last `slot_events` |
-//! | 4 | `liveness`, `flow` (after `liveness`), `rollbacks`, `answer_fields`, `types` (last) |
+//! | 4 | `liveness`, `flow`, `rollbacks`, `answer_fields`, `types` (last) |
 //! | 5 | `function`: one function; `entry`: which function runs |
 //! | 6 | `stream`, `known_slots` (for editors) and this file: whole files, and functions one by one |
 
