@@ -25,24 +25,8 @@ use std::time::{Duration, Instant};
 /// Variables that a program inherits; the tools file adds to them.
 const ENVIRONMENT: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"];
 /// Variables that a program on Windows does not start without.
-const WINDOWS: [&str; 16] = [
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "WINDIR",
-    "COMSPEC",
-    "PATHEXT",
-    "APPDATA",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LOCALAPPDATA",
-    "PROGRAMDATA",
-    "PROGRAMFILES",
-    "USERPROFILE",
-    "USERNAME",
-    "TEMP",
-    "TMP",
-    "PROCESSOR_ARCHITECTURE",
-];
+const WINDOWS: &str = "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PROGRAMDATA \
+                       PROGRAMFILES USERPROFILE USERNAME TEMP TMP PROCESSOR_ARCHITECTURE";
 /// Bytes of the end of standard error that are kept as the message of a failure.
 pub(crate) const ERRORS: usize = 4 << 10;
 /// How long output of processes that the program left running may still arrive after its end.
@@ -139,8 +123,8 @@ const KEY: &str = "ILO_IDEMPOTENCY_KEY";
 /// Restricts the environment of a program to a few inherited variables, those of the tools file, and the
 /// mark.
 pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
-    let windows = if cfg!(windows) { &WINDOWS[..] } else { &[] };
-    let names = ENVIRONMENT.into_iter().chain(windows.iter().copied());
+    let windows = if cfg!(windows) { WINDOWS } else { "" };
+    let names = ENVIRONMENT.into_iter().chain(windows.split_ascii_whitespace());
     let ours = names.filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
     command.env(process_mark::NAME, mark);

@@ -87,16 +87,16 @@ fn with_folder(mut problem: Problem, path: &Path) -> Problem {
 fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
     let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
-    let form = match name.rsplit_once('.').map(|(_, ending)| ending) {
+    let form = match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
         Some("toml") => Form::Toml,
-        Some("json") => Form::Json,
+        Some("json" | "jsonc" | "json5") => Form::Json,
         Some("yaml" | "yml") => {
             return Err(vec![bad(
                 name.to_owned(),
                 "YAML is not read; write the servers in JSON or TOML".to_owned(),
             )]);
         }
-        _ if source.trim_start().starts_with('{') => Form::Json,
+        _ if source.trim_start().starts_with(['{', '/']) => Form::Json,
         _ => Form::Toml,
     };
     let (source, parsed) = text::parse(source, form);
@@ -160,6 +160,8 @@ fn is_in_seconds(name: &str) -> bool {
 }
 
 type Fields = [(String, Data)];
+/// How a text is read.
+type Read = fn(&mut Reading, &Data) -> Option<String>;
 
 /// The entry to which something belongs.
 #[derive(Clone)]
@@ -215,6 +217,11 @@ impl Reading {
         }
     }
 
+    /// What is wrong with a server in the file of a client costs only that server.
+    fn costs(&mut self, message: impl Into<String>) {
+        if self.client { self.lacks(message) } else { self.wrong(message) }
+    }
+
     /// Warns about keys that are not read.
     fn passed_over(&mut self, keys: &[&str]) {
         if keys.is_empty() || self.warnings.len() >= MOST {
@@ -245,7 +252,7 @@ impl Reading {
         result
     }
 
-    /// Reads a field if it is present.
+    /// Reads a field if it is present. In the file of a client null is a setting that is not there.
     fn field<'d, T>(
         &mut self,
         fields: &'d Fields,
@@ -253,6 +260,9 @@ impl Reading {
         read: impl FnOnce(&mut Reading, &'d Data) -> Option<T>,
     ) -> Option<T> {
         let (_, value) = fields.iter().find(|(name, _)| name == key)?;
+        if self.client && *value == Data::Nil {
+            return None;
+        }
         self.inside(Step::Key(key.to_owned()), |this| read(this, value))
     }
 
@@ -299,22 +309,30 @@ impl Reading {
     }
 
     fn texts(&mut self, data: &Data) -> Option<Vec<String>> {
-        let Data::List(items) = data else { return self.expected("a list of texts", data) };
-        let mut texts = Vec::with_capacity(items.len());
-        for (at, item) in items.iter().enumerate() {
-            texts.extend(self.inside(Step::Index(at), |this| this.text(item).map(str::to_owned)));
-        }
-        (texts.len() == items.len()).then_some(texts)
+        self.listed(data, Reading::owned)
     }
 
-    fn named_texts(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
-        let fields = self.record(data)?;
-        let mut texts = Vec::with_capacity(fields.len());
-        for (name, value) in fields {
-            let text = self.inside(Step::Key(name.clone()), |this| this.text(value).map(str::to_owned));
-            texts.extend(text.map(|text| (name.clone(), text)));
-        }
-        (texts.len() == fields.len()).then_some(texts)
+    fn owned(&mut self, data: &Data) -> Option<String> {
+        self.text(data).map(str::to_owned)
+    }
+
+    /// The texts of a list.
+    fn listed(&mut self, data: &Data, read: Read) -> Option<Vec<String>> {
+        let Data::List(items) = data else { return self.expected("a list of texts", data) };
+        let one = |(at, item)| self.inside(Step::Index(at), |this| read(this, item));
+        let texts: Vec<Option<String>> = items.iter().enumerate().map(one).collect();
+        texts.into_iter().collect()
+    }
+
+    /// The texts of a record. In the file of a client null is a text that is not there.
+    fn named(&mut self, data: &Data, read: Read) -> Option<Vec<(String, String)>> {
+        let is_client = self.client;
+        let fields = self.record(data)?.iter().filter(|(_, value)| !is_client || *value != Data::Nil);
+        let one = |(name, value): &(String, Data)| {
+            self.inside(Step::Key(name.clone()), |this| Some((name.clone(), read(this, value)?)))
+        };
+        let texts: Vec<Option<(String, String)>> = fields.map(one).collect();
+        texts.into_iter().collect()
     }
 
     /// Reports unknown keys.
@@ -338,11 +356,10 @@ impl Reading {
         let own = fields.iter().find(|(name, _)| name == "tools").map(|(_, tools)| tools);
         let own = own.filter(|tools| sections.is_empty() || !is_clients_tools(tools, KINDS));
         self.client = !sections.is_empty() && own.is_none();
+        let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
         if self.client {
-            let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
             self.file_keys(fields, &read, false);
         } else {
-            let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
             self.keys(fields, &[ROOT, &read].concat());
         }
         if sections.is_empty() && own.is_none() && self.wrong.is_empty() {
@@ -362,9 +379,8 @@ impl Reading {
     fn servers(&mut self, section: &Section<'_>, tools: &mut Tools) {
         let mut names: Vec<String> = Vec::new();
         let outer = self.path.len();
-        self.path.extend(
-            section.path.split('.').filter(|_| section.whole.is_none()).map(|key| Step::Key(key.to_owned())),
-        );
+        let keys = section.path.split('.').filter(|_| section.whole.is_none());
+        self.path.extend(keys.map(|key| Step::Key(key.to_owned())));
         self.path.extend(section.whole.map(|key| Step::Key(key.to_owned())));
         if !section.is_readable() {
             self.expected::<()>("a record", section.value);

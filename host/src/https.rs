@@ -4,6 +4,7 @@ use reqwest::{Client, ClientBuilder};
 use std::error::Error;
 
 /// The innermost cause of an error, without the URL.
+#[cfg(any(feature = "serve", feature = "telemetry"))]
 pub(crate) fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn Error = &error;

@@ -9,6 +9,7 @@ import { RUN, drive, suspended, type RunOptions } from "./loop.js";
 import { outputOf, typed } from "./output.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
+import { INSPECT, shown } from "./shown.js";
 import { Stream } from "./stream.js";
 import { RUN_SYNC, driveSync, type RunSyncOptions } from "./sync.js";
 import type { Catalogue, Core, Handle, Module, Runner } from "./runner.js";
@@ -164,6 +165,11 @@ export class Program<T = Value> {
     /** The program, packed. */
     toBytes(): Uint8Array {
         return this.#packed.slice();
+    }
+
+    /** @internal */
+    [INSPECT](): object {
+        return shown("Program", { functions: () => this.functions, tools: () => this.tools, warnings: () => this.warnings });
     }
 
     /** The tools that the program may call. */

@@ -4,6 +4,7 @@ import { BadValue, Crash, NotWaiting } from "./errors.js";
 import { NUMBER, expect } from "./given.js";
 import { Json, Past, isOf, parse, withTexts, write, type Bounds, type NoValue } from "./json.js";
 import type { Catalogue, Handle, Runner } from "./runner.js";
+import { INSPECT, shown } from "./shown.js";
 import type { Call, Finished } from "./types.js";
 
 /** The fuel of one call of the module in `step`. */
@@ -24,6 +25,11 @@ export class Run {
     ) {
         this.#handle = handle;
         this.#of = runner.current();
+    }
+
+    /** @internal */
+    [INSPECT](): object {
+        return shown("Run", { disposed: () => this.#handle === undefined, fuel: () => this.fuel });
     }
 
     #own(): Handle {

@@ -8,6 +8,7 @@ import { Held } from "./instance.js";
 import { issuesOf } from "./issues.js";
 import { isThenable } from "./json.js";
 import type { Context } from "./observers.js";
+import { INSPECT, shown } from "./shown.js";
 import type { Catalogue, Module, Runner } from "./runner.js";
 
 /** The tools that a function of this package takes. */
@@ -58,6 +59,11 @@ export class ToolSet implements Iterable<string> {
         for (const [name, definition] of Object.entries(definitions)) this.tools.set(name, tool(name, definition));
         const policies = Object.entries(definitions).map(([name, definition]) => policy(name, definition));
         this.texts = [catalogue(definitions), JSON.stringify(policies)];
+    }
+
+    /** @internal */
+    [INSPECT](): object {
+        return shown("Tools", { names: () => [...this.tools.keys()] });
     }
 
     /** @internal Signatures and policies, in a module. */

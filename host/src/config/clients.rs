@@ -12,6 +12,7 @@ use Effect::{
     Unsupported, Url, Variables,
 };
 use Place::{File, Server};
+use ilo_drive::data::Data;
 
 /// The place of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,18 +65,25 @@ pub(super) enum Effect {
     Nothing,
 }
 
-/// A key of a client.
+/// Keys of a client that have the same effect.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) client: &'static str,
     pub(super) place: Place,
-    pub(super) key: &'static str,
+    /// The keys, with blanks between them.
+    keys: &'static str,
     pub(super) effect: Effect,
     pub(super) link: &'static str,
 }
 
-const fn row(of: Client, place: Place, key: &'static str, effect: Effect) -> Row {
-    Row { client: of.0, place, key, effect, link: of.1 }
+const fn row(of: Client, place: Place, keys: &'static str, effect: Effect) -> Row {
+    Row { client: of.0, place, keys, effect, link: of.1 }
+}
+
+impl Row {
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.keys.split_ascii_whitespace()
+    }
 }
 
 /// The name of a client, and its documentation.
@@ -97,16 +105,17 @@ const COPILOT: Client = (
 );
 const CRUSH: Client = ("Crush", "https://github.com/charmbracelet/crush#mcps");
 const CURSOR: Client = ("Cursor, LM Studio", "https://cursor.com/docs/context/mcp");
-const GEMINI: Client = (
-    "Gemini CLI, Qwen Code",
-    "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
-);
+const GEMINI: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/tools/mcp-server");
 const GEMINI_FILE: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/cli/configuration");
 const GOOSE: Client = ("Goose", "https://block.github.io/goose/docs/guides/config-files");
+const JAN: Client = ("Jan, AstrBot", "https://www.jan.ai/docs/desktop/mcp");
 const OPENCODE: Client = ("opencode", "https://opencode.ai/docs/mcp-servers");
 const OPENCODE_FILE: Client = ("opencode", "https://opencode.ai/docs/permissions");
 const ROO: Client = ("Roo Code, Kilo Code", "https://docs.roocode.com/features/mcp/using-mcp-in-roo");
 const VSCODE: Client = ("VS Code", "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration");
+const VSCODE_SETTINGS: Client =
+    ("VS Code", "https://code.visualstudio.com/docs/copilot/reference/copilot-settings");
+const WARP: Client = ("Warp", "https://docs.warp.dev/agents/capabilities/mcp");
 const WINDSURF: Client = ("Windsurf, Antigravity", "https://docs.windsurf.com/windsurf/cascade/mcp");
 const ZED: Client = ("Zed", "https://zed.dev/docs/ai/mcp");
 const ZED_FILE: Client = ("Zed", "https://zed.dev/docs/ai/tool-permissions");
@@ -119,90 +128,67 @@ const ENV_FILE: &str = "files of variables are not read; write the variables und
 pub(super) const ROWS: &[Row] = &[
     // The records of servers.
     row(DESKTOP, File, "mcpServers", Servers),
-    row(VSCODE, File, "servers", Servers),
-    row(VSCODE, File, "mcp.servers", Servers),
+    row(VSCODE, File, "servers mcp.servers", Servers),
     row(CODEX, File, "mcp_servers", Servers),
     row(ZED, File, "context_servers", Servers),
     row(OPENCODE, File, "mcp", Servers),
     row(AMP, File, "amp.mcpServers", Servers),
     row(GOOSE, File, "extensions", Servers),
     // What a file says about servers and tools.
-    row(VSCODE, File, "inputs", Inputs),
-    row(VSCODE, File, "mcp.inputs", Inputs),
+    row(VSCODE, File, "inputs mcp.inputs", Inputs),
     row(GEMINI, File, "mcp.allowed", AllowServers),
     row(GEMINI, File, "mcp.excluded", DenyServers),
-    row(GEMINI, File, "mcp.serverCommand", Nothing),
     row(GEMINI_FILE, File, "allowMCPServers", AllowServers),
     row(GEMINI_FILE, File, "excludeMCPServers", DenyServers),
-    row(GEMINI_FILE, File, "excludeTools", DenyTools),
-    row(GEMINI_FILE, File, "tools.exclude", DenyTools),
+    row(GEMINI_FILE, File, "excludeTools tools.exclude", DenyTools),
     row(GEMINI_FILE, File, "admin.mcp.enabled", OffIf(false)),
-    row(CLAUDE, File, "enabledMcpjsonServers", AllowServers),
-    row(CLAUDE, File, "disabledMcpjsonServers", DenyServers),
-    row(CLAUDE, File, "disabledMcpServers", DenyServers),
-    row(CLAUDE, File, "allowedMcpServers", AllowServers),
-    row(CLAUDE, File, "deniedMcpServers", DenyServers),
+    row(CLAUDE, File, "enabledMcpjsonServers allowedMcpServers", AllowServers),
+    row(CLAUDE, File, "disabledMcpjsonServers disabledMcpServers deniedMcpServers", DenyServers),
     row(CLAUDE, File, "permissions", Rules),
     row(AMAZON_Q, File, "tools", Rules),
+    row(VSCODE_SETTINGS, File, "chat.mcp.access", Rules),
+    row(VSCODE_SETTINGS, File, "chat.mcp.enabled chat.agent.enabled", OffIf(false)),
+    row(VSCODE_SETTINGS, File, "chat.disableAIFeatures", OffIf(true)),
     row(AMP, File, "amp.tools.disable", DenyTools),
+    row(AMP, File, "amp.permissions", Rules),
     row(CRUSH, File, "options.disabled_tools", DenyTools),
     row(OPENCODE_FILE, File, "permission", Rules),
     row(ZED_FILE, File, "agent", Rules),
     row(ZED, File, "disable_ai", OffIf(true)),
     row(ZED, File, "context_server_timeout", CallSeconds),
-    // Keys of files whose names sound as if they shut something off, and that say nothing about servers.
-    row(AMAZON_Q, File, "allowedTools", Nothing),
-    row(AMAZON_Q, File, "includeMcpJson", Nothing),
-    row(CLAUDE, File, "enableAllProjectMcpServers", Nothing),
-    row(CLAUDE, File, "enabledPlugins", Nothing),
-    row(CLAUDE, File, "disableAllHooks", Nothing),
-    row(CLAUDE, File, "includeCoAuthoredBy", Nothing),
-    row(CLAUDE, File, "includeGitInstructions", Nothing),
-    row(CLAUDE, File, "sandbox", Nothing),
-    row(CLAUDE, File, "autoCompactEnabled", Nothing),
-    row(CLAUDE, File, "autoMemoryEnabled", Nothing),
-    row(CLAUDE, File, "alwaysThinkingEnabled", Nothing),
-    row(CLAUDE, File, "spinnerTipsEnabled", Nothing),
-    row(CLAUDE, File, "fileCheckpointingEnabled", Nothing),
-    row(CLAUDE, File, "bypassPermissionsModeAccepted", Nothing),
-    row(CLAUDE, File, "skipDangerousModePermissionPrompt", Nothing),
-    row(DESKTOP, File, "isDxtAutoUpdatesEnabled", Nothing),
+    // What only sounds as if it shut off servers or tools.
+    row(GEMINI, File, "mcp.serverCommand approvalMode", Nothing),
+    row(AMAZON_Q, File, "allowedTools includeMcpJson", Nothing),
+    row(
+        CLAUDE,
+        File,
+        "enableAllProjectMcpServers sandbox bypassPermissionsModeAccepted skipDangerousModePermissionPrompt \
+         allowManagedMcpServersOnly allowManagedPermissionRulesOnly autoPermissionsNotificationCount",
+        Nothing,
+    ),
     row(DESKTOP, File, "allowDevTools", Nothing),
-    row(CODEX, File, "approval_policy", Nothing),
-    row(CODEX, File, "approvals_reviewer", Nothing),
-    row(CODEX, File, "sandbox_mode", Nothing),
-    row(CODEX, File, "sandbox_workspace_write", Nothing),
-    row(CODEX, File, "default_permissions", Nothing),
-    row(CODEX, File, "allow_login_shell", Nothing),
-    row(CODEX, File, "disable_response_storage", Nothing),
-    row(CODEX, File, "disable_paste_burst", Nothing),
-    row(CODEX, File, "include_apply_patch_tool", Nothing),
-    row(CODEX, File, "include_environment_context", Nothing),
-    row(CODEX, File, "include_permissions_instructions", Nothing),
-    row(CODEX, File, "include_apps_instructions", Nothing),
-    row(GEMINI_FILE, File, "includeDirectories", Nothing),
-    row(GEMINI_FILE, File, "loadMemoryFromIncludeDirectories", Nothing),
-    row(GEMINI_FILE, File, "usageStatisticsEnabled", Nothing),
-    row(GEMINI_FILE, File, "disableAutoUpdate", Nothing),
-    row(GEMINI_FILE, File, "disableUpdateNag", Nothing),
-    row(GEMINI_FILE, File, "disableLoadingPhrases", Nothing),
-    row(GEMINI_FILE, File, "enablePromptCompletion", Nothing),
-    row(GEMINI_FILE, File, "enableRecursiveFileSearch", Nothing),
-    row(GEMINI_FILE, File, "excludedProjectEnvVars", Nothing),
-    row(GEMINI_FILE, File, "approvalMode", Nothing),
-    row(OPENCODE_FILE, File, "disabled_providers", Nothing),
-    row(OPENCODE_FILE, File, "enabled_providers", Nothing),
+    row(
+        CODEX,
+        File,
+        "approval_policy approvals_reviewer sandbox_mode sandbox_workspace_write default_permissions \
+         include_apply_patch_tool include_permissions_instructions",
+        Nothing,
+    ),
     row(ZED_FILE, File, "enable_language_server", Nothing),
-    row(ZED_FILE, File, "allow_rewrap", Nothing),
-    row(ZED_FILE, File, "file_scan_exclusions", Nothing),
-    row(ZED_FILE, File, "file_scan_inclusions", Nothing),
-    row(ZED_FILE, File, "read_only_files", Nothing),
-    row(ZED_FILE, File, "edit_predictions_disabled_in", Nothing),
-    row(ZED_FILE, File, "granted_extension_capabilities", Nothing),
+    row(
+        VSCODE_SETTINGS,
+        File,
+        "chat.mcp.discovery.enabled chat.mcp.gallery.enabled chat.mcp.apps.enabled \
+         chat.extensionTools.enabled chat.tools.autoApprove chat.tools.global.autoApprove \
+         chat.tools.edits.autoApprove chat.tools.urls.autoApprove chat.tools.terminal.autoApprove \
+         chat.tools.terminal.enableAutoApprove",
+        Nothing,
+    ),
     // What turns a server off.
     row(CLINE, Server, "disabled", OffIf(true)),
     row(CODEX, Server, "enabled", OffIf(false)),
     row(CHERRY, Server, "isActive", OffIf(false)),
+    row(JAN, Server, "active", OffIf(false)),
     // What says which of its tools there are, and which are asked about.
     row(CODEX, Server, "enabled_tools", AllowTools),
     row(CODEX, Server, "disabled_tools", DenyTools),
@@ -214,10 +200,8 @@ pub(super) const ROWS: &[Row] = &[
     row(ROO, Server, "disabledTools", DenyTools),
     row(AMP, Server, "allowedTools", AllowTools),
     row(CRUSH, Server, "allowed_tools", AllowTools),
-    row(CRUSH, Server, "excludedTools", DenyTools),
-    row(CRUSH, Server, "blockedTools", DenyTools),
-    row(CODEX, Server, "default_tools_approval_mode", Rules),
-    row(CODEX, Server, "require_approval", Rules),
+    row(CRUSH, Server, "excludedTools blockedTools", DenyTools),
+    row(CODEX, Server, "default_tools_approval_mode require_approval", Rules),
     // How it is reached.
     row(DESKTOP, Server, "command", Command),
     row(GOOSE, Server, "cmd", Command),
@@ -228,7 +212,7 @@ pub(super) const ROWS: &[Row] = &[
     row(CODEX, Server, "env_vars", Passed),
     row(GOOSE, Server, "env_keys", Passed),
     row(CODEX, Server, "cwd", Folder),
-    row(AMP, Server, "working_directory", Folder),
+    row(WARP, Server, "working_directory", Folder),
     row(GEMINI, Server, "httpUrl", Url),
     row(WINDSURF, Server, "serverUrl", Url),
     row(CURSOR, Server, "url", Url),
@@ -251,39 +235,30 @@ pub(super) const ROWS: &[Row] = &[
         Unsupported("no command is run for headers; write them under `headers`, with `${NAME}`"),
     ),
     row(VSCODE, Server, "sandbox", Unsupported(SANDBOX)),
-    // Only `true` has an effect: that of `sandbox`.
-    row(VSCODE, Server, "sandboxEnabled", Nothing),
-    // What lets a client act without asking, and what says nothing about tools.
-    row(CLINE, Server, "autoApprove", Nothing),
-    row(ROO, Server, "alwaysAllow", Nothing),
-    row(GEMINI, Server, "trust", Nothing),
-    row(CLINE, Server, "transportType", Nothing),
-    row(ROO, Server, "watchPaths", Nothing),
-    row(VSCODE, Server, "dev", Nothing),
-    row(VSCODE, Server, "gallery", Nothing),
-    row(VSCODE, Server, "version", Nothing),
-    row(CODEX, Server, "required", Nothing),
-    row(CODEX, Server, "supports_parallel_tool_calls", Nothing),
-    row(CODEX, Server, "scopes", Nothing),
-    row(CODEX, Server, "oauth_resource", Nothing),
-    row(CLAUDE_MCP, Server, "oauth", Nothing),
-    row(CLAUDE_MCP, Server, "alwaysLoad", Nothing),
+    // What lets a client act without asking, and what says nothing about tools. Of `sandboxEnabled` only `true`
+    // has an effect: that of `sandbox`.
+    row(VSCODE, Server, "sandboxEnabled dev gallery version", Nothing),
+    row(CLINE, Server, "autoApprove transportType", Nothing),
+    row(ROO, Server, "alwaysAllow watchPaths", Nothing),
+    row(GEMINI, Server, "trust authProviderType extensionName targetAudience targetServiceAccount", Nothing),
+    row(CODEX, Server, "required supports_parallel_tool_calls scopes oauth_resource", Nothing),
+    row(CLAUDE_MCP, Server, "oauth alwaysLoad", Nothing),
     row(CURSOR, Server, "auth", Nothing),
-    row(GEMINI, Server, "authProviderType", Nothing),
-    row(GEMINI, Server, "extensionName", Nothing),
-    row(ZED, Server, "source", Nothing),
-    row(ZED, Server, "settings", Nothing),
-    row(ZED, Server, "remote", Nothing),
-    row(GOOSE, Server, "bundled", Nothing),
-    row(GOOSE, Server, "name", Nothing),
-    row(GOOSE, Server, "display_name", Nothing),
+    row(ZED, Server, "source settings remote", Nothing),
+    row(GOOSE, Server, "bundled name display_name description transport", Nothing),
     row(CONTINUE, Server, "title", Nothing),
     row(CHERRY, Server, "icon", Nothing),
+    row(WARP, Server, "start_on_launch", Nothing),
 ];
 
 /// The row of a key at a place; in the file, the key with those around it, `mcp.allowed`.
 pub(super) fn row_of(place: Place, key: &str) -> Option<&'static Row> {
-    ROWS.iter().find(|row| row.place == place && row.key == key)
+    ROWS.iter().find(|row| row.place == place && row.keys().any(|one| one == key))
+}
+
+/// Whether a key of the file begins with this.
+pub(super) fn begins(text: &str) -> bool {
+    ROWS.iter().any(|row| row.place == File && row.keys().any(|key| key.starts_with(text)))
 }
 
 /// The effect of a key at a place.
@@ -293,7 +268,7 @@ pub(super) fn effect(place: Place, key: &str) -> Option<Effect> {
 
 /// The keys at a place with an effect, in the order in which they are preferred.
 pub(super) fn keys(place: Place, effect: Effect) -> impl Iterator<Item = &'static str> {
-    ROWS.iter().filter(move |row| row.place == place && row.effect == effect).map(|row| row.key)
+    ROWS.iter().filter(move |row| row.place == place && row.effect == effect).flat_map(Row::keys)
 }
 
 /// Whether a key is a comment: `_comment`, `$schema`, `//`, `comment`.
@@ -306,10 +281,30 @@ const GUARDING: &[&str] = &[
     "allow", "deny", "denie", "block", "exclu", "inclu", "enabl", "disabl", "restrict", "permi", "approv",
     "sandbox",
 ];
+/// What else a key of the file must name to be about servers: a file may be all settings of an editor.
+const SUBJECTS: &str = "mcp server tool agent ai integration connector permission approval sandbox \
+                        network domain host url list rule policy mode name all";
 
 /// Whether an unknown key may shut something off, by a word of its name: it is not passed over.
 pub(super) fn guards(key: &str) -> bool {
     words(key).any(|word| word == "only" || GUARDING.iter().any(|start| word.starts_with(start)))
+}
+
+/// Whether an unknown key of the file may shut off servers or tools: `toolAllowlist` and `excluded` may,
+/// `files.exclude` does not.
+pub(super) fn guards_all(key: &str) -> bool {
+    let names = |word: &str| {
+        SUBJECTS.split(' ').any(|subject| word == subject || word.strip_suffix('s') == Some(subject))
+    };
+    guards(key) && (words(key).all(|word| guards(&word)) || words(key).any(|word| names(&word)))
+}
+
+/// Whether an unknown key of a server may turn it off: by its name, or by a word such as `"state": "disabled"`.
+pub(super) fn may_be_off(key: &str, value: &Data) -> bool {
+    const OFF: [&str; 6] = ["disabled", "hidden", "inactive", "off", "paused", "skip"];
+    guards(key)
+        || words(key).any(|word| word == "active" || OFF.contains(&&*word))
+        || value.as_text().is_some_and(|word| OFF.contains(&word))
 }
 
 /// The words of a name in small letters: `disabledTools`, `disabled_tools` and `chat.disabled-tools` have two
@@ -345,10 +340,12 @@ mod tests {
 
     #[test]
     fn a_key_has_one_effect_at_a_place() {
-        for (at, row) in ROWS.iter().enumerate() {
-            let again =
-                ROWS.iter().skip(at + 1).find(|other| other.place == row.place && other.key == row.key);
-            assert!(again.is_none(), "{row:?} {again:?}");
+        let mut seen = Vec::new();
+        for row in ROWS {
+            for key in row.keys() {
+                assert!(!seen.contains(&(row.place, key)), "{key}");
+                seen.push((row.place, key));
+            }
             assert!(row.link.starts_with("https://") && !row.client.is_empty(), "{row:?}");
         }
     }
@@ -364,6 +361,15 @@ mod tests {
             ["disable", "restrictedTo", "readOnly", "Only", "toolPermissions", "chat.approvals", "sandboxed"]
         {
             assert!(guards(key), "{key}");
+        }
+        for key in
+            ["toolAllowlist", "denied-servers", "excluded", "allowlist", "mcp.blocked", "disableAllTools"]
+        {
+            assert!(guards_all(key), "{key}");
+        }
+        for key in ["files.exclude", "git.enableSmartCommit", "read_only_files", "disableDeepLinks", "colour"]
+        {
+            assert!(!guards_all(key), "{key}");
         }
         for key in ["shallow", "commonly", "timeout", "note", "unblock", "", "é"] {
             assert!(!guards(key), "{key}");
@@ -393,8 +399,10 @@ mod tests {
         };
         for row in ROWS.iter().filter(|row| shuts(row.effect)) {
             let place = if row.place == File { "the file" } else { "a server" };
-            let line = format!("| [{}]({}) | {place} | `{}` |", row.client, row.link, row.key);
-            assert!(page.contains(&line), "MCP.md is without\n{line}");
+            for key in row.keys() {
+                let line = format!("| [{}]({}) | {place} | `{key}` |", row.client, row.link);
+                assert!(page.contains(&line), "MCP.md is without\n{line}");
+            }
         }
     }
 }

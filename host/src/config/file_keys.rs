@@ -1,7 +1,7 @@
 //! Reads what the file of a client says outside of its servers: which servers and tools are allowed, asked
 //! about or off, and the values that a person gives.
 
-use super::clients::{Effect, Place, ROWS, effect, guards, is_comment, verdict};
+use super::clients::{Effect, Place, begins, effect, guards_all, is_comment, verdict};
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::mcp::server_config::Input;
@@ -58,7 +58,7 @@ impl Reading {
         let mut passed_over = Vec::new();
         for (key, value) in fields {
             let own = (key == "tools" && has_tools) || sections.contains(&key.as_str());
-            if own || is_comment(key) {
+            if own || is_comment(key) || *value == Data::Nil {
                 continue;
             }
             self.inside(Step::Key(key.clone()), |this| this.file_key(key, key, value, &mut passed_over));
@@ -70,7 +70,7 @@ impl Reading {
     /// Reads a key by its path. Records that have known keys are looked into.
     fn file_key<'d>(&mut self, path: &str, key: &'d str, value: &'d Data, passed_over: &mut Vec<&'d str>) {
         let inner = format!("{path}.");
-        let has_known = ROWS.iter().any(|row| row.place == Place::File && row.key.starts_with(&inner));
+        let has_known = begins(&inner);
         match (effect(Place::File, path), value) {
             (None | Some(Effect::Servers | Effect::Rules), Data::Record(fields)) if has_known => {
                 if path == "tools" {
@@ -78,10 +78,7 @@ impl Reading {
                 }
                 for (name, value) in fields.iter().filter(|(name, _)| !is_comment(name)) {
                     let whole = format!("{inner}{name}");
-                    let deeper =
-                        ROWS.iter().any(|row| row.place == Place::File && row.key.starts_with(&whole));
-                    let known = deeper || (path.contains("mcp") && guards(name));
-                    if known {
+                    if begins(&whole) || (path.contains("mcp") && guards_all(name)) {
                         self.inside(Step::Key(name.clone()), |this| {
                             this.file_key(&whole, name, value, passed_over);
                         });
@@ -89,7 +86,7 @@ impl Reading {
                 }
             }
             (Some(effect), value) => self.file_effect(path, effect, value),
-            (None, _) if guards(key) => {
+            (None, _) if guards_all(key) => {
                 let why = "is not known here and may shut something off, so no server is used; leave it out, or write \
                            what it means as `policy` of the servers";
                 self.file.refusals.push((shortened(path, 80), why.to_owned()));
@@ -131,6 +128,10 @@ impl Reading {
                 "tools" => self.listed_tools(value),
                 "permissions" => self.permissions(value),
                 "agent" => self.agent(value),
+                "amp.permissions" => self.ordered(value),
+                // `all`, or only some of the servers, which are not known here.
+                "chat.mcp.access" if value.as_text() == Some("all") => {}
+                "chat.mcp.access" => self.file.all_off = Some(path.to_owned()),
                 _ => self.permission(value),
             },
             _ => {}
@@ -213,6 +214,19 @@ impl Reading {
             }
         };
         self.file.groups.push(Group { bare: false, patterns });
+    }
+
+    /// `amp.permissions`: rules, each with a pattern and a word, of which the first one decides. One for certain
+    /// arguments holds for all, unless it allows.
+    fn ordered(&mut self, value: &Data) {
+        let Data::List(rules) = value else { return self.expected("a list", value).unwrap_or_default() };
+        let read = |rule: &Data| {
+            let pattern = rule.get("tool").and_then(Data::as_text)?;
+            let verdict = said(rule.get("action").unwrap_or(rule));
+            let decides = verdict != Verdict::Allowed || rule.get("matches").is_none();
+            decides.then(|| (pattern.to_owned(), verdict))
+        };
+        self.file.groups.push(Group { bare: false, patterns: rules.iter().rev().filter_map(read).collect() });
     }
 
     /// `agent` of Zed: `tool_permissions`, and the servers and tools of the profile that it begins with.

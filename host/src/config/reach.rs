@@ -3,7 +3,7 @@
 
 use super::clients::{Effect, Place, SANDBOX, keys, row_of};
 use super::text::Step;
-use super::{Fields, Reading};
+use super::{Fields, Reading, from_home};
 use crate::mcp::server_config::Way;
 use crate::tool::secrets::Found;
 use ilo_drive::data::Data;
@@ -18,9 +18,12 @@ const SECONDS: u64 = 3_600;
 const IN_SECONDS: &[&str] = &["autoApprove", "alwaysAllow", "watchPaths", "transportType"];
 
 impl Reading {
-    /// The key of a server that has an effect: the preferred one, if there are several.
-    pub(super) fn key_for(fields: &Fields, wanted: Effect) -> Option<&'static str> {
-        keys(Place::Server, wanted).find(|key| fields.iter().any(|(name, _)| name == key))
+    /// The key of a server that has an effect: the preferred one, if there are several. Forms of clients write
+    /// empty texts for what is not there.
+    fn key_for(&self, fields: &Fields, wanted: Effect) -> Option<&'static str> {
+        let is_there = |value: &Data| !self.client || !(*value == Data::Nil || value.as_text() == Some(""));
+        keys(Place::Server, wanted)
+            .find(|key| fields.iter().any(|(name, value)| name == key && is_there(value)))
     }
 
     /// Reads all keys of a server that have an effect.
@@ -40,27 +43,25 @@ impl Reading {
         arguments.extend(self.all_for(fields, Effect::Arguments, Reading::filled_texts));
         environment.extend(self.all_for(fields, Effect::Variables, Reading::environment));
         environment.extend(self.all_for(fields, Effect::Passed, Reading::passed));
-        let folder = Self::key_for(fields, Effect::Folder);
+        let folder = self.key_for(fields, Effect::Folder);
         let folder = folder.and_then(|key| self.field(fields, key, Reading::filled));
         let (command_key, url_key) =
-            (Self::key_for(fields, Effect::Command), Self::key_for(fields, Effect::Url));
+            (self.key_for(fields, Effect::Command), self.key_for(fields, Effect::Url));
         let url = url_key.and_then(|key| self.field(fields, key, Reading::filled));
         let headers = self.headers(fields);
-        if let (Some(url), Some(key)) = (&url, url_key) {
-            self.url_form(key, url);
-        }
+        let url = url.filter(|url| url_key.is_some_and(|key| self.has_url_form(key, url)));
         match (command_key, url_key) {
             // Gemini CLI documents that a URL has priority; nobody else writes both.
-            (Some(_), Some(key)) => self.wrong(format!("expected `command` or `{key}`, found both")),
-            (None, None) if self.client => self.lacks("expected `command` or `url`, found neither"),
-            (None, None) => self.wrong("expected `command` or `url`, found neither"),
+            (Some(_), Some(key)) => self.costs(format!("expected `command` or `{key}`, found both")),
+            (None, None) => self.costs("expected `command` or `url`, found neither"),
             _ if program.as_deref() == Some("") => self.wrong("`command` is empty"),
             _ => {}
         }
         match (program, url) {
             (Some(program), _) => {
                 let around = self.around_program();
-                let folder = folder.map_or_else(|| around.clone(), |folder| around.join(folder));
+                let folder = folder
+                    .map_or_else(|| around.clone(), |folder| around.join(from_home(Path::new(&folder))));
                 let program = self.seen_from_here(program);
                 Way::Program { program, arguments, folder, environment }
             }
@@ -72,7 +73,7 @@ impl Reading {
     /// The program; and its arguments and variables, which some clients write beside it: as a list, or as a
     /// record of `path`, `args` and `env`.
     fn program_line(&mut self, fields: &Fields) -> (Option<String>, Vec<String>, Vec<(String, String)>) {
-        let Some(key) = Self::key_for(fields, Effect::Command) else { return Default::default() };
+        let Some(key) = self.key_for(fields, Effect::Command) else { return Default::default() };
         let read = |this: &mut Reading, data: &Data| match data {
             Data::List(_) => {
                 let mut words = this.filled_texts(data)?.into_iter();
@@ -97,14 +98,14 @@ impl Reading {
     fn headers(&mut self, fields: &Fields) -> Vec<(String, String)> {
         let mut headers = self.all_for(fields, Effect::Headers, Reading::filled_named);
         headers.extend(self.all_for(fields, Effect::HeaderNames, |this, data| {
-            let names = this.named_texts(data)?;
+            let names = this.named(data, Reading::owned)?;
             let value = |(header, name): (String, String)| {
                 this.inside(Step::Key(header.clone()), |this| Some((header, this.value_of(&name)?)))
             };
             Some(names.into_iter().filter_map(value).collect())
         }));
         let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(key) = Self::key_for(fields, Effect::Bearer).filter(|_| !given) {
+        if let Some(key) = self.key_for(fields, Effect::Bearer).filter(|_| !given) {
             let token = self.field(fields, key, |this, data| {
                 let name = this.text(data)?.to_owned();
                 this.value_of(&name)
@@ -144,9 +145,9 @@ impl Reading {
         Some(found.into_iter().map(|(value, name)| (name, value)).collect())
     }
 
-    fn url_form(&mut self, key: &str, url: &str) {
+    fn has_url_form(&mut self, key: &str, url: &str) -> bool {
         if url.starts_with("http://") || url.starts_with("https://") || url.starts_with("${input:") {
-            return;
+            return true;
         }
         let mut secrets = Found::default();
         secrets.expanded(&self.expanded);
@@ -154,8 +155,9 @@ impl Reading {
         secrets.words(url.split_whitespace());
         let shown = shortened(&secrets.secrets().hidden(url), 80);
         self.inside(Step::Key(key.to_owned()), |this| {
-            this.wrong(format!("expected `http://…` or `https://…`, found `{shown}`"));
+            this.costs(format!("expected `http://…` or `https://…`, found `{shown}`"));
         });
+        false
     }
 
     /// Reports settings of other clients that ilo does not support and without which the server would not
@@ -164,8 +166,15 @@ impl Reading {
         for (key, value) in fields {
             let row = row_of(Place::Server, key);
             let message = match (key.as_str(), value, row.map(|row| row.effect)) {
+                (_, Data::Nil, _) => continue,
+                // VS Code keeps the rules of a sandbox that is off.
+                ("sandbox", ..)
+                    if fields.iter().any(|(key, on)| key == "sandboxEnabled" && *on == Data::Bool(false)) =>
+                {
+                    continue;
+                }
                 (_, _, Some(Effect::Unsupported(why))) => why,
-                ("type" | "transport" | "transportType", Data::Text(way), _) => match way.as_str() {
+                ("type" | "transport" | "transportType", Data::Text(way), _) => match &*way.to_lowercase() {
                     "sse" => {
                         "the transport of the older protocol, `sse`, is not spoken; give the URL of the server's \
                          streamable HTTP, with the type `http`"
@@ -201,12 +210,12 @@ impl Reading {
                 Some(if is_seconds { Duration::from_secs(count) } else { Duration::from_millis(count) })
             }
         });
-        let seconds = Self::key_for(fields, Effect::Seconds);
+        let seconds = self.key_for(fields, Effect::Seconds);
         let seconds = seconds.and_then(|key| self.field(fields, key, Reading::seconds));
-        let milliseconds = Self::key_for(fields, Effect::Milliseconds);
+        let milliseconds = self.key_for(fields, Effect::Milliseconds);
         let milliseconds =
             milliseconds.and_then(|key| self.field(fields, key, |this, data| this.count(data, 1)));
-        let call = Self::key_for(fields, Effect::CallSeconds);
+        let call = self.key_for(fields, Effect::CallSeconds);
         let call = call.and_then(|key| self.field(fields, key, Reading::seconds));
         (starting.or(seconds).or(milliseconds.map(Duration::from_millis)), call)
     }
@@ -229,8 +238,8 @@ impl Reading {
     /// A program name with a slash is relative to the folder of the file, or of the project in the file of a
     /// client; any other name is searched when it starts.
     fn seen_from_here(&self, program: String) -> String {
-        let path = Path::new(&program);
-        if program.contains(std::path::is_separator) && path.is_relative() {
+        let path = from_home(Path::new(&program));
+        if program.contains(std::path::is_separator) {
             self.around_program().join(path).display().to_string()
         } else {
             program

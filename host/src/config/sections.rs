@@ -53,11 +53,10 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
         value,
     };
     let mut found = Vec::new();
-    found.extend(at("mcpServers").map(|value| whole("mcpServers", false, value)));
-    found.extend(at("servers").filter(|_| found.is_empty()).map(|value| whole("servers", false, value)));
-    found.extend(at("mcp_servers").map(|value| whole("mcp_servers", false, value)));
-    found.extend(at("context_servers").map(|value| whole("context_servers", true, value)));
-    found.extend(at("amp.mcpServers").map(|value| whole("amp.mcpServers", false, value)));
+    for key in ["mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers"] {
+        let value = at(key).filter(|_| key != "servers" || found.is_empty());
+        found.extend(value.map(|value| whole(key, key == "context_servers", value)));
+    }
     if let Some(mcp) = at("mcp") {
         match mcp.get("servers") {
             // Of VS Code's settings, or opencode 2.

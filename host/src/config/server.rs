@@ -1,6 +1,6 @@
 //! Reads an entry under `mcpServers` in the format of MCP clients, with ilo's own key `policy`.
 
-use super::clients::{self, Effect, Place, effect, guards, is_comment, keys};
+use super::clients::{self, Effect, Place, effect, guards, is_comment, keys, may_be_off};
 use super::policy::RULES;
 use super::text::Step;
 use super::{Fields, Reading};
@@ -13,20 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Keys of a server that are suggested for a misspelt one.
-pub(super) const SERVER: &[&str] = &[
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "url",
-    "headers",
-    "type",
-    "transport",
-    "timeout",
-    "disabled",
-    "description",
-    "policy",
-];
+pub(super) const SERVER: &[&str] =
+    &["command", "args", "env", "cwd", "url", "headers", "type", "timeout", "disabled", "policy"];
 /// Keys outside a policy that look like keys of a policy.
 pub(super) const MISPLACED: &[&str] = &["policies", "permissions"];
 /// Keys of a policy in addition to those of a single tool.
@@ -85,7 +73,7 @@ impl Reading {
     fn server_keys(&mut self, fields: &Fields) {
         let own = [MISPLACED, POLICY, RULES, SERVER].concat();
         let mut passed_over = Vec::new();
-        for (key, _) in fields {
+        for (key, value) in fields {
             let known =
                 own.contains(&key.as_str()) || effect(Place::Server, key).is_some() || is_comment(key);
             if known || self.is_full() {
@@ -96,7 +84,7 @@ impl Reading {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", SERVER.join(", ")),
             };
-            if guards(key) && self.client {
+            if self.client && may_be_off(key, value) {
                 let message = "is not known here and may shut something off, so the server is not used; leave it out, or \
                                write what it means as `policy`";
                 let shown = shortened(key, 80);
@@ -122,11 +110,8 @@ impl Reading {
                 _ if known(POLICY) || known(RULES) => format!("write it as `\"policy\": {{\"{key}\": …}}`"),
                 _ => continue,
             };
-            let client = self.client;
             self.inside(Step::Key(key.clone()), |this| {
-                let message = format!("`{key}` has no meaning here; {hint}");
-                // In the file of a client it costs only its server.
-                if client { this.lacks(message) } else { this.wrong(message) }
+                this.costs(format!("`{key}` has no meaning here; {hint}"));
             });
         }
     }

@@ -6,6 +6,7 @@ use crate::tools::Tools;
 use std::path::Path;
 use std::time::Duration;
 
+mod kinds;
 mod secrets;
 
 fn read(name: &str, text: &str) -> Tools {

@@ -113,7 +113,7 @@ fn from_value(value: &DeValue<'_>, start: usize) -> Result<Data, Wrong> {
             let text = text.strip_prefix('+').unwrap_or(&text);
             number::parse(text).map(Data::Number).map_err(|_| wrong("a number that is not finite"))?
         }
-        DeValue::Datetime(_) => return Err(wrong("a date is not a value here; put it in quotes")),
+        DeValue::Datetime(date) => Data::Text(date.to_string()),
         DeValue::Array(items) => {
             let items = items.iter().map(|item| from_value(item.get_ref(), item.span().start));
             Data::List(items.collect::<Result<_, Wrong>>()?)

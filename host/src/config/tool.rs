@@ -232,7 +232,7 @@ impl Reading {
     }
 
     fn renames(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
-        let texts = self.named_texts(data)?;
+        let texts = self.named(data, Reading::owned)?;
         for (at, (name, target)) in texts.iter().enumerate() {
             if texts.iter().take(at).any(|(_, other)| other == target) {
                 let message = format!("a second argument that becomes `{}`", shortened(target, 80));

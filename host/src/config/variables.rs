@@ -9,34 +9,13 @@ use ilo_drive::problem::{MOST, shortened};
 use std::path::{Path, PathBuf};
 
 /// The folders of clients in which a project keeps its file. The project is the folder around them.
-const INSIDE: &[&str] = &[
-    ".vscode",
-    ".vs",
-    ".cursor",
-    ".roo",
-    ".kilocode",
-    ".kilo",
-    ".zed",
-    ".gemini",
-    ".qwen",
-    ".codex",
-    ".claude",
-    ".amazonq",
-    ".kiro",
-    ".continue",
-    ".opencode",
-    ".windsurf",
-    ".trae",
-    ".junie",
-    ".github",
-    ".copilot",
-    ".amp",
-];
+const INSIDE: &str = ".vscode .vs .cursor .roo .kilocode .kilo .zed .gemini .qwen .codex .claude .amazonq .kiro \
+                      .continue .opencode .windsurf .trae .junie .github .copilot .amp .warp .air";
 
 /// The folder of the project to which a file of a client belongs, by the folder of the file.
 pub(super) fn project(folder: &Path) -> PathBuf {
     let is_inside =
-        |folder: &Path| folder.file_name().is_some_and(|name| INSIDE.iter().any(|one| name == *one));
+        |folder: &Path| folder.file_name().is_some_and(|name| INSIDE.split(' ').any(|one| name == one));
     let inside = folder.ancestors().take(3).find(|folder| is_inside(folder));
     inside.and_then(Path::parent).unwrap_or(folder).to_path_buf()
 }
@@ -52,14 +31,15 @@ enum Found {
 impl Reading {
     /// Replaces `${NAME}` by the environment variable, and `${NAME:-text}` by the text if the variable is not
     /// set. `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and the like are forms of other clients, and
-    /// so are `$NAME` as a whole text or behind its last blank, and `{env:NAME}` of opencode. `$${` is the
+    /// so are `$NAME` where it is by itself, and `{env:NAME}` of opencode. `$${` is the
     /// text `${`.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
-        let mut text = self.text(data)?.to_owned();
+        let mut text = match data {
+            Data::Number(_) | Data::Bool(_) if self.client => data.to_json(),
+            data => self.text(data)?.to_owned(),
+        };
         if self.client {
-            if let Some((before, name)) = bare_variable(&text) {
-                text = format!("{before}${{{name}}}");
-            }
+            text = with_braces(&text);
             if self.braces {
                 text = text.replace("{env:", "${env:").replace("$${env:", "${env:");
                 if text.contains("{file:") {
@@ -127,7 +107,8 @@ impl Reading {
                 self.expanded.push((name.to_owned(), value.clone()));
                 Found::Value(value)
             }
-            (_, Some(otherwise)) => Found::Value(otherwise.to_owned()),
+            (_, Some(otherwise)) if !otherwise.contains("${") => Found::Value(otherwise.to_owned()),
+            (_, Some(_)) => Found::Lacking("the text behind `:-` cannot be a variable".to_owned()),
             _ if name.contains([':', '{']) => Found::Lacking(format!(
                 "only variables of the environment are known here; write `${{NAME}}` for `${{{shown}}}`, and set it"
             )),
@@ -146,23 +127,20 @@ impl Reading {
             "pathSeparator" | "/" => std::path::MAIN_SEPARATOR.to_string(),
             "workspaceFolderBasename" => self.project.file_name()?.to_string_lossy().into_owned(),
             "workspaceFolder" | "workspaceRoot" | "cwd" => self.project.display().to_string(),
+            // Of extensions and plugins, whose file is in their folder.
+            "extensionPath" | "CLAUDE_PLUGIN_ROOT" => self.folder.display().to_string(),
             _ if name.starts_with("workspaceFolder:") => self.project.display().to_string(),
             _ => return None,
         })
     }
 
     pub(super) fn filled_texts(&mut self, data: &Data) -> Option<Vec<String>> {
-        let Data::List(items) = data else { return self.expected("a list of texts", data) };
-        let mut texts = Vec::with_capacity(items.len());
-        for (at, item) in items.iter().enumerate() {
-            texts.extend(self.inside(Step::Index(at), |this| {
-                let before = this.expanded.len();
-                let text = this.filled(item);
-                this.seen_by_all(before);
-                text
-            }));
-        }
-        (texts.len() == items.len()).then_some(texts)
+        self.listed(data, |this, item| {
+            let before = this.expanded.len();
+            let text = this.filled(item);
+            this.seen_by_all(before);
+            text
+        })
     }
 
     /// Warns of secrets among the variables that were replaced in an argument of a program, those from
@@ -178,13 +156,7 @@ impl Reading {
     }
 
     pub(super) fn filled_named(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
-        let fields = self.record(data)?;
-        let mut texts = Vec::with_capacity(fields.len());
-        for (name, value) in fields {
-            let text = self.inside(Step::Key(name.clone()), |this| this.filled(value));
-            texts.extend(text.map(|text| (name.clone(), text)));
-        }
-        (texts.len() == fields.len()).then_some(texts)
+        self.named(data, Reading::filled)
     }
 
     pub(super) fn environment(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
@@ -201,13 +173,23 @@ impl Reading {
     }
 }
 
-/// The text before a final `$NAME`, which some clients read as a variable, and the name: `$TOKEN`, `Bearer
-/// $TOKEN`.
-fn bare_variable(text: &str) -> Option<(&str, &str)> {
-    let (before, name) = text.rsplit_once('$')?;
-    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
-        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    (is_name && (before.is_empty() || before.ends_with(' '))).then_some((before, name))
+/// The text with `${NAME}` in place of `$NAME`, which some clients read as a variable, where the name is by
+/// itself: `$TOKEN`, `Bearer $TOKEN`, `$HOME/bin`, `--key=$KEY`.
+fn with_braces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for part in text.split_inclusive([' ', '=', ':', '/']) {
+        let name = part.trim_end_matches([' ', '/']);
+        match name.strip_prefix('$').filter(|inner| is_variable(inner) && !out.ends_with('/')) {
+            Some(inner) => out.extend(["${", inner, "}", part.strip_prefix(name).unwrap_or_default()]),
+            None => out.push_str(part),
+        }
+    }
+    out
+}
+
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 #[cfg(test)]
@@ -228,11 +210,18 @@ mod tests {
     }
 
     #[test]
-    fn a_name_behind_a_dollar_sign_is_a_variable_at_the_end_of_a_text() {
-        assert_eq!(bare_variable("$TOKEN"), Some(("", "TOKEN")));
-        assert_eq!(bare_variable("Bearer $A_1"), Some(("Bearer ", "A_1")));
-        for text in ["p4ss$WORD", "$token", "$", "${A}", "A", "$A b", "$$A"] {
-            assert_eq!(bare_variable(text), None, "{text}");
+    fn a_name_behind_a_dollar_sign_is_a_variable_where_it_is_by_itself() {
+        for (text, expected) in [
+            ("$TOKEN", "${TOKEN}"),
+            ("Bearer $A_1", "Bearer ${A_1}"),
+            ("$HOME/bin:$B", "${HOME}/bin:${B}"),
+            ("--key=$KEY $C", "--key=${KEY} ${C}"),
+        ] {
+            assert_eq!(with_braces(text), expected);
+        }
+        for text in ["p4ss$WORD", "$token", "$", "${A}", "A", "$A-b", "$$A", "$5", "$A$B", "é$Ü", "a=$A.b"]
+        {
+            assert_eq!(with_braces(text), text);
         }
     }
 }

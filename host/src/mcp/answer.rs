@@ -93,8 +93,11 @@ struct Members<'m> {
     old: Option<&'m [u8]>,
     is_error: Option<&'m [u8]>,
     kind: Option<&'m [u8]>,
+    task: Option<&'m [u8]>,
     meta: Option<&'m [u8]>,
 }
+
+const TASK: &str = "the server made a task of the call, which a program cannot wait for";
 
 fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
     let mut found = Members::default();
@@ -104,10 +107,11 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
         "toolResult" => once(&mut found.old, name, value),
         "isError" => once(&mut found.is_error, name, value),
         "resultType" => once(&mut found.kind, name, value),
+        "task" => once(&mut found.task, name, value),
         "_meta" => once(&mut found.meta, name, value),
         _ => Ok(()),
     })?;
-    if !whole {
+    if !whole && result != b"null" {
         let message = format!("unexpected response type: expected a record, found {}", kind(result));
         return Err(Failure::text(message));
     }
@@ -116,14 +120,13 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
         Some("input_required") => {
             return Err(Failure::text("the server asks for input, which a program cannot give"));
         }
-        Some("task") => {
-            let message = "the server made a task of the call, which a program cannot wait for";
-            return Err(Failure::text(message));
-        }
+        Some("task") => return Err(Failure::text(TASK)),
         Some(_) => return Err(Failure::text("unexpected response type: the result is not complete")),
     }
     let failed = found.is_error == Some(b"true");
-    let structured = found.structured.filter(|&text| text != b"null");
+    let is_there = |text: &&[u8]| *text != b"null";
+    let structured = found.structured.filter(is_there);
+    found.content = found.content.filter(is_there);
     let structured = structured.or(found.old.filter(|_| found.content.is_none()));
     match (structured, found.content) {
         (Some(structured), content) => {
@@ -147,7 +150,9 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
             }
         }
         (None, None) if failed => Err(silent()),
-        (None, None) => Err(Failure::text("unexpected response type: expected `content`, found none")),
+        // The tool has done its work, and says nothing.
+        (None, None) if found.task.is_none() => Ok(Data::Nil),
+        (None, None) => Err(Failure::text(TASK)),
     }
 }
 
@@ -356,4 +361,26 @@ fn binary(
     }
     fields.push(("data".to_owned(), Data::Text(base64.into_owned())));
     Ok(Part { value: Data::Record(fields.into()), size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_says_nothing_is_nil_and_no_failure() {
+        let read = |result: &str| read_text(result.as_bytes(), &Bounds::default());
+        for result in ["{}", "null", r#"{"content":null}"#, r#"{"content":[]}"#, r#"{"_meta":{"a":1}}"#] {
+            assert_eq!(read(result), Ok(Data::Nil), "{result}");
+        }
+        for result in [r#"{"isError":true,"content":null}"#, r#"{"isError":true}"#] {
+            assert_eq!(read(result), Err(silent()), "{result}");
+        }
+        for result in [r#"{"task":{"taskId":"1"}}"#, r#"{"resultType":"task"}"#] {
+            assert_eq!(read(result), Err(Failure::text(TASK)), "{result}");
+        }
+        for result in ["7", "\"x\"", "[1]", "true", r#"{"content":"x"}"#, r#"{"resultType":"odd"}"#] {
+            assert!(read(result).is_err(), "{result}");
+        }
+    }
 }

@@ -53,7 +53,7 @@ pub(super) fn text_of(json: &[u8]) -> Option<Cow<'_, str>> {
     Jiter::new(json).next_str().ok().map(|text| Cow::Owned(text.to_owned()))
 }
 
-/// The message of an error answer.
+/// The message of an error answer; without one, the error as it is.
 pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
     let mut message = None;
     members(error, |name, value| {
@@ -62,7 +62,9 @@ pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
         }
         Ok(())
     })?;
-    Ok(message.unwrap_or_else(|| "an error without a message".to_owned()))
+    let whole =
+        || format!("an error without a message: {}", shortened(&String::from_utf8_lossy(error), 2_000));
+    Ok(message.unwrap_or_else(whole))
 }
 
 #[cfg(test)]

@@ -323,6 +323,8 @@ impl Transport<RoleClient> for Watched {
     }
 }
 
+const ONE_PROGRAM: &str = "; `command` is the program alone, its arguments go into `args`";
+
 fn spawn(
     program: &str,
     arguments: &[String],
@@ -345,8 +347,10 @@ fn spawn(
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
-    let (child, errors) = Child::spawn(command, Arc::clone(&shared.pending))
-        .map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    let (child, errors) = Child::spawn(command, Arc::clone(&shared.pending)).map_err(|error| {
+        let hint = if program.contains(char::is_whitespace) { ONE_PROGRAM } else { "" };
+        format!("cannot start `{program}`: {error}{hint}")
+    })?;
     errors.into_iter().for_each(|errors| shared.errors.listen(errors));
     Ok(child)
 }

@@ -204,7 +204,8 @@ impl Client {
             Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
         let (kind, own_session) = (header("content-type"), header(SESSION));
-        let is = |name: &str| kind.as_deref().is_some_and(|kind| kind.starts_with(name));
+        let small = kind.as_deref().map(str::to_ascii_lowercase);
+        let is = |name: &str| small.as_deref().is_some_and(|kind| kind.starts_with(name));
         if !status.is_success() {
             return self.refused(uri, response, message, session.is_some(), is(JSON)).await;
         }
@@ -283,7 +284,11 @@ impl Client {
         }
         let text = text.trim();
         let colon = if text.is_empty() { "" } else { ": " };
-        let hint = if takes_no_posts(status, url) { OLDER } else { "" };
+        let hint = match status {
+            _ if takes_no_posts(status, url) => OLDER,
+            _ if status.is_redirection() => "; redirects are not followed: give the address that it leads to",
+            _ => "",
+        };
         Err(unexpected(format!("HTTP {status}{colon}{}{hint}", short(text))))
     }
 }

@@ -394,10 +394,17 @@ impl Tool {
         self.taken(outcome::held(result, name, times, ended), limits)
     }
 
-    /// The value of an answer: that of its text, if the policy says so.
+    /// The value of an answer: that of its text, if the policy says so, or its schema, as for servers that give
+    /// no structured content.
     pub(crate) fn taken(&self, result: Result<Data, Failure>, limits: &CallLimits) -> Result<Data, Failure> {
+        let is_structure = || {
+            let kind = self.output_schema.as_ref().and_then(|schema| schema.get("type")?.as_text());
+            matches!(kind, Some("object" | "array"))
+        };
         match result {
-            Ok(value) if self.policy.json => from_json(value, limits, self.policy.integers_as_text),
+            Ok(value @ Data::Text(_)) if self.policy.json || is_structure() => {
+                from_json(value, limits, self.policy.integers_as_text)
+            }
             result => result,
         }
     }

@@ -391,7 +391,7 @@ fn http_that_leads_elsewhere_is_not_followed() {
     let url = web(|asked| {
         // What follows the redirect would be answered so that the test sees it.
         let answer = if asked.contains(" /secret ") {
-            "HTTP/1.1 500 followed\r\ncontent-length: 8\r\nconnection: close\r\n\r\nfollowed"
+            "HTTP/1.1 500 arrived\r\ncontent-length: 7\r\nconnection: close\r\n\r\narrived"
         } else {
             "HTTP/1.1 307 Temporary Redirect\r\nlocation: /secret\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
         };
@@ -401,5 +401,6 @@ fn http_that_leads_elsewhere_is_not_followed() {
     let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
     let problems = tools.connect_all().unwrap_err();
     let told = problems.first().unwrap().to_string();
-    assert!(told.contains("server `w`") && !told.contains("followed"), "{told}");
+    assert!(told.contains("server `w`") && !told.contains("arrived"), "{told}");
+    assert!(told.ends_with("redirects are not followed: give the address that it leads to"), "{told}");
 }

@@ -1,0 +1,142 @@
+//! Forms in which people bring files of clients: whole settings of an editor, a record of servers alone, settings
+//! that are null or empty, values of other types, and one server that cannot be used among others.
+
+use super::super::clients::{Place, ROWS};
+use super::{names, read, refused, tools_of, way};
+use crate::tools::Tools;
+use std::path::Path;
+
+#[test]
+fn the_settings_of_an_editor_beside_its_servers_shut_nothing_off() {
+    let with = |setting: &str| {
+        let text = format!(
+            r#"{{{setting}, "editor.fontSize": 12, "mcp": {{"servers": {{"a": {{"command": "x"}}}}}}}}"#
+        );
+        read("settings.json", &text)
+    };
+    for setting in [
+        r#""files.exclude": {"**/.git": true}, "git.enableSmartCommit": true, "npm.exclude": []"#,
+        r#""github.copilot.enable": {"*": false}, "telemetry.enableTelemetry": false"#,
+        r#""security.workspace.trust.enabled": true, "[python]": {"editor.formatOnSave": true}"#,
+        r#""chat.mcp.discovery.enabled": true, "chat.tools.autoApprove": true, "chat.mcp.access": "all""#,
+        r#""chat.mcp.enabled": true, "chat.agent.enabled": true, "chat.disableAIFeatures": false"#,
+    ] {
+        assert_eq!(way(&with(setting), "a"), "x ", "{setting}");
+    }
+    for setting in [
+        r#""chat.mcp.access": "none""#,
+        r#""chat.mcp.access": "registry""#,
+        r#""chat.mcp.enabled": false"#,
+        r#""chat.agent.enabled": false"#,
+        r#""chat.disableAIFeatures": true"#,
+    ] {
+        refused(&with(setting), "a", "turns its server off");
+    }
+    refused(&with(r#""chat.tools.denied": ["x"]"#), "a", "may shut something off");
+    let amp = r#"{"amp.notifications.enabled": true, "amp.commands.allowlist": ["ls"],
+        "amp.permissions": [{"tool": "mcp__a__get*", "action": "allow"}, {"tool": "mcp__a__put", "matches": {"x": "y"}, "action": "allow"},
+            {"tool": "mcp__a__p*", "action": "ask"}, {"tool": "*", "action": "reject"}],
+        "amp.mcpServers": {"a": {"command": "x"}}}"#;
+    let tools = read("settings.json", amp);
+    assert_eq!(tools_of(&tools, "a", &["get", "put", "post", "drop"]), "get ?put ?post !drop");
+}
+
+#[test]
+fn warp() {
+    let text = r#"{"mcpServers": {"maps": {"command": "/path/to/node", "args": ["index.js"], "env": {"API_KEY": "k"},
+        "working_directory": null, "start_on_launch": true}}}"#;
+    assert_eq!(way(&read(".warp/.mcp.json", text), "maps"), "/path/to/node index.js API_KEY=k");
+}
+
+#[test]
+fn null_and_an_empty_text_are_a_setting_that_is_not_there() {
+    let text = r#"{"inputs": null, "mcpServers": {
+        "a": {"type": null, "command": "x", "args": null, "env": null, "cwd": null, "url": "", "headers": null,
+              "timeout": null, "disabled": null, "includeTools": null, "tools": null, "description": null},
+        "b": {"command": "", "args": [], "serverUrl": "https://b.example/mcp", "envFile": null},
+        "c": {"command": "c", "args": ["--port", 3000, true], "env": {"PORT": 8080, "DEBUG": false, "UNSET": null}}}}"#;
+    let tools = read("mcp.json", text);
+    assert_eq!(way(&tools, "a"), "x ");
+    assert_eq!(way(&tools, "b"), "https://b.example/mcp");
+    assert_eq!(way(&tools, "c"), "c --port 3000 true PORT=8080 DEBUG=false");
+    let own = r#"{"mcpServers": {"a": {"command": "x", "policy": {"allow": null}}}}"#;
+    assert!(Tools::from_text("tools.json", own, Path::new("/p")).is_err());
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_so_costs_only_itself() {
+    let text = r#"{"mcpServers": {"good": {"type": "STDIO", "command": "x"},
+        "both": {"command": "x", "url": "https://x.example/mcp"}, "old": {"type": "SSE", "url": "https://x.example/sse"},
+        "socket": {"type": "http", "url": "unix:///tmp/server.sock"}, "pipe": {"url": "pipe:///pipe/x"}, "none": {"args": []},
+        "paused": {"command": "x", "state": "disabled"}, "hidden": {"command": "x", "isHidden": true},
+        "off": {"command": "x", "active": false}, "on": {"command": "x", "active": true},
+        "unboxed": {"command": "x", "sandboxEnabled": false, "sandbox": {"network": {}}}}}"#;
+    let tools = read("mcp.json", text);
+    for name in ["good", "on", "unboxed"] {
+        assert_eq!(way(&tools, name), "x ");
+    }
+    refused(&tools, "both", "expected `command` or `url`, found both");
+    refused(&tools, "old", "the older protocol, `sse`, is not spoken");
+    refused(&tools, "socket", "expected `http://…` or `https://…`, found `unix:///tmp/server.sock`");
+    refused(&tools, "pipe", "expected `http://…` or `https://…`");
+    refused(&tools, "none", "expected `command` or `url`, found neither");
+    refused(&tools, "paused", "`state` is not known here and may shut something off");
+    refused(&tools, "hidden", "`isHidden` is not known here and may shut something off");
+    refused(&tools, "off", "turns its server off (`active`, a key of Jan");
+}
+
+#[test]
+fn a_comment_comes_first_whatever_the_file_is_called() {
+    let text = "// Ours.\n{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}";
+    for name in ["opencode.jsonc", "x.json5", "MCP.JSON", "mcp", "x.code-workspace"] {
+        assert_eq!(names(&read(name, text)), ["a"], "{name}");
+        assert_eq!(names(&read(name, &text.replace("// Ours.", "/* Ours. */"))), ["a"], "{name}");
+    }
+    let toml = "# Ours\nsince = 2026-01-31\n[mcp_servers.a]\ncommand = \"x\"\n";
+    for name in ["config.toml", "config"] {
+        assert_eq!(names(&read(name, toml)), ["a"], "{name}");
+    }
+}
+
+#[test]
+fn variables_are_replaced_where_they_are_by_themselves() {
+    let home = std::env::var("HOME").unwrap();
+    let text = r#"{"mcpServers": {"a": {"command": "~/bin/x", "args": ["$HOME/x", "--at=$HOME", "pa$WORD", "${extensionPath}${/}s.js",
+        "${CLAUDE_PLUGIN_ROOT}/y", "${NO_SUCH_VARIABLE:-$5}"]}, "b": {"command": "x", "args": ["${NO_SUCH_VARIABLE:-${HOME}}"]}}}"#;
+    let tools = read(".gemini/settings.json", text);
+    let folder = "/srv/me/project/.gemini";
+    let expected = format!("{home}/bin/x {home}/x --at={home} pa$WORD {folder}/s.js {folder}/y $5");
+    assert_eq!(way(&tools, "a"), expected);
+    refused(&tools, "b", "the text behind `:-` cannot be a variable");
+}
+
+#[test]
+fn every_key_with_each_type_is_read_or_refused_by_its_name() {
+    for row in ROWS {
+        for key in row.keys() {
+            for value in
+                ["null", "true", "1", "0.5", "\"x\"", "\"\"", "[]", "[1]", "[null]", "{}", "{\"x\": 1}"]
+            {
+                let text = match row.place {
+                    Place::Server => {
+                        format!(r#"{{"mcpServers": {{"a": {{"command": "x", "{key}": {value}}}}}}}"#)
+                    }
+                    Place::File if key == "mcpServers" => format!(r#"{{"mcpServers": {value}}}"#),
+                    Place::File => {
+                        format!(r#"{{"mcpServers": {{"a": {{"command": "x"}}}}, "{key}": {value}}}"#)
+                    }
+                };
+                for name in ["x.json", ".vscode/mcp.json"] {
+                    let Err(problems) = Tools::from_text(name, &text, Path::new("/p")) else { continue };
+                    let last = key.rsplit('.').next().unwrap();
+                    // A second `command` is a key given twice.
+                    let said = |problem: &str| problem.contains(last) || problem.contains("twice");
+                    assert!(
+                        problems.iter().any(|problem| said(&problem.to_string())),
+                        "{text}: {problems:?}"
+                    );
+                }
+            }
+        }
+    }
+}
