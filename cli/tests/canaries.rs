@@ -29,9 +29,9 @@ fn keys(effect: &str) -> Vec<&'static str> {
         let mut parts = row.split(',').map(str::trim);
         let (_, place, key) = (parts.next()?, parts.next()?, parts.next()?.strip_prefix('"')?);
         let found = parts.next()?.trim_end_matches(')').starts_with(effect);
-        (place == "Server" && found).then_some(key.trim_end_matches('"'))
+        (place == "Server" && found).then(|| key.trim_end_matches('"').split(' '))
     });
-    let found: Vec<&str> = rows.collect();
+    let found: Vec<&str> = rows.flatten().collect();
     assert!(!found.is_empty(), "no key with the effect {effect}");
     found
 }

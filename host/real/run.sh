@@ -45,7 +45,7 @@ try 'The sum of 40 and 2 is 42.",true,{"type":"image","mimeType":"image/png","si
     everything.tool-calling.json --arg a=40
 try 'the first commit.*nothing to commit' git.ilo --arg repository="$PWD/files/repository"
 
-# The SDKs as clients, over HTTP and standard streams; those of Python and Rust in both versions of the protocol.
+# The SDKs as clients, over HTTP and standard streams, in both versions of the protocol.
 client() {
     local name=$1; shift
     if "$@" > files/client.log 2>&1; then echo "ok      $name"; else echo "FAILED  $name"; tail -3 files/client.log; failed=1; fi
@@ -54,7 +54,9 @@ for target in "http://127.0.0.1:$((PORT + 2))/mcp" "$ILO_VM serve --tools sdk/to
     over=stdio; [ "${target#http}" = "$target" ] || over=http
     client "Python SDK over $over, 2025-11-25" sdk/venv/bin/python sdk/client.py legacy "$target"
     client "Python SDK over $over, 2026-07-28" sdk/venv/bin/python sdk/client.py 2026-07-28 "$target"
-    client "TypeScript SDK over $over, 2025-11-25" node sdk/client.mjs "$target"
+    client "TypeScript SDK 1.x over $over, 2025-11-25" node sdk/client.mjs 1.x "$target"
+    client "TypeScript SDK 2.x over $over, 2025-11-25" node sdk/client.mjs legacy "$target"
+    client "TypeScript SDK 2.x over $over, 2026-07-28" node sdk/client.mjs 2026-07-28 "$target"
     client "Rust SDK over $over, 2025-11-25" "${ILO_VM%/*}/client" legacy "$target"
     client "Rust SDK over $over, 2026-07-28" "${ILO_VM%/*}/client" newer "$target"
 done

@@ -23,7 +23,11 @@ const TOOLS: &str = r#"{"tools": {
         "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}}},
         "output_schema": {"type": "integer"}
     },
-    "put": {"mock": {"returns": "x"}, "output_schema": {"type": "integer"}}
+    "put": {"mock": {"returns": "x"}, "output_schema": {"type": "integer"}},
+    "as-text": {
+        "mock": [{"when": {"id": 1}, "returns": "{\"n\": 7}"}, {"when": {"id": 2}, "returns": "no JSON"}, {"returns": "[7]"}],
+        "output_schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    }
 }}"#;
 
 fn tools(text: &str) -> Tools {
@@ -88,4 +92,11 @@ fn what_the_schema_allows_and_what_is_not_validated_passes() {
         r#"{"status":"ok","value":[{"n":7,"more":true},{"n":7,"more":true}]}"#
     );
     assert_eq!(run("loose", r#"["no integer"]"#, 1).0, r#"{"status":"ok","value":["anything"]}"#);
+}
+
+#[test]
+fn a_text_that_is_json_is_read_where_the_schema_is_that_of_a_record() {
+    assert_eq!(run("as-text", "[1]", 1).0, r#"{"status":"ok","value":[{"n":7}]}"#);
+    failed("as-text", "[2]", "the answer does not fit: expected record, found a text");
+    failed("as-text", "[3]", "the answer does not fit: expected record, found a list");
 }

@@ -91,6 +91,7 @@ type Client = (&'static str, &'static str);
 
 const AMAZON_Q: Client = ("Amazon Q, Kiro", "https://aws.github.io/amazon-q-developer-cli/agent-format.html");
 const AMP: Client = ("Amp", "https://ampcode.com/manual#mcp");
+const AMP_RULES: Client = ("Amp", "https://ampcode.com/manual/appendix#permissions-configuration");
 const CHERRY: Client = ("Cherry Studio", "https://docs.cherry-ai.com/docs/en-us/advanced-basic/mcp");
 const CLAUDE: Client = ("Claude Code", "https://code.claude.com/docs/en/settings");
 const CLAUDE_MCP: Client = ("Claude Code", "https://code.claude.com/docs/en/mcp");
@@ -150,7 +151,7 @@ pub(super) const ROWS: &[Row] = &[
     row(VSCODE_SETTINGS, File, "chat.mcp.enabled chat.agent.enabled", OffIf(false)),
     row(VSCODE_SETTINGS, File, "chat.disableAIFeatures", OffIf(true)),
     row(AMP, File, "amp.tools.disable", DenyTools),
-    row(AMP, File, "amp.permissions", Rules),
+    row(AMP_RULES, File, "amp.permissions", Rules),
     row(CRUSH, File, "options.disabled_tools", DenyTools),
     row(OPENCODE_FILE, File, "permission", Rules),
     row(ZED_FILE, File, "agent", Rules),
@@ -247,7 +248,7 @@ pub(super) const ROWS: &[Row] = &[
     row(ZED, Server, "source settings remote", Nothing),
     row(GOOSE, Server, "bundled name display_name description transport", Nothing),
     row(CONTINUE, Server, "title", Nothing),
-    row(CHERRY, Server, "icon", Nothing),
+    row(CHERRY, Server, "icon key", Nothing),
     row(WARP, Server, "start_on_launch", Nothing),
 ];
 

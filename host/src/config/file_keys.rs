@@ -223,7 +223,8 @@ impl Reading {
         let read = |rule: &Data| {
             let pattern = rule.get("tool").and_then(Data::as_text)?;
             let verdict = said(rule.get("action").unwrap_or(rule));
-            let decides = verdict != Verdict::Allowed || rule.get("matches").is_none();
+            let is_for_some = rule.get("matches").or(rule.get("context")).is_some();
+            let decides = verdict != Verdict::Allowed || !is_for_some;
             decides.then(|| (pattern.to_owned(), verdict))
         };
         self.file.groups.push(Group { bare: false, patterns: rules.iter().rev().filter_map(read).collect() });

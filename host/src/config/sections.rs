@@ -32,7 +32,8 @@ impl<'d> Section<'d> {
         };
         let named = fields.iter().map(|(name, server)| (Step::Key(name.clone()), name.clone(), server));
         let listed = items.iter().enumerate().map(|(at, server)| {
-            let name = match server.get("name") {
+            // 5ire has a `key`.
+            let name = match server.get("name").or(server.get("key")) {
                 Some(Data::Text(name)) => name.clone(),
                 _ => String::new(),
             };

@@ -35,7 +35,7 @@ fn the_settings_of_an_editor_beside_its_servers_shut_nothing_off() {
     refused(&with(r#""chat.tools.denied": ["x"]"#), "a", "may shut something off");
     let amp = r#"{"amp.notifications.enabled": true, "amp.commands.allowlist": ["ls"],
         "amp.permissions": [{"tool": "mcp__a__get*", "action": "allow"}, {"tool": "mcp__a__put", "matches": {"x": "y"}, "action": "allow"},
-            {"tool": "mcp__a__p*", "action": "ask"}, {"tool": "*", "action": "reject"}],
+            {"tool": "*", "context": "subagent", "action": "allow"}, {"tool": "mcp__a__p*", "action": "ask"}, {"tool": "*", "action": "reject"}],
         "amp.mcpServers": {"a": {"command": "x"}}}"#;
     let tools = read("settings.json", amp);
     assert_eq!(tools_of(&tools, "a", &["get", "put", "post", "drop"]), "get ?put ?post !drop");
@@ -46,6 +46,13 @@ fn warp() {
     let text = r#"{"mcpServers": {"maps": {"command": "/path/to/node", "args": ["index.js"], "env": {"API_KEY": "k"},
         "working_directory": null, "start_on_launch": true}}}"#;
     assert_eq!(way(&read(".warp/.mcp.json", text), "maps"), "/path/to/node index.js API_KEY=k");
+}
+
+#[test]
+fn five_ire() {
+    let text = r#"{"servers": [{"key": "Web", "command": "uvx", "args": ["mcp-server-fetch"], "isActive": true},
+        {"key": "Off", "command": "x", "isActive": false}]}"#;
+    assert_eq!(names(&read("mcp.json", text)), ["Web"]);
 }
 
 #[test]
