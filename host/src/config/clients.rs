@@ -236,8 +236,8 @@ pub(super) const ROWS: &[Row] = &[
         Unsupported("no command is run for headers; write them under `headers`, with `${NAME}`"),
     ),
     row(VSCODE, Server, "sandbox", Unsupported(SANDBOX)),
-    // What lets a client act without asking, and what says nothing about tools. Of `sandboxEnabled` only `true`
-    // has an effect: that of `sandbox`.
+    // What lets a client act without asking, and what says nothing about tools. Of `sandboxEnabled` only
+    // `true` has an effect: that of `sandbox`.
     row(VSCODE, Server, "sandboxEnabled dev gallery version", Nothing),
     row(CLINE, Server, "autoApprove transportType", Nothing),
     row(ROO, Server, "alwaysAllow watchPaths", Nothing),
@@ -300,7 +300,7 @@ pub(super) fn guards_all(key: &str) -> bool {
     guards(key) && (words(key).all(|word| guards(&word)) || words(key).any(|word| names(&word)))
 }
 
-/// Whether an unknown key of a server may turn it off: by its name, or by a word such as `"state": "disabled"`.
+/// Whether an unknown key of a server may turn it off: by its name, or by `"state": "disabled"` and the like.
 pub(super) fn may_be_off(key: &str, value: &Data) -> bool {
     const OFF: [&str; 6] = ["disabled", "hidden", "inactive", "off", "paused", "skip"];
     guards(key)

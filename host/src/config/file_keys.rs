@@ -216,8 +216,8 @@ impl Reading {
         self.file.groups.push(Group { bare: false, patterns });
     }
 
-    /// `amp.permissions`: rules, each with a pattern and a word, of which the first one decides. One for certain
-    /// arguments holds for all, unless it allows.
+    /// `amp.permissions`: rules, each with a pattern and a word, of which the first one decides. One for
+    /// certain arguments holds for all, unless it allows.
     fn ordered(&mut self, value: &Data) {
         let Data::List(rules) = value else { return self.expected("a list", value).unwrap_or_default() };
         let read = |rule: &Data| {

@@ -18,8 +18,8 @@ const SECONDS: u64 = 3_600;
 const IN_SECONDS: &[&str] = &["autoApprove", "alwaysAllow", "watchPaths", "transportType"];
 
 impl Reading {
-    /// The key of a server that has an effect: the preferred one, if there are several. Forms of clients write
-    /// empty texts for what is not there.
+    /// The key of a server that has an effect: the preferred one, if there are several. Forms of clients
+    /// write empty texts for what is not there.
     fn key_for(&self, fields: &Fields, wanted: Effect) -> Option<&'static str> {
         let is_there = |value: &Data| !self.client || !(*value == Data::Nil || value.as_text() == Some(""));
         keys(Place::Server, wanted)

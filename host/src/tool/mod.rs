@@ -394,8 +394,8 @@ impl Tool {
         self.taken(outcome::held(result, name, times, ended), limits)
     }
 
-    /// The value of an answer: that of its text, if the policy says so, or its schema, as for servers that give
-    /// no structured content.
+    /// The value of an answer: that of its text, if the policy says so, or its schema, as for servers that
+    /// give no structured content.
     pub(crate) fn taken(&self, result: Result<Data, Failure>, limits: &CallLimits) -> Result<Data, Failure> {
         let is_structure = || {
             let kind = self.output_schema.as_ref().and_then(|schema| schema.get("type")?.as_text());

@@ -1,5 +1,5 @@
-//! Forms in which people bring files of clients: whole settings of an editor, a record of servers alone, settings
-//! that are null or empty, values of other types, and one server that cannot be used among others.
+//! Forms in which people bring files of clients: whole settings of an editor, settings that are null or
+//! empty, values of other types, and one server that cannot be used among others.
 
 use super::super::clients::{Place, ROWS};
 use super::{names, read, refused, tools_of, way};
