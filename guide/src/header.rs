@@ -133,13 +133,10 @@ impl Header {
     /// A byte that may not come next. Then nothing has changed.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let mark = self.mark();
-        for (at, &byte) in bytes.iter().enumerate() {
-            if !self.byte(byte) {
-                self.back(&mark);
-                return Err(Refused { at });
-            }
-        }
-        Ok(())
+        let refused = bytes.iter().position(|&byte| !self.byte(byte));
+        let Some(at) = refused else { return Ok(()) };
+        self.back(&mark);
+        Err(Refused { at })
     }
 
     /// Takes a token. The end token after a complete header changes nothing.

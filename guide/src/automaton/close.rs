@@ -217,19 +217,17 @@ impl Core<'_, '_> {
     }
 
     fn ending_constant(&self) -> Option<Node> {
-        let constants = self.constants();
-        let has = |kind: u8| constants >> kind & 1 == 1;
-        if has(NIL) {
+        if self.takes_constant(Constant::Nil) {
             return Some(Node::Nil);
         }
         let truth = [true, false].into_iter().find(|&truth| self.takes_constant(Constant::Bool(truth)));
         if let Some(truth) = truth {
             return Some(Node::Bool(truth));
         }
-        if has(NUMBER) {
+        if self.takes_kind(NUMBER) {
             return self.first_number(b"").map(Node::Number);
         }
-        if !has(TEXT) {
+        if !self.takes_kind(TEXT) {
             return None;
         }
         if let Some(texts) = self.texts() {

@@ -510,6 +510,11 @@ impl<'c> Core<'_, 'c> {
             Constant::Nil => NIL,
             Constant::Bool(_) => BOOL,
         };
-        self.constants() >> kind & 1 == 1 && self.fits(constant)
+        self.takes_kind(kind) && self.fits(constant)
+    }
+
+    /// Whether some constants of a kind may come next.
+    pub(crate) fn takes_kind(&self, kind: u8) -> bool {
+        self.constants() >> kind & 1 == 1
     }
 }

@@ -3,7 +3,7 @@
 use super::choice::{Act, Choice, choice};
 use super::choices::{Choices, Names, Which};
 use super::machine::{Around, Binds, Kind, Machine, Next};
-use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::offers::{NUMBER, TEXT, Words, one};
 use crate::automaton::state::{self, Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::surface::Bytes;
@@ -280,12 +280,12 @@ impl Machine<'_, '_> {
             Some(Around::Until) => found.push(choice("}", Act::EndUntil)),
             Some(Around::Merge) => found.push(choice(",\"set\":{", Act::Set)),
             Some(Around::Subject) => {
-                let kinds = self.core.trial(|core| {
+                let takes_text = self.core.trial(|core| {
                     core.take_integer(ITEMS + 1);
-                    core.constants()
+                    core.takes_kind(TEXT)
                 });
                 found.push(choice(",\"cases\":[[", Act::Pairs));
-                if kinds >> TEXT & 1 == 1 {
+                if takes_text {
                     found.push(choice(",\"cases\":{\"", Act::Cases));
                 }
             }
@@ -326,16 +326,15 @@ impl Machine<'_, '_> {
     /// The keys of a case in a list that may come next.
     fn case_keys(&mut self) -> Vec<Choice> {
         let core = &self.core;
-        let has = |kind: u8| core.constants() >> kind & 1 == 1;
         let mut found = Vec::new();
-        if has(TEXT) {
+        if core.takes_kind(TEXT) {
             found.push(choice("\"", Act::TextKey));
         }
-        if has(NUMBER) {
+        if core.takes_kind(NUMBER) {
             let fit = DIGITS.into_iter().filter(|digit| core.number_goes_on(digit.as_bytes()));
             found.extend(fit.map(|digit| choice(digit, Act::NumberKey)));
         }
-        if has(NIL) {
+        if core.takes_constant(Constant::Nil) {
             found.push(choice("null", Act::Nil));
         }
         for (truth, bytes) in [(true, "true"), (false, "false")] {

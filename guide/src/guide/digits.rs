@@ -37,7 +37,7 @@ impl Machine<'_, '_> {
     /// Sets the tokens that are digits alone.
     pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.lex {
-            Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => {
+            Lex::Start if self.core.takes_kind(NUMBER) => {
                 self.core.number_digits(vocab, b"", bits);
             }
             Lex::Number(start) => {

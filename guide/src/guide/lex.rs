@@ -105,21 +105,14 @@ fn narrow(words: Words, place: usize, byte: u8) -> Words {
 
 impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn new(core: Core<'s, 'c>) -> Self {
-        let (lex, words) = (Lex::Line(0), Offered::Unasked);
-        let mut machine = Machine { core, text: Vec::new(), lex, words, line: 0, walk: Walk::default() };
-        machine.offer_line();
-        machine
+        let (lex, words) = (Lex::Line(0), Offered::Line([0; LINES as usize], 0));
+        Machine { core, text: Vec::new(), lex, words, line: 0, walk: Walk::default() }
     }
 
     fn offer_line(&mut self) {
         self.words = Offered::Line([0; LINES as usize], 0);
         self.lex = Lex::Line(0);
         self.line = self.text.len();
-    }
-
-    fn offer(&mut self) {
-        self.words = Offered::Unasked;
-        self.lex = Lex::Start;
     }
 
     /// Computes the words and integers of the next token, if that was not done.
@@ -178,7 +171,7 @@ impl<'s, 'c> Machine<'s, 'c> {
                 // Unfinished expressions can continue. Only after a MERGE without a count there may be
                 // nothing.
                 let merges = self.core.state.phase == Phase::MergeMore;
-                self.offer();
+                (self.lex, self.words) = (Lex::Start, Offered::Unasked);
                 if !merges {
                     return true;
                 }
@@ -201,14 +194,12 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     fn at_start(&mut self, byte: u8) -> bool {
-        let constants = self.core.constants();
-        let has = |kind: u8| constants >> kind & 1 == 1;
         match byte {
-            b'"' if has(TEXT) => {
+            b'"' if self.core.takes_kind(TEXT) => {
                 self.lex = Lex::Text(self.text.len() - 1, Inside::Plain);
                 true
             }
-            b'-' | b'0'..=b'9' if has(NUMBER) => {
+            b'-' | b'0'..=b'9' if self.core.takes_kind(NUMBER) => {
                 self.lex = Lex::Number(self.text.len() - 1);
                 self.core.number_goes_on(&[byte])
             }

@@ -117,12 +117,11 @@ impl<'s, 'c> Guide<'s, 'c> {
     fn constants(&self, nodes: &mut Vec<Node>) {
         use crate::automaton::offers::{NUMBER, TEXT};
         let core = &self.surface.core;
-        let constants = core.constants();
-        if constants >> TEXT & 1 == 1 {
+        if core.takes_kind(TEXT) {
             let texts = core.texts().map(|all| all.iter().map(|text| (**text).to_owned()).collect());
             nodes.push(Node::Text(texts));
         }
-        if constants >> NUMBER & 1 == 1 {
+        if core.takes_kind(NUMBER) {
             nodes.push(Node::AnyNumber);
         }
     }

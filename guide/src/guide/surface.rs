@@ -45,19 +45,19 @@ impl Place {
             Phase::Line | Phase::End => Some(0),
             _ => None,
         };
-        let kinds = core.constants();
-        let has = |kind: u8| kinds >> kind & 1 == 1;
         let is_key = phase == Phase::CaseKey;
         let texts = match () {
-            () if !has(TEXT) => None,
+            () if !core.takes_kind(TEXT) => None,
             () if is_key => Some(ITEMS as usize),
             () => machine.text_is_free().then_some(0),
         };
         let digits = match () {
-            () if has(NUMBER) && core.takes_any_number() => Some(0),
+            () if core.takes_kind(NUMBER) && core.takes_any_number() => Some(0),
             () if machine.has_alike_fields() => Some(FIELD),
             // Other keys may have a digit more if one is taken, and so may this one.
-            () if has(NUMBER) && is_key => Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY),
+            () if core.takes_kind(NUMBER) && is_key => {
+                Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY)
+            }
             () => None,
         };
         Place { around, values: core.arena.values.len(), texts, digits }
