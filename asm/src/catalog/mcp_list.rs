@@ -1,4 +1,4 @@
-//! Reads a catalogue from a list of tools in MCP's form: `{"tools": […]}`, or the bare list.
+//! Reads a catalogue from a list of tools in MCP's form, or that of a model's API: `{"tools": […]}`, or the list.
 //!
 //! The whole list must be JSON. Schemas stay text until a program names their tool.
 
@@ -63,13 +63,10 @@ fn data_of_events(text: &str) -> Cow<'_, str> {
 fn answered(json: &str) -> Option<&str> {
     #[derive(Deserialize)]
     struct Answer<'j> {
-        #[serde(rename = "jsonrpc")]
-        _version: Cow<'j, str>,
         #[serde(borrow)]
         result: &'j RawValue,
     }
-    let answer: Answer<'_> = serde_json::from_str(json).ok()?;
-    Some(answer.result.get())
+    serde_json::from_str(json).ok().map(|answer: Answer<'_>| answer.result.get())
 }
 
 #[derive(Deserialize)]
@@ -83,9 +80,9 @@ struct Listed<'j> {
     #[serde(borrow)]
     name: Cow<'j, str>,
     description: Option<String>,
-    #[serde(borrow, rename = "inputSchema")]
+    #[serde(borrow, rename = "inputSchema", alias = "input_schema", alias = "parameters")]
     input: Option<&'j RawValue>,
-    #[serde(borrow, rename = "outputSchema")]
+    #[serde(borrow, rename = "outputSchema", alias = "output_schema")]
     output: Option<&'j RawValue>,
     #[serde(default)]
     validate: Validation,
@@ -107,6 +104,12 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
         #[serde(rename = "mcpServers")]
         servers: Option<Checked>,
     }
+    /// A tool as the APIs of models want it.
+    #[derive(Deserialize)]
+    struct Wrapped<'j> {
+        #[serde(borrow)]
+        function: Listed<'j>,
+    }
     let no_json = |error: serde_json::Error| CatalogError::Json(error.to_string());
     serde_json::from_str::<Checked>(json).map_err(no_json)?;
     let list = match first(json) {
@@ -124,7 +127,9 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
     };
     let each: Vec<&'j RawValue> = serde_json::from_str(list).map_err(no_json)?;
     let tool = |(index, tool): (usize, &'j RawValue)| {
+        let wrapped = || serde_json::from_str::<Wrapped<'j>>(tool.get()).map(|whole| whole.function);
         serde_json::from_str(tool.get())
+            .or_else(|error| wrapped().map_err(|_| error))
             .map_err(|error| CatalogError::Tool { index, problem: without_place(&error) })
     };
     each.into_iter().enumerate().map(tool).collect()

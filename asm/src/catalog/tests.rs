@@ -316,6 +316,23 @@ fn an_answer_on_the_wire_is_a_catalogue() {
 }
 
 #[test]
+fn the_tools_of_a_model_api_are_a_catalogue_with_their_schemas() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    for tools in [
+        json!([{"name": "t", "inputSchema": schema}]),
+        json!([{"name": "t", "input_schema": schema}]),
+        json!([{"type": "function", "name": "t", "parameters": schema, "strict": true}]),
+        json!([{"type": "function", "function": {"name": "t", "parameters": schema}}]),
+        json!({"tools": [{"type": "function", "function": {"name": "t", "parameters": schema}}]}),
+        json!({"result": {"tools": [{"name": "t", "inputSchema": schema}]}}),
+    ] {
+        let catalog = Catalog::from_json(&tools.to_string()).unwrap();
+        let signatures: Vec<String> = catalog.tools().iter().map(Tool::signature).collect();
+        assert_eq!(signatures, ["t(a: text) -> any"], "{tools}");
+    }
+}
+
+#[test]
 fn the_reason_why_a_tool_cannot_be_used_is_found() {
     let mut catalog = Catalog::default();
     catalog.insert(tool(&json!({})));

@@ -50,7 +50,7 @@ const onprogress = (progress) => seen.push([progress.progress, progress.message]
 result = await call("run_program", { source: SEND }, { onprogress });
 assert.deepEqual(result.structuredContent.outcome, { status: "ok", value: "sent" });
 assert.equal(asked.length, 1);
-// In the newer protocol the SDK asks for no progress of the call that it repeats with the answer.
-if (which !== "2026-07-28") assert.deepEqual(seen, [[1, "send"]]);
+// The newer SDK loses what comes together with the answer, and asks for no progress when it repeats a call.
+if (isOlder) assert.deepEqual(seen, [[1, "send"]]);
 
 await client.close();

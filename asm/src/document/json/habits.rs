@@ -9,8 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node, Style, Text};
 use crate::foreign::{self, Place};
 use crate::span::Span;
-use crate::text;
-use crate::text::shorten;
+use crate::text::{self, shorten};
 use ilo_spec::error::Code;
 
 /// Input at the cursor that is not JSON.
@@ -25,9 +24,6 @@ struct StrangeInput<'a> {
 
 /// One habit.
 struct Habit {
-    /// Its name.
-    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
-    name: &'static str,
     /// Whether some input has this habit.
     is: for<'a, 'd> fn(&Reader<'a, 'd>, StrangeInput<'a>) -> bool,
     /// Reports it, and continues as if the fix were applied.
@@ -40,31 +36,26 @@ struct Habit {
 /// All habits; the last one handles everything that no other does.
 const HABITS: [Habit; 7] = [
     Habit {
-        name: "comment",
         is: |_, found| ["//", "/*", "#"].iter().any(|start| found.rest.starts_with(start)),
         recover: |reader, found| reader.comment(found),
         example: ["[1, /* one */ 2]", "[1,  2]"],
     },
     Habit {
-        name: "blank that cannot be seen",
         is: |_, found| is_invisible(found.first),
         recover: |reader, found| reader.invisible(found),
         example: ["[1,\u{a0}2]", "[1, 2]"],
     },
     Habit {
-        name: "prose around a program",
         is: |reader, _| reader.at_top(),
         recover: |reader, _| reader.prose(),
         example: ["Here it is:\n[1]", "[1]"],
     },
     Habit {
-        name: "quotes of another kind",
         is: |_, found| matches!(found.first, '\'' | '`' | '‘' | '“' | '’' | '”'),
         recover: |reader, found| reader.other_quotes(found),
         example: ["['a', 1]", "[\"a\", 1]"],
     },
     Habit {
-        name: "word for true, false or null",
         is: |reader, found| {
             word_meant(found.word).is_some() && !matches!(reader.want, Want::Key | Want::FirstKey)
         },
@@ -72,13 +63,11 @@ const HABITS: [Habit; 7] = [
         example: ["[True, None]", "[true, null]"],
     },
     Habit {
-        name: "text without quotes",
         is: |_, found| found.first.is_alphanumeric() || matches!(found.first, '_' | '$'),
         recover: |reader, found| reader.unquoted(found),
         example: ["{a: 1}", "{\"a\": 1}"],
     },
     Habit {
-        name: "sign for a comma or colon",
         is: |_, _| true,
         recover: |reader, found| reader.odd(found),
         example: ["{\"a\" = 1}", "{\"a\" : 1}"],
@@ -272,15 +261,18 @@ mod tests {
 
     #[test]
     fn every_habit_reads_its_example_as_if_it_were_fixed() {
-        for Habit { name, example: [written, fixed], .. } in HABITS {
+        for Habit { example: [written, fixed], .. } in HABITS {
             let arena = Bump::new();
             let mut found = Diagnostics::default();
             let read = super::super::read(written, &arena, &Limits::default(), &mut found);
             let reported = found.as_slice();
-            assert!(reported.is_empty() || fix::apply(written, reported).0 == fixed, "{name}: {reported:?}");
+            assert!(
+                reported.is_empty() || fix::apply(written, reported).0 == fixed,
+                "{written}: {reported:?}"
+            );
             let mut none = Diagnostics::default();
             let expected = super::super::read(fixed, &arena, &Limits::default(), &mut none);
-            assert!(crate::document::same(read, expected) && none.as_slice().is_empty(), "{name}");
+            assert!(crate::document::same(read, expected) && none.as_slice().is_empty(), "{written}");
         }
     }
 }

@@ -17,11 +17,10 @@ struct End {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Whether the text that ends here goes on behind its quote: with a letter, or directly with another
-    /// sign.
+    /// Whether the text that ends here goes on behind its quote: with a letter, or with another sign.
     pub(crate) fn goes_on(&self) -> bool {
         let next = self.source.as_bytes().get(self.at);
-        if matches!(next, Some(b',' | b':' | b'}' | b']' | b')')) || self.at_top() || self.lost {
+        if matches!(next, Some(b',' | b':' | b')')) || self.at_top() || self.lost {
             return false;
         }
         let rest = self.source.get(self.at..self.end).unwrap_or("");
@@ -34,7 +33,8 @@ impl<'a> Reader<'a, '_> {
                 let literal = matches!(word, "true" | "false" | "null") || word_meant(word).is_some();
                 adjacent || !literal && !behind.trim_start().starts_with(':')
             }
-            Some(c) => adjacent && !c.is_whitespace() && !",:}]\"{[+=;/#，：；＝”“".contains(c),
+            Some('}' | ']') => adjacent && !may_close(rest),
+            Some(c) => adjacent && !c.is_whitespace() && !",:\"{[+=;/#，：；＝”“".contains(c),
             None => false,
         }
     }
@@ -42,13 +42,12 @@ impl<'a> Reader<'a, '_> {
     /// Reads a text with quotes inside it that are not escaped, and reports them.
     pub(crate) fn quote_inside(&mut self, start: usize) -> Node<'a> {
         let place = Span::new(offset(self.at.saturating_sub(1)), offset(self.at));
-        let found = self.end_of_text(start);
-        let (to, after, inner) = match found {
-            Some(End { at, inner }) => (at, at + 1, Some(inner).filter(|inner| inner.len() % 2 == 0)),
-            None => (self.before_brackets(), self.before_brackets(), None),
+        let (after, inner) = match self.end_of_text(start) {
+            Some(End { at, inner }) => (at + 1, Some(inner).filter(|inner| inner.len() % 2 == 0)),
+            None => (self.before_brackets(), None),
         };
         // What may not be part of the text is not read as one: errors in it would be of no use.
-        let to = if inner.is_some() { to } else { self.at.saturating_sub(1) };
+        let to = if inner.is_some() { after } else { self.at }.saturating_sub(1);
         let text = self.decode(Span::new(offset(start + 1), offset(to)));
         self.at = after;
         self.lost |= inner.is_none();
@@ -107,10 +106,19 @@ impl<'a> Reader<'a, '_> {
             return rest.starts_with(':');
         }
         let Some(next) = rest.strip_prefix(',').map(str::trim_start) else {
-            return rest.is_empty() || rest.starts_with(['}', ']']);
+            return rest.is_empty() || may_close(rest);
         };
         let literal = ["true", "false", "null"].iter().any(|word| next.starts_with(word));
         let begins = next.starts_with(|c: char| matches!(c, '{' | '[' | '-') || c.is_ascii_digit());
         next.is_empty() || next.starts_with('"') || !self.in_record() && (literal || begins)
     }
+}
+
+/// Whether a text may end before brackets. Not if a quote is behind them, `"use "}" here"`, unless it is that of a
+/// key for which a comma is missing.
+fn may_close(rest: &str) -> bool {
+    let behind = rest.trim_start_matches(['}', ']']);
+    let key =
+        behind.strip_prefix('"').map(|key| key.split_once('"').map_or("", |(_, rest)| rest.trim_start()));
+    behind.len() < rest.len() && key.is_none_or(|rest| rest.starts_with(':'))
 }

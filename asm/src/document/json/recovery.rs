@@ -5,8 +5,7 @@ use super::{Reader, Want, offset};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::document::{Kind, Node};
 use crate::span::Span;
-use crate::text;
-use crate::text::shorten;
+use crate::text::{self, shorten};
 use ilo_spec::error::Code;
 
 /// The most opening brackets to which a message points.
@@ -114,9 +113,8 @@ impl<'a> Reader<'a, '_> {
 
     /// Reports a token that is not allowed before a closing bracket.
     pub(crate) fn before_close(&mut self) {
-        if matches!((self.comma, self.want), (Some(_), Want::Key | Want::Value)) {
-            // A final comma.
-        } else if self.want == Want::Colon || (self.want == Want::Value && self.in_record()) {
+        let is_final = matches!((self.comma, self.want), (Some(_), Want::Key | Want::Value));
+        if !is_final && (self.want == Want::Colon || (self.want == Want::Value && self.in_record())) {
             self.missing_value(self.here());
         }
         self.comma = None;

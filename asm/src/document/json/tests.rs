@@ -111,6 +111,9 @@ fn quotes_inside_a_text_never_divide_it() {
         (r#"{"body":"Press "OK", then wait","n":1}"#, r#"{"body":"Press \"OK\", then wait","n":1}"#),
         (r#"["a "b" c","d"]"#, r#"["a \"b\" c","d"]"#),
         (r#"{"a "b" c":1}"#, r#"{"a \"b\" c":1}"#),
+        (r#"[{"a":"use "}" here"}]"#, r#"[{"a":"use \"}\" here"}]"#),
+        (r#"{"a":["use "]" here"]}"#, r#"{"a":["use \"]\" here"]}"#),
+        (r#"["{"b":"c"}"]"#, r#"["{\"b\":\"c\"}"]"#),
     ] {
         fixes(source, "bad-string", fixed);
     }
