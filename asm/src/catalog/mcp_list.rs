@@ -66,7 +66,8 @@ fn answered(json: &str) -> Option<&str> {
         #[serde(borrow)]
         result: &'j RawValue,
     }
-    serde_json::from_str(json).ok().map(|answer: Answer<'_>| answer.result.get())
+    let is_record = first(json) == Some(b'{');
+    serde_json::from_str(json).ok().filter(|_| is_record).map(|answer: Answer<'_>| answer.result.get())
 }
 
 #[derive(Deserialize)]

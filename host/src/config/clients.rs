@@ -283,8 +283,7 @@ const GUARDING: &[&str] = &[
     "sandbox",
 ];
 /// What else a key of the file must name to be about servers: a file may be all settings of an editor.
-const SUBJECTS: &str = "mcp server tool agent ai integration connector permission approval sandbox \
-                        network domain host url list rule policy mode name all";
+const SUBJECTS: &str = "mcp server tool agent ai connector permission approval sandbox network domain host list rule policy name";
 
 /// Whether an unknown key may shut something off, by a word of its name: it is not passed over.
 pub(super) fn guards(key: &str) -> bool {
@@ -297,7 +296,8 @@ pub(super) fn guards_all(key: &str) -> bool {
     let names = |word: &str| {
         SUBJECTS.split(' ').any(|subject| word == subject || word.strip_suffix('s') == Some(subject))
     };
-    guards(key) && (words(key).all(|word| guards(&word)) || words(key).any(|word| names(&word)))
+    guards(key)
+        && (words(key).all(|word| word == "all" || guards(&word)) || words(key).any(|word| names(&word)))
 }
 
 /// Whether an unknown key of a server may turn it off: by its name, or by `"state": "disabled"` and the like.
@@ -363,12 +363,18 @@ mod tests {
         {
             assert!(guards(key), "{key}");
         }
-        for key in
-            ["toolAllowlist", "denied-servers", "excluded", "allowlist", "mcp.blocked", "disableAllTools"]
-        {
+        for key in [
+            "toolAllowlist",
+            "denied-servers",
+            "excluded",
+            "allowlist",
+            "mcp.blocked",
+            "disableAllTools",
+            "disableAll",
+        ] {
             assert!(guards_all(key), "{key}");
         }
-        for key in ["files.exclude", "git.enableSmartCommit", "read_only_files", "disableDeepLinks", "colour"]
+        for key in ["files.exclude", "git.enableSmartCommit", "read_only_files", "disableAllHooks", "colour"]
         {
             assert!(!guards_all(key), "{key}");
         }

@@ -114,8 +114,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether a text may end before brackets. Not if a quote is behind them, `"use "}" here"`, unless it is that of a
-/// key for which a comma is missing.
+/// Whether a text may end before brackets: not if a quote behind them begins no key, `"use "}" here"`.
 fn may_close(rest: &str) -> bool {
     let behind = rest.trim_start_matches(['}', ']']);
     let key =
