@@ -1,4 +1,4 @@
-//! Reads a catalogue from a list of tools in MCP's form, or that of a model's API: `{"tools": […]}`, or the list.
+//! Reads a catalogue from tools in MCP's form or that of a model's API: `{"tools": […]}`, or the list.
 //!
 //! The whole list must be JSON. Schemas stay text until a program names their tool.
 
