@@ -20,6 +20,9 @@ use crate::diagnostic::whole_source::{too_large, unknown_notation};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::detect::BEGINNINGS;
 use crate::document::{json, yaml};
+/// Reads ID text into a syntax tree, as [`read`] does. A host that calls only this has no reader of another
+/// notation in its program.
+pub use crate::id::parse as read_id;
 use crate::lower::lower;
 use crate::notation::Notation;
 use crate::source::Limits;
@@ -122,22 +125,6 @@ pub fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     open(source, arena, options, diagnostics).file(arena, diagnostics)
-}
-
-/// Reads ID text into a syntax tree, as [`read`] does. A host that calls only this has no reader of another
-/// notation in its program.
-// So that it is built as this crate is, not as that of its caller.
-#[inline(never)]
-pub fn read_id<'a>(
-    source: &'a str,
-    arena: &'a Bump,
-    limits: &Limits,
-    diagnostics: &mut Diagnostics,
-) -> File<'a> {
-    match id::Source::new(source, arena, limits, diagnostics) {
-        Some(source) => source.file(arena, diagnostics),
-        None => File { functions: &[] },
-    }
 }
 
 /// Reads and checks a source. All findings go to `diagnostics`.

@@ -67,7 +67,7 @@ keys! {
     Match ["match"; 4];
     Cases ["cases"; 4];
     Default ["default"; 4];
-    Switch ["", "", "switch", ""];
+    Switch ["switch"; 4];
     Obj ["obj"; 4];
     Merge ["$merge", "merge", "merge", "merge"];
     Set ["", "set", "set", "set"];

@@ -47,8 +47,8 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
-pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let arms = get(list, &["switch"]).filter(|_| at.dialect.is_yaml())?;
+pub(super) fn default_beside<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let arms = get(list, &["switch"])?;
     let default = get(list, &["default", "else", "otherwise"])?;
     let Kind::List(items) = arms.value.kind else { return None };
     let last = Replacement::one("default", Replacement::Kept(default.value));

@@ -19,7 +19,6 @@ mod replacement;
 mod returns;
 mod signatures;
 mod step_parts;
-mod switch;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The table of habits, in the order in which they are tried. Each row has an example, which a test runs.
 
 use super::context::{At, Context, Entries, Rewrite};
-use super::{bindings, calls, choices, loops, operations, switch, unsupported_steps};
+use super::{bindings, calls, choices, loops, operations, unsupported_steps};
 use crate::notation::Notation;
 
 /// One habit.
@@ -71,12 +71,6 @@ pub(super) const HABITS: &[Habit] = habits! {
     "`switch` with cases", Step, choices::switch_with_cases, Mcp,
         r#"{"let": "v", "switch": {"on": "$x"}, "cases": {"a": 1}}"#
         => r#"{"let": "v", "match": "$x", "cases": {"a": 1}}"#;
-    "`switch` for steps with `if`", Step, switch::as_ifs, ToolCalling,
-        r#"{"switch": [{"if": true, "return": 1}, {"if": false, "value": 2}, {"default": 3}]}"#
-        => r#"[{"if": true, "return": 1}, {"if": false, "then": [{"value": 2}], "else": [{"return": 3}]}]"#;
-    "`switch` that binds a name", Step, switch::as_ifs, Mcp,
-        r#"{"let": "v", "switch": [{"if": true, "return": 1}, {"default": null, "err": "no"}]}"#
-        => r#"{"let": "v", "if": true, "then": [{"value": 1}], "else": [{"err": "no"}]}"#;
     "cases beside `match`", Step, choices::loose_cases, Mcp,
         r#"{"let": "v", "match": "$x", "gold": 1, "silver": 2}"#
         => r#"{"let": "v", "match": "$x", "cases": {"gold": 1, "silver": 2}}"#;

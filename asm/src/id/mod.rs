@@ -51,6 +51,8 @@ use bumpalo::Bump;
 /// Parses a source. What could be read is returned even if there are errors, which are in `diagnostics`.
 ///
 /// Time and memory are linear in the source.
+// So that it is built as this crate is, not as that of its caller.
+#[inline(never)]
 pub fn parse<'a>(
     source: &'a str,
     arena: &'a Bump,
