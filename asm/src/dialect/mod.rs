@@ -70,7 +70,7 @@ keys! {
     Switch ["switch"; 4];
     Obj ["obj"; 4];
     Merge ["$merge", "merge", "merge", "merge"];
-    Set ["", "set", "set", "set"];
+    Set ["set"; 4];
     Op ["", "op", "", ""];
     A ["", "a", "", ""];
     B ["", "b", "", ""];

@@ -1,13 +1,13 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
-use super::context::{Context, Entries, Fields, Rewrite, Rewriter, bound, get, others};
+use super::context::{Context, Entries, Rewrite, Rewriter, bound, get, others};
 use super::lints::is_step;
 use super::replacement::Replacement;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Key;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator;
-use crate::dialect::{Dialect, Key};
 use crate::document::{Entry, Kind, Node, entries, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
 use crate::foreign::{self, Place};
@@ -131,59 +131,6 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
         Err(operands) => Replacement::List(operands),
     };
     Some(((operator.spelling, operands), constrained))
-}
-
-/// Whether a merge has a list of its two parts in the notation.
-fn takes_list(dialect: Dialect) -> bool {
-    !dialect.has(Key::Set)
-}
-
-/// `merge` with `set` in place of a list of both, and vice versa.
-pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let merge = get(list, &["merge", "$merge"])?;
-    let word = at.dialect.word(Key::Merge);
-    let mut record: Fields<'a> = Vec::new();
-    if takes_list(at.dialect) {
-        let set = get(list, &["set"])?;
-        record.extend(others(list, &["merge", "$merge", "set"]));
-        record.push((
-            word,
-            Replacement::List(vec![Replacement::Kept(merge.value), Replacement::Kept(set.value)]),
-        ));
-    } else {
-        let (Kind::List([base, set]), None) = (merge.value.kind, get(list, &["set"])) else {
-            return None;
-        };
-        record.extend(others(list, &["merge", "$merge"]));
-        record
-            .extend([(word, Replacement::Kept(*base)), (at.dialect.word(Key::Set), Replacement::Kept(*set))]);
-    }
-    Some(Rewrite::record(record))
-}
-
-/// A merge of more than two records, which becomes nested merges.
-pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let merge = get(list, &[at.dialect.word(Key::Merge)])?;
-    let Kind::List([base, sets @ .., last]) = merge.value.kind else { return None };
-    let is_record = |set: &Node<'a>| matches!(set.kind, Kind::Record(_));
-    if sets.is_empty() || at.dialect.is_yaml() || get(list, &["set"]).is_some() {
-        return None;
-    }
-    if !is_record(last) || !sets.iter().all(is_record) {
-        return None;
-    }
-    let (word, kept) = (at.dialect.word(Key::Merge), |set: &Node<'a>| Replacement::Kept(*set));
-    let merged = |base, set| -> Fields<'a> {
-        if takes_list(at.dialect) {
-            vec![(word, Replacement::List(vec![base, set]))]
-        } else {
-            vec![(word, base), (at.dialect.word(Key::Set), set)]
-        }
-    };
-    let inner = sets.iter().fold(kept(base), |inside, set| Replacement::Record(merged(inside, kept(set))));
-    let mut record = others(list, &[word]);
-    record.extend(merged(inner, kept(last)));
-    Some(Rewrite::record(record))
 }
 
 /// `{"n": {">": 3}}`, a comparison as in some query languages.

@@ -52,16 +52,6 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"op": "add", "a": 1, "b": 2}"# => r#"{"+": [1, 2]}"#;
     "`assert` where an `if` fails", Step, choices::assertion, ToolCalling,
         r#"{"assert": true, "error": "no"}"# => r#"{"if": {"not": true}, "return": {"error": "no"}}"#;
-    "`merge` in another notation's form", Step, operations::merge, ToolCalling,
-        r#"{"let": "v", "merge": "$a", "set": {"b": 1}}"# => r#"{"let": "v", "$merge": ["$a", {"b": 1}]}"#;
-    "`merge` of a list in a value", Value, operations::merge, Mcp,
-        r#"{"merge": ["$a", {"b": 1}]}"# => r#"{"merge": "$a", "set": {"b": 1}}"#;
-    "`merge` of several records", Step, operations::merge_of_several, ToolCalling,
-        r#"{"let": "v", "$merge": ["$a", {"b": 1}, {"c": 2}]}"#
-        => r#"{"let": "v", "$merge": [{"$merge": ["$a", {"b": 1}]}, {"c": 2}]}"#;
-    "`merge` of several records in a value", Value, operations::merge_of_several, Mcp,
-        r#"{"merge": ["$a", {"b": 1}, {"c": 2}]}"#
-        => r#"{"merge": {"merge": "$a", "set": {"b": 1}}, "set": {"c": 2}}"#;
     "`elif` with its steps", Step, choices::otherwise_if, ToolCalling,
         r#"{"if": true, "then": [], "elif": {"if": false, "then": []}}"#
         => r#"{"if": true, "then": [], "else": [{"if": false, "then": []}]}"#;

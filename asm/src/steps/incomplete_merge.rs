@@ -10,10 +10,9 @@ use ilo_spec::error::Code;
 impl<'a> StepReader<'_, 'a> {
     /// Reports a merge that does not have both of its parts.
     pub(crate) fn incomplete_merge(&mut self, node: &Node<'a>, at: Span) {
-        let pair = !self.dialect.has(Key::Set);
         let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
-        let form = match (pair, self.dialect.is_yaml(), self.dialect.is_bare()) {
-            (true, ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
+        let form = match (word, self.dialect.is_yaml(), self.dialect.is_bare()) {
+            ("$merge", ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
             (_, true, _) => format!("{word}: record, {set}: {{…}}"),
             (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
             _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),

@@ -271,7 +271,11 @@ impl<'a> StepReader<'_, 'a> {
         const OF_STEPS: [Key; 4] = [Key::Let, Key::Handler, Key::Compensate, Key::Rollback];
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
-        let is = |entry: &Entry<'a>, key: Key| self.dialect.names(entry, &[key]);
+        let set = list.iter().any(|entry| entry.name() == Some("set"));
+        let merges = |entry: &Entry<'a>| entry.is(|name| name == "$merge" || set && name == "merge");
+        let is = |entry: &Entry<'a>, key: Key| {
+            self.dialect.names(entry, &[key]) || key == Key::Merge && merges(entry)
+        };
         let has = |key: Key| list.iter().any(|entry| is(entry, key));
         if self.dialect.is_bare()
             && let [only] = list
@@ -285,13 +289,12 @@ impl<'a> StepReader<'_, 'a> {
         let beside = |entry: &Entry<'a>| form.needs.iter().chain(form.takes).any(|&key| is(entry, key));
         let whole = form.needs.iter().all(|&key| has(key))
             && list.iter().all(|entry| is(entry, form.key) || beside(entry));
-        let alone = matches!(form.key, Key::Merge | Key::Obj | Key::Expr) && list.len() == 1;
         let paired = match form.key {
-            Key::Merge => has(Key::Set) || is_pair(node, Key::Merge, self.dialect),
-            Key::Call => has(Key::Args) || has(Key::Rollback) || list.len() == 1,
+            Key::Merge => has(Key::Set),
+            Key::Call => has(Key::Args) || has(Key::Rollback),
             _ => true,
         };
-        if !whole || !(paired || alone) {
+        if !whole || !(paired || list.len() == 1) {
             return None;
         }
         let keyed = self.keyed(node, &form.keys(), "a value");
@@ -446,23 +449,32 @@ impl<'a> StepReader<'_, 'a> {
         format!("write `{{\"if\": {{\"==\": [{subject}, \"{key}\"]}}, \"then\": […]}}`{other}")
     }
 
-    /// `merge` with `set`, or a list of both.
+    /// `merge` with `set`, or a list of a record and of what is set in it, in order.
     fn merge(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
         let node = &entry.value;
-        let (base, set) = match (&node.kind, keyed.get(Key::Set)) {
-            (Kind::List([base, set]), None) if !self.dialect.has(Key::Set) => (base, Some(set)),
-            (_, set) => (node, set),
+        let (base, sets): (&Node<'a>, &[Node<'a>]) = match (&node.kind, keyed.get(Key::Set)) {
+            (Kind::List([base, sets @ ..]), None) => (base, sets),
+            (_, set) => (node, set.map_or(&[], core::slice::from_ref)),
         };
-        let base = self.subject(base);
-        let Some(set) = set else {
+        let merged = self.subject(base);
+        let is_record = |set: &Node<'a>| matches!(set.kind, Kind::Record(_));
+        if sets.is_empty() || sets.len() > 1 && !sets.iter().all(is_record) {
             self.incomplete_merge(node, entry.key.span);
             return nothing(node);
-        };
-        let span = Span::new(entry.key.span.start, set.span.end.max(node.span.end));
+        }
+        if !self.fits(sets.len(), entry.key.span) {
+            return nothing(node);
+        }
+        sets.iter().fold(merged, |base, set| self.merged(base, set, entry))
+    }
+
+    /// A record with what one part of a merge sets in it.
+    fn merged(&mut self, base: Expr<'a>, set: &Node<'a>, of: &Entry<'a>) -> Expr<'a> {
+        let span = Span::new(of.key.span.start, set.span.end.max(of.value.span.end));
         if matches!(set.kind, Kind::Text(_)) {
             // Fields that are not written come from another record.
             let other = self.subject(set);
-            return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(nothing(node));
+            return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(nothing(set));
         }
         if !matches!(set.kind, Kind::Record(_)) {
             self.bad_shape(set, "what a merge sets", "a record");
@@ -501,13 +513,6 @@ impl<'a> StepReader<'_, 'a> {
 fn is_symbol(node: &Node<'_>) -> bool {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
     matches!(entries(node), [only] if only.is(|name| !name.chars().any(letter)))
-}
-
-/// Whether the value of a key is a list of two items.
-fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
-    entries(node)
-        .iter()
-        .any(|entry| dialect.names(entry, &[key]) && matches!(entry.value.kind, Kind::List([_, _])))
 }
 
 /// The word of a step in the value of a case: of a step alone, a step of a list, or a step under its name.
