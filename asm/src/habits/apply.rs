@@ -1,7 +1,7 @@
 //! Applies the habits to a part of a document.
 
 use super::context::{At, Context, Entries, Rewriter};
-use super::replacement::Replacement;
+use super::new_nodes::NewNodes;
 use super::table::{HABITS, Habit};
 use super::unsupported_steps::{command, state};
 use super::words::{kind_of_step, outer_kind};
@@ -10,7 +10,7 @@ use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
-use crate::document::{Kind, Node, entries, first_of};
+use crate::document::{Kind, Node, entries};
 
 /// What is read in place of a node that a reader does not understand.
 pub(crate) fn rewrite<'a>(
@@ -23,7 +23,8 @@ pub(crate) fn rewrite<'a>(
         Asked::Step { name, wanted, .. } => (name.is_some(), wanted),
         _ => (false, false),
     };
-    let at = Context { dialect, arena, names, source, node: *node, named, wanted };
+    let new = NewNodes { arena, place: node.span };
+    let at = Context { dialect, names, source, node: *node, new, named, wanted };
     let mut rewriter = Rewriter { at, found: Diagnostics::default(), lost: Vec::new() };
     let node = match asked {
         Asked::Step { name, last, .. } => rewriter.step(node, name, last),
@@ -136,7 +137,7 @@ impl<'a> Rewriter<'_, 'a> {
         if !matches!(place, At::Step | At::NoStep) && list.len() > LONGEST {
             return None;
         }
-        self.at.node = *node;
+        self.at.go_to(node);
         let looks = |habit: &&Habit| match place {
             At::Condition => matches!(habit.at, At::Value | At::Formula | At::Condition),
             At::Formula => matches!(habit.at, At::Value | At::Formula),
@@ -144,11 +145,10 @@ impl<'a> Rewriter<'_, 'a> {
         };
         let new = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
         new.found.into_iter().for_each(|wrong| self.found.push(*wrong));
-        if matches!(&new.to, Replacement::List(steps) if steps.is_empty()) {
+        if matches!(new.to.kind, Kind::List([])) {
             self.lose(node);
         }
-        let place = list.first().map_or(first_of(node), |entry| entry.key.span);
-        Some(new.to.node(place, self.at.arena))
+        Some(new.to)
     }
 
     /// Collects the names that a removed step would have bound, so that reads of these names are not

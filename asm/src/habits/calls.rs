@@ -2,7 +2,6 @@
 //! them.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
-use super::replacement::Replacement;
 use super::words::{get_key, instead, is_comment, key_of};
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::{Entry, entries};
@@ -46,15 +45,15 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
     let tool = match server {
         Some(server) if !text.contains("://") => {
-            Replacement::Word(at.arena.alloc_str(&crate::catalog::address(server, text)))
+            at.word(at.arena.alloc_str(&crate::catalog::address(server, text)))
         }
-        _ => Replacement::Kept(callee.value),
+        _ => callee.value,
     };
     let mut step = Vec::new();
-    step.extend(bound.map(|entry| ("let", Replacement::Kept(entry.value))));
-    step.extend(put.map(|name| ("let", Replacement::Word(name))));
+    step.extend(bound.map(|entry| ("let", entry.value)));
+    step.extend(put.map(|name| ("let", at.word(name))));
     step.push((at.dialect.word(Key::Call), tool));
-    step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), Replacement::Kept(entry.value))));
+    step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), entry.value)));
     let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
     let mut without: Vec<&str> = said.iter().filter_map(|entry| entry.name()).collect();
     without.push("let");
@@ -64,7 +63,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         without.push("method");
     }
     step.extend(others(list, &without));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// A call whose arguments are beside it.
@@ -91,11 +90,11 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
         return None;
     }
     let mut step: Fields<'a> = bound(list);
-    step.push(("call", Replacement::Kept(call.value)));
-    step.push((at.dialect.word(Key::Args), Replacement::Record(arguments)));
+    step.push(("call", call.value));
+    step.push((at.dialect.word(Key::Args), at.record(arguments)));
     let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
     step.extend(rest.filter_map(kept));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.
@@ -106,6 +105,6 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
         return None;
     }
     let mut step = others(list, &["default", "fallback"]);
-    step.push((at.dialect.word(Key::Handler), Replacement::one("value", Replacement::Kept(default.value))));
-    Some(Rewrite::record(step))
+    step.push((at.dialect.word(Key::Handler), at.one("value", default.value)));
+    Some(at.rewrite(step))
 }

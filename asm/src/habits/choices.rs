@@ -1,7 +1,6 @@
 //! Habits: conditions, assertions, switches and matches in other shapes.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
-use super::replacement::Replacement;
 use super::words::get_key;
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::{Entry, Kind, entries};
@@ -11,11 +10,11 @@ use crate::foreign::{self, Place};
 pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
     let message = get(list, &["error", "err"])?;
-    let mut step = vec![("if", Replacement::one("not", Replacement::Kept(assert.value)))];
+    let mut step = vec![("if", at.one("not", assert.value))];
     step.extend(others(list, &["assert", "error", "err"]));
-    let failure = Replacement::one(at.dialect.word(Key::Message), Replacement::Kept(message.value));
+    let failure = at.one(at.dialect.word(Key::Message), message.value);
     step.push((at.dialect.word(Key::Return), failure));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// `elif` with a condition and steps, or a list of them: an `if` under `else`.
@@ -27,39 +26,39 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
         _ => core::slice::from_ref(&elif.value),
     };
     let last = get_key(list, Key::Else).filter(|entry| entry.name() != elif.name());
-    let mut rest = last.map(|entry| Replacement::Kept(entry.value));
+    let mut rest = last.map(|entry| entry.value);
     for arm in arms.iter().rev() {
         let inner = entries(arm);
         let condition = get_key(inner, Key::If)?;
         if inner.len() < 2 || rest.is_some() && get_key(inner, Key::Else).is_some() {
             return None;
         }
-        let mut step: Fields<'a> = vec![("if", Replacement::Kept(condition.value))];
+        let mut step: Fields<'a> = vec![("if", condition.value)];
         step.extend(others(inner, &[condition.name()?]));
         step.extend(rest.map(|rest| ("else", rest)));
-        let step = Replacement::Record(step);
-        rest = Some(if at.dialect.is_yaml() { step } else { Replacement::List(vec![step]) });
+        let step = at.record(step);
+        rest = Some(if at.dialect.is_yaml() { step } else { at.list(&[step]) });
     }
     let without: Vec<&str> = [Some(elif), last].into_iter().flatten().filter_map(Entry::name).collect();
     let mut step = others(list, &without);
     step.push(("else", rest?));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
-pub(super) fn default_beside<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let arms = get(list, &["switch"])?;
     let default = get(list, &["default", "else", "otherwise"])?;
     let Kind::List(items) = arms.value.kind else { return None };
-    let last = Replacement::one("default", Replacement::Kept(default.value));
-    let items = items.iter().map(|arm| Replacement::Kept(*arm)).chain([last]).collect();
+    let last = at.one("default", default.value);
+    let items = [items, &[last]].concat();
     let mut step = others(list, &["switch", "default", "else", "otherwise"]);
-    step.push(("switch", Replacement::List(items)));
-    Some(Rewrite::record(step))
+    step.push(("switch", at.list(&items)));
+    Some(at.rewrite(step))
 }
 
 /// A `switch` on a value with `cases`.
-pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn switch_with_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (on, _) = (get(list, &["switch"])?, get(list, &["cases"])?);
     if matches!(on.value.kind, Kind::List(_)) {
         return None;
@@ -67,13 +66,13 @@ pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> O
     let subject =
         get(entries(&on.value), foreign::words(Place::Subject)).map_or(on.value, |entry| entry.value);
     let mut step = bound(list);
-    step.push(("match", Replacement::Kept(subject)));
+    step.push(("match", subject));
     step.extend(others(list, &["let", "switch"]));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// The cases of a `match` beside it.
-pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn loose_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const BESIDE: [&str; 8] = ["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"];
     let subject = get(list, &["match"]).filter(|_| get(list, &BESIDE).is_none())?;
     let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
@@ -86,13 +85,13 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         return None;
     }
     let mut step = bound(list);
-    step.extend([("match", Replacement::Kept(subject.value)), ("cases", Replacement::Record(cases))]);
-    step.extend(get(list, &["default", "_"]).map(|entry| ("default", Replacement::Kept(entry.value))));
-    Some(Rewrite::record(step))
+    step.extend([("match", subject.value), ("cases", at.record(cases))]);
+    step.extend(get(list, &["default", "_"]).map(|entry| ("default", entry.value)));
+    Some(at.rewrite(step))
 }
 
 /// A record under `if` or `match` with keys that belong beside it.
-pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn nested<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let outer = get(list, &["if", "match"])?;
     let inner = entries(&outer.value);
     let word = outer.name()?;
@@ -110,10 +109,10 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         return None;
     }
     let mut step = bound(list);
-    step.push((word, Replacement::Kept(head.value)));
+    step.push((word, head.value));
     step.extend(others(inner, &[head.name()?]));
     step.extend(others(list, &[word, "let"]));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// A condition beside a loop that is about its element: it filters, so it belongs into the loop.
@@ -135,19 +134,15 @@ fn condition_of_passes<'a>(
         return None;
     }
     let then = match body.value.kind {
-        Kind::Record(_) if !at.dialect.is_yaml() => Replacement::List(vec![Replacement::Kept(body.value)]),
-        _ => Replacement::Kept(body.value),
+        Kind::Record(_) if !at.dialect.is_yaml() => at.list(&[body.value]),
+        _ => body.value,
     };
-    let filter = Replacement::Record(vec![("if", Replacement::Kept(condition.value)), ("then", then)]);
-    let passes = if at.dialect.is_yaml() {
-        Replacement::one("wanted", filter)
-    } else {
-        Replacement::List(vec![filter])
-    };
+    let filter = at.record(vec![("if", condition.value), ("then", then)]);
+    let passes = if at.dialect.is_yaml() { at.one("wanted", filter) } else { at.list(&[filter]) };
     let mut step = others(list, &[condition.name()?]);
     let (_, value) = step.iter_mut().find(|(key, _)| Some(*key) == body.name())?;
     *value = passes;
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// A condition beside a step of another kind; the step belongs under its `then`.
@@ -164,18 +159,9 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     }
     let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
     inner().find(|entry| entry.is(begins_step))?;
-    let own = |(key, value): (&'a str, Replacement<'a>)| match (key, &value) {
-        ("yield", Replacement::Kept(node))
-            if !at.dialect.has(Key::Yield) && get(list, &["for"]).is_none() =>
-        {
-            let record = matches!(node.kind, Kind::Record(_));
-            (at.dialect.word(if record { Key::Obj } else { Key::Value }), value)
-        }
-        _ => (key, value),
-    };
-    let step = Replacement::Record(inner().filter_map(kept).map(own).collect());
-    let then = if at.dialect.is_yaml() { step } else { Replacement::List(vec![step]) };
-    let mut record = vec![("if", Replacement::Kept(condition.value)), ("then", then)];
+    let step = at.record(inner().filter_map(kept).collect());
+    let then = if at.dialect.is_yaml() { step } else { at.list(&[step]) };
+    let mut record = vec![("if", condition.value), ("then", then)];
     record.extend(get(list, &["else"]).and_then(kept));
-    Some(Rewrite::record(record))
+    Some(at.rewrite(record))
 }

@@ -1,12 +1,12 @@
 //! What habits work with: the record and its context, the rewrite that a habit returns, and the state of a
 //! rewrite.
 
-use super::replacement::Replacement;
+use super::new_nodes::NewNodes;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
 use crate::dialect::reader_habits::Names;
-use crate::document::{Entry, Kind, Node, entries};
-use bumpalo::Bump;
+use crate::document::{Entry, Kind, Node, entries, first_of};
+use core::ops::Deref;
 
 /// The positions at which a habit is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,49 +26,66 @@ pub(super) enum At {
 /// The context of the record.
 pub(super) struct Context<'w, 'a> {
     pub(super) dialect: Dialect,
-    pub(super) arena: &'a Bump,
     pub(super) names: &'w dyn Names<'a>,
     pub(super) source: &'a str,
     /// The record.
     pub(super) node: Node<'a>,
+    /// What makes new parts.
+    pub(super) new: NewNodes<'a>,
     /// Whether the step is under a name, in YAML.
     pub(super) named: bool,
     /// Whether the value of the step is needed, so that it could be data.
     pub(super) wanted: bool,
 }
 
+impl<'a> Deref for Context<'_, 'a> {
+    type Target = NewNodes<'a>;
+
+    fn deref(&self) -> &NewNodes<'a> {
+        &self.new
+    }
+}
+
+impl<'a> Context<'_, 'a> {
+    /// Goes on to another record, at whose first key new parts are.
+    pub(super) fn go_to(&mut self, node: &Node<'a>) {
+        self.node = *node;
+        self.new.place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
+    }
+
+    /// A record with the same meaning.
+    pub(super) fn rewrite(&self, record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite::value(self.record(record))
+    }
+
+    /// A step that is left out.
+    pub(super) fn removed(&self, wrong: Diagnostic) -> Rewrite<'a> {
+        Rewrite::reported(wrong, self.list(&[]))
+    }
+}
+
 /// What is read in place of a record.
 pub(super) struct Rewrite<'a> {
     /// The record; a list of steps, if a step should be several steps or none.
-    pub(super) to: Replacement<'a>,
+    pub(super) to: Node<'a>,
     /// What is reported, if it is a guess or has no meaning.
     pub(super) found: Option<Box<Diagnostic>>,
 }
 
 impl<'a> Rewrite<'a> {
-    /// A record with the same meaning.
-    pub(super) fn record(record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite::value(Replacement::Record(record))
-    }
-
     /// A value with the same meaning.
-    pub(super) fn value(to: Replacement<'a>) -> Rewrite<'a> {
+    pub(super) fn value(to: Node<'a>) -> Rewrite<'a> {
         Rewrite { to, found: None }
     }
 
     /// A value in whose place something is reported.
-    pub(super) fn reported(wrong: Diagnostic, to: Replacement<'a>) -> Rewrite<'a> {
+    pub(super) fn reported(wrong: Diagnostic, to: Node<'a>) -> Rewrite<'a> {
         Rewrite { to, found: Some(Box::new(wrong)) }
-    }
-
-    /// A step that is left out.
-    pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
-        Rewrite::reported(wrong, Replacement::List(Vec::new()))
     }
 }
 
 pub(super) type Entries<'a> = &'a [Entry<'a>];
-pub(super) type Fields<'a> = Vec<(&'a str, Replacement<'a>)>;
+pub(super) type Fields<'a> = Vec<(&'a str, Node<'a>)>;
 
 /// The first entry with one of these names, in the order of the names.
 pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
@@ -76,8 +93,8 @@ pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>
 }
 
 /// An unchanged entry.
-pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Replacement<'a>)> {
-    Some((entry.name()?, Replacement::Kept(entry.value)))
+pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Node<'a>)> {
+    Some((entry.name()?, entry.value))
 }
 
 /// The entries of a list without some of them.

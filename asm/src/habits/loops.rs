@@ -1,10 +1,9 @@
 //! Habits: loops in the words and shapes of other languages.
 
 use super::context::{Context, Entries, Rewrite, get, kept, others};
-use super::replacement::Replacement;
 use super::words::{get_key, is_for};
 use crate::dialect::Key;
-use crate::document::{Entry, Kind, entries};
+use crate::document::{Entry, Kind, Node, entries};
 use crate::foreign::{self, Place};
 use crate::text::is_name;
 
@@ -25,24 +24,18 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         get_key(list, Key::In).is_none()
             && (text.starts_with('$') || named && (at.names.has(text) || at.names.has_input(text)))
     };
-    let (variable, over, used): (Replacement<'a>, Replacement<'a>, Vec<&str>) = if let Some(text) =
-        outer.value.text()
-    {
+    let (variable, over, used): (Node<'a>, Node<'a>, Vec<&str>) = if let Some(text) = outer.value.text() {
         let pair = text.split_once(" in ").or_else(|| text.split_once(" of "));
         if let Some((variable, over)) = pair {
-            (
-                Replacement::Word(variable.trim().trim_start_matches('$')),
-                Replacement::Word(over.trim()),
-                vec![word],
-            )
+            (at.word(variable.trim().trim_start_matches('$')), at.word(over.trim()), vec![word])
         } else if is_list(text) {
             let used = [Some(word), element.and_then(Entry::name)];
-            let variable = element.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
-            (variable, Replacement::Kept(outer.value), used.into_iter().flatten().collect())
+            let variable = element.map_or(at.word("item"), |entry| entry.value);
+            (variable, outer.value, used.into_iter().flatten().collect())
         } else if marked.is_some() {
             let (variable, over) = (element?, get_key(list, Key::In)?);
             let used = vec![word, variable.name()?, over.name()?];
-            (Replacement::Kept(variable.value), Replacement::Kept(over.value), used)
+            (variable.value, over.value, used)
         } else {
             return None;
         }
@@ -51,26 +44,22 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         && only.is(|name| is_name(name) && !is_for(name, Key::In))
     {
         // `{"for": {"x": "$xs"}}`
-        (Replacement::Word(only.name()?), Replacement::Kept(only.value), vec![word])
+        (at.word(only.name()?), only.value, vec![word])
     } else {
         let over = get_key(inside, Key::In).or(get_key(list, Key::In))?;
         let variable = get(inside, foreign::words(Place::Element));
-        let variable = variable.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
-        (variable, Replacement::Kept(over.value), vec![word, over.name()?])
+        let variable = variable.map_or(at.word("item"), |entry| entry.value);
+        (variable, over.value, vec![word, over.name()?])
     };
     let body = get_key(inside, Key::Body).or(get_key(list, Key::Body)).or(get(list, &["then"]))?;
     let mut step = Vec::new();
     if let Some(bound) = get(list, &["let"]).filter(|_| !used.contains(&"let")) {
         step.extend(kept(bound));
     }
-    step.extend([
-        ("for", variable),
-        ("in", over),
-        (at.dialect.word(Key::Body), Replacement::Kept(body.value)),
-    ]);
+    step.extend([("for", variable), ("in", over), (at.dialect.word(Key::Body), body.value)]);
     let mut without: Vec<&str> = vec!["let"];
     without.extend(used);
     without.extend(body.name());
     step.extend(others(list, &without));
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }

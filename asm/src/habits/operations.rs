@@ -3,7 +3,7 @@
 
 use super::context::{Context, Entries, Rewrite, Rewriter, bound, get, others};
 use super::lints::is_step;
-use super::replacement::Replacement;
+use super::new_nodes::NewNodes;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Operator};
@@ -17,16 +17,16 @@ pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
 /// The operator and operands of forms such as `{"op": "+", "args": […]}`.
-pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
+pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<Node<'a>>)> {
     if !(2..=3).contains(&list.len()) {
         return None;
     }
     let spelling = get(list, foreign::words(Place::Operator))?.value.text()?;
     let operator = operator::find(spelling).or_else(|| other_operator::meant(spelling))?;
-    let value = |name: &str| get(list, &[name]).map(|entry| &entry.value);
-    let operands: Vec<&'a Node<'a>> =
-        match (list.len(), get(list, foreign::words(Place::Operands)).map(|entry| &entry.value)) {
-            (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
+    let value = |name: &str| get(list, &[name]).map(|entry| entry.value);
+    let operands: Vec<Node<'a>> =
+        match (list.len(), get(list, foreign::words(Place::Operands)).map(|entry| entry.value)) {
+            (2, Some(Node { kind: Kind::List(items), .. })) => items.to_vec(),
             (2, Some(only)) => vec![only],
             (3, _) => OPERAND_PAIRS.iter().find_map(|[a, b]| Some(vec![value(a)?, value(b)?]))?,
             (_, None) => OPERAND_PAIRS.iter().find_map(|[a, _]| Some(vec![value(a)?]))?,
@@ -44,19 +44,19 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let mut record = bound(list);
     match meant {
         Some(meant) => {
-            record.push(("op", Replacement::Word(meant.spelling)));
+            record.push(("op", at.word(meant.spelling)));
             record.extend(others(list, &["let", "op"]));
         }
-        None => record.push(("expr", Replacement::Kept(Node { kind: Kind::Null, span: op.value.span }))),
+        None => record.push(("expr", Node { kind: Kind::Null, span: op.value.span })),
     }
     if other_operator::meant(spelling).is_some() {
-        return Some(Rewrite::record(record));
+        return Some(at.rewrite(record));
     }
     let mut wrong = unknown_operator(&op.value, meant);
     if wrong.fix.is_none() {
         wrong.help = other_operator::in_place_of_record(spelling);
     }
-    Some(Rewrite::reported(wrong, Replacement::Record(record)))
+    Some(Rewrite::reported(wrong, at.record(record)))
 }
 
 /// A step with its operator under a key.
@@ -64,24 +64,24 @@ pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     let rest: Vec<Entry<'a>> = list.iter().filter(|entry| entry.name() != Some("let")).copied().collect();
     let (value, _) = operation(at, at.arena.alloc_slice_copy(&rest))?;
     let mut step = bound(list);
-    step.push(("expr", Replacement::Record(vec![value])));
-    Some(Rewrite::record(step))
+    step.push(("expr", at.record(vec![value])));
+    Some(at.rewrite(step))
 }
 
 /// A value with `op`, `a` and `b`, if operators are keys in the notation.
 pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (value, of_notation) = operation(at, list)?;
-    of_notation.then(|| Rewrite::record(vec![value]))
+    of_notation.then(|| at.rewrite(vec![value]))
 }
 
 /// An operation with its operator under a key, as a condition.
 pub(super) fn keyed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (value, of_notation) = operation(at, list)?;
-    (!of_notation).then(|| Rewrite::record(vec![value]))
+    (!of_notation).then(|| at.rewrite(vec![value]))
 }
 
 /// `{"is_null": x}` and other questions of other languages, as conditions.
-pub(super) fn asked<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     let (operator, measures) = other_operator::question(entry.name()?)?;
     let operand = match entry.value.kind {
@@ -89,12 +89,8 @@ pub(super) fn asked<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrit
         _ => &entry.value,
     };
     let null = Node { kind: Kind::Null, span: crate::span::Span::at(entry.key.span.start) };
-    let (of, with) = if measures {
-        (Replacement::one("len", Replacement::Kept(*operand)), Replacement::Integer(0))
-    } else {
-        (Replacement::Kept(*operand), Replacement::Kept(null))
-    };
-    let to = Replacement::one(operator, Replacement::List(vec![of, with]));
+    let (of, with) = if measures { (at.one("len", *operand), at.integer(0)) } else { (*operand, null) };
+    let to = at.one(operator, at.list(&[of, with]));
     Some(Rewrite::value(to))
 }
 
@@ -107,16 +103,13 @@ impl<'a> Rewriter<'_, 'a> {
         if !operator.takes(operands.len()) {
             return None;
         }
-        let kept = match operands {
-            [only] => Replacement::Kept(*only),
-            _ => Replacement::List(operands.iter().map(|operand| Replacement::Kept(*operand)).collect()),
-        };
-        let to = Replacement::one(operator.spelling, kept);
-        Some(to.node(node.span, self.at.arena))
+        let new = NewNodes { place: node.span, ..self.at.new };
+        let kept = if let [only] = operands { *only } else { new.list(operands) };
+        Some(new.one(operator.spelling, kept))
     }
 }
 
-type Operation<'a> = ((&'a str, Replacement<'a>), bool);
+type Operation<'a> = ((&'a str, Node<'a>), bool);
 
 /// The operation of a record, and whether it is a form of another notation.
 fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
@@ -125,11 +118,7 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
     if constrained && at.dialect.has(Key::Op) {
         return None;
     }
-    let operands: Vec<Replacement<'a>> = operands.into_iter().map(|node| Replacement::Kept(*node)).collect();
-    let operands = match <[Replacement<'a>; 1]>::try_from(operands) {
-        Ok([only]) => only,
-        Err(operands) => Replacement::List(operands),
-    };
+    let operands = if let [only] = operands[..] { only } else { at.list(&operands) };
     Some(((operator.spelling, operands), constrained))
 }
 
@@ -146,8 +135,8 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let subject = outer.name()?.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
     let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
-    let operands = Replacement::List(vec![Replacement::Word(reference), Replacement::Kept(inner.value)]);
-    let to = Replacement::one(operator.spelling, operands);
+    let operands = at.list(&[at.word(reference), inner.value]);
+    let to = at.one(operator.spelling, operands);
     Some(Rewrite::value(to))
 }
 
@@ -165,12 +154,11 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let Some((list, item)) = pair else {
         return Some(Rewrite::reported(
             unknown_operator(&entry.key, None).help(asked.help()),
-            Replacement::Kept(Node { kind: Kind::Null, span: at.node.span }),
+            Node { kind: Kind::Null, span: at.node.span },
         ));
     };
-    let has =
-        Replacement::one("has", Replacement::List(vec![Replacement::Kept(*list), Replacement::Kept(*item)]));
-    let to = if asked.negated { Replacement::one("not", has) } else { has };
+    let has = at.one("has", at.list(&[*list, *item]));
+    let to = if asked.negated { at.one("not", has) } else { has };
     Some(Rewrite::value(to))
 }
 
@@ -183,10 +171,10 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
         return None;
     }
     let (of, key) = match field(at, value) {
-        Some((record, field)) => (Replacement::Word(record), Replacement::Word(field)),
-        None => (Replacement::List(vec![Replacement::Kept(*value)]), Replacement::Integer(0)),
+        Some((record, field)) => (at.word(record), at.word(field)),
+        None => (at.list(&[*value]), at.integer(0)),
     };
-    let to = Replacement::one("get", Replacement::List(vec![of, key, Replacement::Kept(*otherwise)]));
+    let to = at.one("get", at.list(&[of, key, *otherwise]));
     Some(Rewrite::value(to))
 }
 
@@ -231,15 +219,15 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
     let meant = operator::find(plain).or_else(|| other_operator::near(plain));
     let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
     let value = if meant.is_some() { entry.value } else { at.node };
-    let record = vec![(word, Replacement::Kept(value))];
+    let record = vec![(word, value)];
     if operator::find(plain).or_else(|| other_operator::meant(plain)).is_some() {
-        return Some(Rewrite::record(record));
+        return Some(at.rewrite(record));
     }
     let wrong = unknown_operator(&entry.key, meant);
     let instead = other_operator::in_place_of_record(name)
         .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
-    Some(Rewrite::reported(wrong, Replacement::Record(record)))
+    Some(Rewrite::reported(wrong, at.record(record)))
 }
 
 /// The diagnostic of an unknown operator, and the one that is meant.

@@ -2,7 +2,7 @@
 //! state machines and builds.
 
 use super::context::{Entries, Fields, kept};
-use super::replacement::Replacement;
+use super::new_nodes::NewNodes;
 use super::words::{get_key, is_for};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::within;
@@ -24,9 +24,9 @@ pub(crate) fn programs<'a>(
 ) -> Option<Vec<Node<'a>>> {
     let outer = match programs {
         [first, ..] if are_steps(programs, dialect) => {
-            let steps = programs.iter().map(|step| Replacement::Kept(*step)).collect();
-            let steps = Replacement::one(dialect.word(Key::Steps), Replacement::List(steps));
-            Some(vec![steps.node(first_of(first), arena)])
+            let new = NewNodes { arena, place: first_of(first) };
+            let steps = new.one(dialect.word(Key::Steps), new.list(programs));
+            Some(vec![steps])
         }
         [whole] => inside(whole, dialect),
         _ => None,
@@ -35,8 +35,9 @@ pub(crate) fn programs<'a>(
     let mut programs = outer.unwrap_or_else(|| programs.to_vec());
     let single = programs.len() == 1;
     for program in &mut programs {
-        if let Some(whole) = completed(entries(program), single, dialect, arena) {
-            (*program, changed) = (whole.node(first_of(program), arena), true);
+        let new = NewNodes { arena, place: first_of(program) };
+        if let Some(whole) = completed(entries(program), single, dialect, new) {
+            (*program, changed) = (whole, true);
         }
     }
     programs.retain(|node| {
@@ -58,12 +59,7 @@ fn are_steps(documents: &[Node<'_>], dialect: Dialect) -> bool {
 
 /// A program with what it leaves out: the name of a `single` one, and the last step where the value that it
 /// returns is beside the steps, under `return` or in the place of the type.
-fn completed<'a>(
-    list: Entries<'a>,
-    single: bool,
-    dialect: Dialect,
-    arena: &'a Bump,
-) -> Option<Replacement<'a>> {
+fn completed<'a>(list: Entries<'a>, single: bool, dialect: Dialect, new: NewNodes<'a>) -> Option<Node<'a>> {
     let steps = get_key(list, Key::Steps)?;
     let meta = list.iter().find(|entry| dialect.names(entry, &[Key::Meta]));
     let head = meta.map_or(list, |meta| entries(&meta.value));
@@ -78,29 +74,25 @@ fn completed<'a>(
     let others = |list: Entries<'a>| list.iter().filter(stays).filter_map(kept).collect();
     let mut fields: Fields<'a> = others(head);
     if !named {
-        fields.insert(0, (dialect.word(Key::Name), Replacement::Word(UNNAMED)));
+        fields.insert(0, (dialect.word(Key::Name), new.word(UNNAMED)));
     }
     if of_mcp {
-        fields = vec![(dialect.word(Key::Meta), Replacement::Record(fields))];
+        fields = vec![(dialect.word(Key::Meta), new.record(fields))];
         fields.extend(meta.map(|_| others(list)).unwrap_or_default());
     }
     let word = dialect.word(dialect.return_key());
-    let step = |value: &Entry<'a>| {
-        Replacement::one(word, Replacement::Kept(value.value)).node(value.key.span, arena)
-    };
-    let last = value.map(|value| Replacement::Kept(step(value)));
+    let step = |value: &Entry<'a>| NewNodes { place: value.key.span, ..new }.one(word, value.value);
+    let last = value.map(step);
     let all = match steps.value.kind {
-        Kind::List(items) => {
-            Replacement::List(items.iter().map(|item| Replacement::Kept(*item)).chain(last).collect())
-        }
+        Kind::List(items) => new.list(&[items, last.as_slice()].concat()),
         Kind::Record(named) => {
             let last = last.map(|last| (word, last));
-            Replacement::Record(named.iter().filter_map(kept).chain(last).collect())
+            new.record(named.iter().filter_map(kept).chain(last).collect())
         }
-        _ => Replacement::Kept(steps.value),
+        _ => steps.value,
     };
     fields.push((dialect.word(Key::Steps), all));
-    Some(Replacement::Record(fields))
+    Some(new.record(fields))
 }
 
 /// Whether an entry of a program holds the value that it returns: the type of an output has no reference.

@@ -3,7 +3,7 @@
 //! and `yield` in a notation without it.
 
 use super::context::Rewriter;
-use super::replacement::Replacement;
+use super::new_nodes::NewNodes;
 use super::words::is_for;
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -110,9 +110,9 @@ impl<'a> Rewriter<'_, 'a> {
     /// The name of a tool in the position of rollback calls.
     fn tool_as_rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
         node.text().filter(|_| !self.at.dialect.is_yaml())?;
-        let record = Replacement::one(self.at.dialect.word(Key::Call), Replacement::Kept(*node));
-        let new = if key == Key::Rollback { record } else { Replacement::List(vec![record]) };
-        Some(new.node(node.span, self.at.arena))
+        let new = NewNodes { place: node.span, ..self.at.new };
+        let record = new.one(self.at.dialect.word(Key::Call), *node);
+        Some(if key == Key::Rollback { record } else { new.list(&[record]) })
     }
 
     /// Steps, or one step, as a handler.

@@ -2,7 +2,6 @@
 //! languages. Some of them can be rewritten; the others are reported and removed.
 
 use super::context::{Context, Entries, Rewrite, get, kept, others};
-use super::replacement::Replacement;
 use super::words::instead;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::other_operator;
@@ -35,7 +34,7 @@ pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
         format!("there is no shell here: {found} is not a step, and a command is not a tool")
     };
     let help = format!("a tool does it, which the tools file names: {}", at.dialect.step_form());
-    Some(Rewrite::removed(bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help)))
+    Some(at.removed(bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help)))
 }
 
 /// A state of a state machine.
@@ -55,7 +54,7 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     };
     let message = format!("a state of a state machine is not a step: `{kind}`");
     let expected = format!("a record with {}", at.dialect.step_words());
-    Some(Rewrite::removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
+    Some(at.removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
 }
 
 /// Steps in a group, such as those that run at the same time, in a list of steps in JSON: they run in order,
@@ -67,16 +66,16 @@ pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, Kind::Record(_))) {
         return None;
     }
-    Some(Rewrite::value(Replacement::List(items.iter().map(|item| Replacement::Kept(*item)).collect())))
+    Some(Rewrite::value(only.value))
 }
 
 /// `else` as a separate step.
-pub(super) fn lone_else<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn lone_else<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let help = "write `else` beside the `if` and `then` of that step; after an `if` that returns, what follows is its \
                 else";
     let wrong = bad_step(only.key.span, "`else` is not a step", "`else` beside an `if`", "it alone", help);
-    (only.name() == Some("else")).then(|| Rewrite::removed(wrong))
+    (only.name() == Some("else")).then(|| at.removed(wrong))
 }
 
 /// A step under a name that it should bind with `let`.
@@ -94,13 +93,13 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         [only] if binds(only) => only.value,
         _ => entry.value,
     };
-    let mut step = vec![("let", Replacement::Word(entry.name()?))];
+    let mut step = vec![("let", at.word(entry.name()?))];
     if inside.iter().any(is_step) {
         step.extend(inside.iter().filter_map(kept));
     } else {
-        step.push(("expr", Replacement::Kept(value)));
+        step.push(("expr", value));
     }
-    Some(Rewrite::record(step))
+    Some(at.rewrite(step))
 }
 
 /// `continue` beside the condition of an `if`, or alone.
@@ -110,8 +109,8 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
         return None;
     }
     let mut step = others(list, &["continue"]);
-    step.push((at.dialect.word(Key::Skip), Replacement::Kept(entry.value)));
-    Some(Rewrite::record(step))
+    step.push((at.dialect.word(Key::Skip), entry.value));
+    Some(at.rewrite(step))
 }
 
 /// A step with a word that no notation has.
@@ -120,7 +119,7 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let found = format!("`{}`", shown(&entry.key));
     let expected = format!("a record with {}", at.dialect.step_words());
     let wrong = bad_step(entry.key.span, &format!("{found} is not a step"), &expected, &found, &help);
-    Some(Rewrite::removed(wrong))
+    Some(at.removed(wrong))
 }
 
 /// An unbounded loop whose body has a word of a step.
@@ -131,10 +130,10 @@ pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 }
 
 /// An operator of another language as a step.
-pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let meant = only.name().and_then(other_operator::meant)?;
-    Some(Rewrite::record(vec![(meant.spelling, Replacement::Kept(only.value))]))
+    Some(at.rewrite(vec![(meant.spelling, only.value)]))
 }
 
 /// The message of a failure without its return: `{"error": …}`.
@@ -146,10 +145,10 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     }
     let word = at.dialect.word(Key::Message);
     let record = if at.dialect.notation == Notation::Mcp {
-        vec![(word, Replacement::Kept(entry.value))]
+        vec![(word, entry.value)]
     } else {
         let step = at.dialect.word(Key::Return);
-        vec![(step, Replacement::one(word, Replacement::Kept(entry.value)))]
+        vec![(step, at.one(word, entry.value))]
     };
-    Some(Rewrite::record(record))
+    Some(at.rewrite(record))
 }
