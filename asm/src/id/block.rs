@@ -115,7 +115,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let wrong = wrong
             .related(head.count_span, "the count")
             .help(format!("write `{read}` for the count, or add what is missing"));
-        self.stop(wrong);
+        self.tolerate(wrong);
     }
 
     fn by_indent(

@@ -104,7 +104,7 @@ impl<'a> Parser<'_, 'a> {
                     format!("`FIELD` does not read from `{name}` directly"),
                     "a slot number, `REF`, `FIELD` or `AT`",
                 );
-                Err(self.stop(
+                Err(self.fail(
                     wrong.help(format!("bind it first, with `LET <slot> {name} …`, and read from that slot")),
                 ))
             }

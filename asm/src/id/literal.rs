@@ -124,9 +124,9 @@ impl<'a> Parser<'_, 'a> {
         let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
         let name = self.text(&token);
         Err(if token.kind == Kind::Word && token.word.is_none() {
-            self.stop(wrong.replace(token.span(), format!("0 \"{name}\"")))
+            self.fail(wrong.replace(token.span(), format!("0 \"{name}\"")))
         } else {
-            self.stop(wrong.help(format!("write {KINDS}")))
+            self.fail(wrong.help(format!("write {KINDS}")))
         })
     }
 
@@ -163,7 +163,7 @@ impl<'a> Parser<'_, 'a> {
             }
             let wrong = self.refuse(Code::BadLiteral, message, wanted);
             return Err(self
-                .stop(wrong.help(format!("write {KINDS}; for the number {number} write `LIT 1 {number}`"))));
+                .fail(wrong.help(format!("write {KINDS}; for the number {number} write `LIT 1 {number}`"))));
         };
         let wrong = Diagnostic::new(Code::BadLiteral, token.span(), message)
             .expected(wanted, format!("`{}`", shorten(text)));

@@ -1,7 +1,7 @@
 //! Parses numbers: slots, tools, fields and counts; also names in their positions.
 
 use super::messages::{PATH, PREFIX, count_range, form};
-use super::parser::{Parser, Refusal};
+use super::parser::Parser;
 use super::state::Stop;
 use crate::ast::{Name, Slot};
 use crate::diagnostic::Diagnostic;
@@ -23,7 +23,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Adds that the missing operand may have become part of a MERGE, if that is so.
-    pub(crate) fn merge_help(&self, wrong: Refusal, of: Word) -> Refusal {
+    pub(crate) fn merge_help(&self, wrong: Diagnostic, of: Word) -> Diagnostic {
         if self.state.merge_end == Some(self.state.at) || of == Word::Merge {
             wrong.help(
                 "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
@@ -71,7 +71,7 @@ impl<'a> Parser<'_, 'a> {
         let is_path = of == Word::Ref && self.text(&self.state.current).contains('.');
         let wrong = wrong.help(if is_path { PATH.to_owned() } else { format!("write {}", form(of)) });
         let wrong = self.merge_help(wrong, of);
-        self.stop(wrong)
+        self.fail(wrong)
     }
 
     /// The id at the cursor.
@@ -135,14 +135,14 @@ impl<'a> Parser<'_, 'a> {
         let near = self.names.nearest_of(kind, name);
         let id = near.and_then(|near| self.names.id_of(kind, near));
         let message = format!("`{}` needs a {what}'s number here", of.mnemonic());
-        let Refusal(wrong) = self.refuse(Code::ExpectedId, message, &format!("a {what}'s number"));
+        let wrong = self.refuse(Code::ExpectedId, message, &format!("a {what}'s number"));
         if let (Some(near), Some(id)) = (near, id) {
             let wrong = wrong.nearest(Some(near)).help(format!("nearest is `{near}`, number {id}"));
-            return Err(self.stop(Refusal(wrong)));
+            return Err(self.fail(wrong));
         }
         if kind == registry::Kind::Fields && foreign::word(Place::Operation, name) == Some("len") {
             let help = "how many items or characters there are is `LEN REF <slot>`";
-            return Err(self.stop(Refusal(wrong.help(help))));
+            return Err(self.fail(wrong.help(help)));
         }
         let id = self.names.next_id(kind, name);
         let registry = kind.name();
@@ -232,7 +232,7 @@ impl<'a> Parser<'_, 'a> {
             })
         };
         let wrong = self.merge_help(wrong, of);
-        self.stop(wrong)
+        self.fail(wrong)
     }
 
     /// Rejects a counted list that is shorter than its count.
@@ -251,10 +251,10 @@ impl<'a> Parser<'_, 'a> {
         if let Some(count) = self.token(count_token) {
             wrong = wrong.related(count.span(), "the count");
         }
-        wrong.0.span = Span::at(self.state.last_end);
+        wrong.span = Span::at(self.state.last_end);
         let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
         let wrong = self.merge_help(wrong, Word::List);
-        self.stop(wrong)
+        self.fail(wrong)
     }
 
     /// Rejects a token that is not the key of a case.
@@ -270,7 +270,7 @@ impl<'a> Parser<'_, 'a> {
             wrong.help("keys are constants; compare anything else with `IF EQ`")
         };
         let wrong = self.merge_help(wrong, Word::MatchMap);
-        self.stop(wrong)
+        self.fail(wrong)
     }
 }
 

@@ -23,23 +23,6 @@ pub(crate) struct Parser<'p, 'a> {
     pub(crate) layout: Option<&'p mut Layout<'a>>,
 }
 
-/// A diagnostic about the token at the cursor, which is not reported yet.
-pub(crate) struct Refusal(pub(crate) Diagnostic);
-
-impl Refusal {
-    pub(crate) fn help(self, help: impl Into<String>) -> Refusal {
-        Refusal(self.0.help(help))
-    }
-
-    pub(crate) fn replace(self, span: Span, text: impl Into<String>) -> Refusal {
-        Refusal(self.0.replace(span, text))
-    }
-
-    pub(crate) fn related(self, span: Span, what: &str) -> Refusal {
-        Refusal(self.0.related(span, what))
-    }
-}
-
 impl<'p, 'a> Parser<'p, 'a> {
     pub(crate) fn new(
         context: Context<'p, 'a>,
@@ -166,27 +149,23 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Rejects the token at the cursor.
-    pub(crate) fn refuse(&mut self, code: Code, message: String, expected: &str) -> Refusal {
+    /// The diagnostic of the token at the cursor, which is not reported yet.
+    pub(crate) fn refuse(&self, code: Code, message: String, expected: &str) -> Diagnostic {
         let (token, end) = (self.state.current, Span::at(self.state.last_end));
         let (code, span, found) = match token.kind {
             Kind::Dedent => (Code::IncompleteBlock, end, "the end of the block".to_owned()),
             Kind::End => (code, end, "the end of the function".to_owned()),
             _ => (code, token.span(), format!("`{}`", shorten(self.text(&token)))),
         };
-        Refusal(Diagnostic::new(code, span, message).expected(expected, found))
-    }
-
-    /// Stops at the token at the cursor with a diagnostic from [`Parser::refuse`].
-    pub(crate) fn stop(&mut self, Refusal(mut diagnostic): Refusal) -> Stop {
-        if self.state.current.kind == Kind::Dedent
-            && let Some(header) = self.state.floor.and_then(|floor| self.token(floor.header))
-        {
-            let word = self.text(header);
-            diagnostic = diagnostic
-                .related(header.span(), format!("the block of this `{word}` ends here by its indent"));
+        let wrong = Diagnostic::new(code, span, message).expected(expected, found);
+        let floor = self.state.floor.filter(|_| token.kind == Kind::Dedent);
+        match floor.and_then(|floor| self.token(floor.header)) {
+            Some(header) => {
+                let word = self.text(header);
+                wrong.related(header.span(), format!("the block of this `{word}` ends here by its indent"))
+            }
+            None => wrong,
         }
-        self.fail(diagnostic)
     }
 
     /// Reports an indent that cannot be compared with a floor.

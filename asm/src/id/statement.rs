@@ -266,7 +266,7 @@ impl<'a> Parser<'_, 'a> {
             let wrong = wrong.related(span, "the TRY").help(
                 "write `ERR <slot> <count>` behind its block, with the statements that run after a failure",
             );
-            return Err(self.stop(wrong));
+            return Err(self.fail(wrong));
         }
         let (_, handler) = self.arm(Word::Err, nesting)?;
         Ok(self.context.arena.alloc(Try { body, handler, span }))
@@ -306,7 +306,7 @@ impl<'a> Parser<'_, 'a> {
             let wrong = wrong
                 .related(span, "the MATCH")
                 .help("write `ERR <slot> <count> …` and `OK <slot> <count> …`");
-            return Err(self.stop(wrong));
+            return Err(self.fail(wrong));
         }
         Ok(self.context.arena.alloc(Match { slot, slot_span, err, ok, span }))
     }
@@ -329,7 +329,7 @@ impl<'a> Parser<'_, 'a> {
                         "a MATCH holds arms, and the arms hold statements".to_owned(),
                         "`ERR` or `OK`",
                     );
-                    Err(self.stop(wrong.help("write `ERR <slot> <count>` or `OK <slot> <count>` before it")))
+                    Err(self.fail(wrong.help("write `ERR <slot> <count>` or `OK <slot> <count>` before it")))
                 }
             };
             match result {
@@ -382,7 +382,7 @@ impl<'a> Parser<'_, 'a> {
                 "an instruction",
             );
             return self
-                .stop(wrong.help("a statement begins with an instruction such as `LET`, `IF` or `RET`"));
+                .fail(wrong.help("a statement begins with an instruction such as `LET`, `IF` or `RET`"));
         }
         let message = format!("`{text}` follows the end of a statement");
         let mut wrong = self.refuse(Code::UnexpectedText, message, "the end of the statement");
@@ -393,6 +393,6 @@ impl<'a> Parser<'_, 'a> {
                 .help("where this is one more, the count is too small"),
             None => behind_statement(&token, wrong),
         };
-        self.stop(wrong)
+        self.fail(wrong)
     }
 }

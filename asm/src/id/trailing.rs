@@ -5,7 +5,7 @@
 //! before it leaves the function, it is read as part of it where only one thing can be meant.
 
 use super::messages::PREFIX;
-use super::parser::{Parser, Refusal};
+use super::parser::Parser;
 use super::state::{Nesting, Stop};
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
@@ -145,7 +145,7 @@ fn goes_on(before: &Expr<'_>) -> bool {
 }
 
 /// Adds what to write for a token that cannot begin a statement but follows one on its line.
-pub(crate) fn behind_statement(token: &Token, wrong: Refusal) -> Refusal {
+pub(crate) fn behind_statement(token: &Token, wrong: Diagnostic) -> Diagnostic {
     const REMOVE: &str = "remove it, or write the instruction that it belongs to";
     wrong.help(if token.kind == Kind::Operator { PREFIX } else { REMOVE })
 }

@@ -2,7 +2,7 @@
 
 use super::messages::{PATH, PREFIX, form};
 use super::numbers::digits;
-use super::parser::{Parser, Refusal};
+use super::parser::Parser;
 use super::state::Stop;
 use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
@@ -37,11 +37,11 @@ impl<'a> Parser<'_, 'a> {
             _ => self.lacking(wrong, of),
         };
         let wrong = self.merge_help(wrong, of);
-        self.stop(wrong)
+        self.fail(wrong)
     }
 
     /// Adds what to write if an operand is missing or unknown.
-    fn lacking(&self, wrong: Refusal, of: Word) -> Refusal {
+    fn lacking(&self, wrong: Diagnostic, of: Word) -> Diagnostic {
         let ends = self.state.current.first || matches!(self.state.current.kind, Kind::Dedent | Kind::End);
         match of {
             Word::Ret | Word::RetOk if ends && self.context.gives_nil => {
@@ -64,7 +64,7 @@ impl<'a> Parser<'_, 'a> {
         let token = self.state.current;
         if token.kind != Kind::Integer {
             let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
-            return Err(self.stop(wrong.help(format!("write {form}"))));
+            return Err(self.fail(wrong.help(format!("write {form}"))));
         }
         Ok(token.span())
     }
@@ -138,11 +138,11 @@ impl<'a> Parser<'_, 'a> {
                     }
                     None => "a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`".to_owned(),
                 };
-                Refusal(wrong.0.nearest(near).help(help))
+                wrong.nearest(near).help(help)
             }
             _ => self.lacking(wrong, of),
         };
         let wrong = self.merge_help(wrong, of);
-        self.stop(wrong)
+        self.fail(wrong)
     }
 }

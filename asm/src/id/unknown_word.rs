@@ -65,7 +65,7 @@ impl<'a> Parser<'_, 'a> {
             "an instruction",
         );
         let is_loop = word.eq_ignore_ascii_case("while") || foreign::is_unbounded(word);
-        self.stop(wrong.help(if is_loop {
+        self.fail(wrong.help(if is_loop {
             "a loop has a bound: `FOR <slot> RANGE LIT 1 <most passes> <count>`, in it `IF <condition> 1` and `BREAK`, \
              and below it `ELSE <count>` for when the passes ran out"
         } else {
