@@ -9,8 +9,8 @@ use crate::diagnostic::Diagnostics;
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
 use crate::dialect::step_forms::is_continue;
-use crate::dialect::{Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
-use crate::document::{Kind, Node, entries};
+use crate::dialect::{Dialect, Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
+use crate::document::{Entry, Kind, Node, entries};
 
 /// What is read in place of a node that a reader does not understand.
 pub(crate) fn rewrite<'a>(
@@ -38,6 +38,15 @@ pub(crate) fn rewrite<'a>(
         },
     };
     Rewritten { node, found: rewriter.found, lost: rewriter.lost }
+}
+
+/// Whether a record without a word of a step is a value: one is `wanted`, and none of its keys belongs to a
+/// step.
+pub(crate) fn is_value(dialect: Dialect, list: &[Entry<'_>], wanted: bool) -> bool {
+    let wanted = wanted && !(list.is_empty() && dialect.is_yaml());
+    let part = |entry: &Entry<'_>| entry.name() == Some("let") || dialect.names(entry, &PARTS);
+    let continues = matches!(list, [only] if is_continue(only.name(), &only.value));
+    (wanted || is_operation(list)) && !continues && !list.iter().any(part)
 }
 
 impl<'a> Rewriter<'_, 'a> {
@@ -75,7 +84,8 @@ impl<'a> Rewriter<'_, 'a> {
                 let thrown = matches!(list, [only] if matches!(only.name(), Some("fail" | "throw")));
                 let left_out = [command, state].iter().any(|is| is(&self.at, list).is_some()) || thrown;
                 let left_out = left_out && self.at.named && last;
-                if self.is_value(list) && !left_out {
+                let wanted = self.at.wanted && (self.at.named || !dialect.is_yaml());
+                if is_value(dialect, list, wanted) && !left_out {
                     return None;
                 }
                 if let Some(new) = self.offer(node, At::NoStep) {
@@ -93,17 +103,6 @@ impl<'a> Rewriter<'_, 'a> {
             keys.extend(other.keys());
         }
         self.keys(node, &keys, &format!("a step with `{}`", dialect.word(form.key)))
-    }
-
-    /// Whether a record without a word of a step is a value: a value is needed, and none of its keys belongs
-    /// to a step.
-    fn is_value(&self, list: Entries<'a>) -> bool {
-        let (dialect, yaml) = (self.at.dialect, self.at.dialect.is_yaml());
-        let wanted = self.at.wanted && (self.at.named || !yaml) && !(list.is_empty() && yaml);
-        let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
-        let continues = matches!(list, [only] if is_continue(only.name(), &only.value));
-        let part = list.iter().any(|entry| dialect.names(entry, &PARTS));
-        !continues && (wanted || is_operation(list)) && !names_itself && !part
     }
 
     /// A record in the words of the notation.

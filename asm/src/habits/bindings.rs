@@ -70,10 +70,7 @@ pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
 pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let value = || get(list, foreign::words(Place::Held)).map(|entry| entry.value);
     match get(list, foreign::words(Place::Marker))?.value.text()? {
-        "return" => {
-            let key = if at.dialect.has(Key::Return) { Key::Return } else { Key::Ok };
-            Some(at.rewrite(vec![(at.dialect.word(key), value()?)]))
-        }
+        "return" => Some(at.rewrite(vec![(at.dialect.word(at.dialect.return_key()), value()?)])),
         "let" | "set" | "assign" => {
             let name = get(list, &["name", "var", "variable", "let"])?;
             Some(at.rewrite(vec![("let", name.value), ("expr", value()?)]))

@@ -25,7 +25,7 @@ mod tests;
 mod unsupported_steps;
 mod words;
 
-pub(crate) use apply::rewrite;
+pub(crate) use apply::{is_value, rewrite};
 pub(crate) use lints::{Lints, reads_as_more};
 pub(crate) use loose_reference::resolve;
 pub(crate) use programs::programs;

@@ -5,9 +5,10 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::Asked;
-use crate::dialect::{Form, Key, PARTS, RESULT, STEP_KEYS, STEPS, form_of, is_operation, second_form};
+use crate::dialect::{Form, Key, RESULT, STEP_KEYS, STEPS, form_of, second_form};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
+use crate::habits;
 use crate::span::Span;
 use crate::text::is_name;
 
@@ -37,9 +38,10 @@ impl<'a> StepReader<'_, 'a> {
             }
             Some(node) => &Item { node, ..*item },
         };
+        let wanted = wanted && (item.name.is_some() || !self.dialect.is_yaml());
         let form = match self.own_kind(item.node) {
             Some(form) => form,
-            None if self.is_value(item, tail) => {
+            None if habits::is_value(self.dialect, entries(item.node), wanted) => {
                 let value = self.value(item.node);
                 let target = self.step_name(item);
                 self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
@@ -104,17 +106,6 @@ impl<'a> StepReader<'_, 'a> {
             Tail::Value => true,
             Tail::Yield => self.loops.last().is_none_or(|open| open.gives),
         }
-    }
-
-    /// Whether a record without a word of a step is a value: a value is needed, and none of its keys belongs
-    /// to a step.
-    fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
-        let list = entries(item.node);
-        let part = |entry: &Entry<'a>| self.dialect.names(entry, &PARTS);
-        let wanted = self.takes_value(tail) && (item.name.is_some() || !self.dialect.is_yaml());
-        let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
-        let marked = !(list.is_empty() && self.dialect.is_yaml());
-        (wanted && marked || is_operation(list)) && !names_itself && !list.iter().any(part)
     }
 
     /// Reports a record that is not a step. Returns the kind of step that was probably meant.
