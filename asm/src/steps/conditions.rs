@@ -31,13 +31,9 @@ impl<'a> StepReader<'_, 'a> {
             }),
             (leaving, Some(then)) => {
                 if let Some((_, entry)) = leaving {
-                    self.bad_step(
-                        entry.key.span,
-                        &format!("`{}` and `then` cannot both be the branch of an `if`", shown(&entry.key)),
-                        "one of them",
-                        "both",
-                        "make the return the last step under `then`",
-                    );
+                    let word = shown(&entry.key);
+                    let message = format!("`{word}` and `then` cannot both be the branch of an `if`");
+                    self.one_of_two(entry, &message, "make the return the last step under `then`");
                 }
                 self.branch_of_if(step, then, tail, Key::Then)
             }

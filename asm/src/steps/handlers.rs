@@ -139,13 +139,8 @@ impl<'a> StepReader<'_, 'a> {
         let first = given.next();
         if let (Some((_, before)), Some((_, entry))) = (first, given.next()) {
             let (one, other) = (shown(&before.key), shown(&entry.key));
-            self.bad_step(
-                entry.key.span,
-                &format!("a handler does one thing, not both `{one}` and `{other}`"),
-                "one of them",
-                "both",
-                "leave one of them out",
-            );
+            let message = format!("a handler does one thing, not both `{one}` and `{other}`");
+            self.one_of_two(entry, &message, "leave one of them out");
         }
         match first {
             None if keyed.has(Key::Compensate) || keyed.has(Key::As) || is_empty => Action::Fail(None, at),

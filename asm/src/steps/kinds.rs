@@ -166,6 +166,6 @@ fn is_odd(form: &Form, found: &Keyed<'_, '_>) -> bool {
     let ends = [Key::Then, Key::Return, Key::Ok, Key::Err, Key::Message, Key::Skip, Key::Break];
     nested.filter_map(|key| found.get(key)).any(is_record)
         || found.get(Key::For).is_some_and(|node| !is_name(node.text().unwrap_or("")))
-        || [Key::Op, Key::Merge, Key::Switch].into_iter().any(|key| found.has(key))
+        || [Key::Op, Key::Switch].into_iter().any(|key| found.has(key))
         || form.key == Key::If && !ends.into_iter().any(|key| found.has(key))
 }

@@ -8,7 +8,7 @@ use crate::ast::{
     Stmt, StmtKind, Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::document::Node;
+use crate::document::{Entry, Node};
 use crate::expr::reference::FAILURES;
 use crate::span::Span;
 use core::ops::Deref;
@@ -129,6 +129,11 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn bad_step(&mut self, span: Span, message: &str, expected: &str, found: &str, help: &str) {
         self.report(Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help));
+    }
+
+    /// Reports an entry beside another one of which a step has only one.
+    pub(crate) fn one_of_two(&mut self, entry: &Entry<'a>, message: &str, help: &str) {
+        self.bad_step(entry.key.span, message, "one of them", "both", help);
     }
 
     /// Reads something at another position, and restores this one.

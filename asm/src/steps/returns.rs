@@ -26,13 +26,8 @@ impl<'a> StepReader<'_, 'a> {
         let first = given.next()?;
         if let Some((_, entry)) = given.next() {
             let found = shown(&entry.key);
-            self.bad_step(
-                entry.key.span,
-                &format!("the function is left once, by `{}` or by `{found}`", shown(&first.1.key)),
-                "one of them",
-                "both",
-                "leave one of them out",
-            );
+            let message = format!("the function is left once, by `{}` or by `{found}`", shown(&first.1.key));
+            self.one_of_two(entry, &message, "leave one of them out");
         }
         Some(first)
     }

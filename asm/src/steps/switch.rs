@@ -122,15 +122,11 @@ impl<'a> StepReader<'_, 'a> {
         let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
         let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) else { return };
         let found = shown(&entry.key);
-        self.bad_step(
-            entry.key.span,
-            &format!("`default` and `{found}` both give the value of the last arm"),
-            "one of them",
-            "both",
-            &format!(
-                "write `default:` with nothing after it if `{found}` is the value, or leave `{found}` out"
-            ),
+        let message = format!("`default` and `{found}` both give the value of the last arm");
+        let help = format!(
+            "write `default:` with nothing after it if `{found}` is the value, or leave `{found}` out"
         );
+        self.one_of_two(entry, &message, &help);
     }
 
     /// A value as the default.

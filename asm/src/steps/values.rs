@@ -333,8 +333,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Whether a record of data may be a construct in the words of another notation.
     fn may_be_construct(&self, node: &Node<'a>) -> bool {
-        const VALUES: [Key; 3] = [Key::Op, Key::Merge, Key::Set];
-        let is = |name: &str| self.dialect.meaning(name, &VALUES).is_some();
+        let is = |name: &str| self.dialect.meaning(name, &[Key::Op]).is_some();
         let list = entries(node);
         let operator =
             |entry: &Entry<'a>| entry.value.text().is_some_and(|text| operator::find(text).is_some());
