@@ -45,6 +45,7 @@ macro_rules! codes {
                 matches!(
                     self,
                     Code::FailureField | Code::NeverEqual | Code::UnknownField | Code::MaybeNil | Code::UnknownArgument
+                        | Code::TextArithmetic | Code::NestedYield
                 )
             }
 
@@ -124,6 +125,7 @@ codes! {
     154 HyphenMinus "hyphen-minus" Warning
         "a field whose name ends with a hyphen and a number, which may be meant as a difference";
     155 ValueRecord "value-record" Warning "`{value: V}` alone in the place of a value, where it is a record";
+    156 NestedYield "nested-yield" Warning "yields in a loop whose list is one value of the loop around it";
 
     201 MissingHeader "missing-header" Error
         "instructions before the first `; fn` line, or a file without one";

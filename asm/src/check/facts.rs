@@ -26,6 +26,8 @@ pub struct Facts {
     pub answers: Vec<Answer>,
     /// The reads of fields that are lengths of lists and texts: where these are in memory, in order.
     pub(crate) counts: Vec<usize>,
+    /// The reads of fields that answers may lack, where these are in memory, in order.
+    pub(crate) optional: Vec<usize>,
 }
 
 /// A read of a slot that holds the whole answer of a tool without a schema for its answers, where a record or

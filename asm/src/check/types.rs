@@ -52,6 +52,8 @@ pub(super) struct Found<'t, 'a> {
     pub(super) answers: Vec<Answer>,
     /// The reads of fields that are lengths.
     pub(super) counts: Vec<usize>,
+    /// The reads of fields that answers may lack.
+    pub(super) optional: Vec<usize>,
     /// The number of names that were compared for suggestions.
     pub(super) compared: usize,
 }
@@ -72,13 +74,15 @@ pub(super) fn check<'t, 'a>(
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
     }
     types.afterwards();
-    let Types { found, asked, mut reads, mut returns, answers, mut counts, used, comparisons: left, .. } =
-        types;
+    let Types { found, asked, mut reads, mut returns, answers, mut counts, mut optional, used, .. } = types;
+    let left = types.comparisons;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
     counts.sort_unstable();
+    optional.sort_unstable();
     let answers = answers_of(&answers, &used);
-    Found { diagnostics: found, reads, returns, answers, counts, compared: comparisons.saturating_sub(left) }
+    let compared = comparisons.saturating_sub(left);
+    Found { diagnostics: found, reads, returns, answers, counts, optional, compared }
 }
 
 /// The reads of whole answers. If all reads of a slot are such, the slot itself holds what was read.
@@ -150,6 +154,8 @@ struct Types<'l, 't, 'a> {
     answers: Vec<(Span, Slot)>,
     /// The reads of fields that are lengths.
     counts: Vec<usize>,
+    /// The reads of fields that answers may lack.
+    optional: Vec<usize>,
     /// The slots with whole answers that are read, once for each read.
     used: Vec<Slot>,
     /// The number of names that may still be compared for suggestions.
@@ -223,6 +229,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             tries: 0,
             answers: Vec::new(),
             counts: Vec::new(),
+            optional: Vec::new(),
             used: Vec::new(),
             finds: (Vec::new(), false),
             hyphened: (Vec::new(), HashSet::new()),
@@ -252,6 +259,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.returns.clear();
             self.answers.clear();
             self.counts.clear();
+            self.optional.clear();
             self.used.clear();
             self.narrowing.begin();
             self.finds.0.clear();

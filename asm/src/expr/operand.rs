@@ -235,10 +235,7 @@ impl<'a> Parser<'_, '_, 'a> {
         while !self.is(")") {
             let name = self.operand_name();
             let start = self.from;
-            let value = match name {
-                None => self.lambda(level)?,
-                Some(_) => self.expression(CHOICE, level + 1)?,
-            };
+            let value = self.lambda(level)?;
             if all.is_empty() && name.is_none() && self.is_word("for") {
                 return self.generator(start, value, level);
             }
@@ -273,17 +270,20 @@ impl<'a> Parser<'_, '_, 'a> {
         Some(name)
     }
 
-    /// An operand, which may be `x => E` or `(x) => E`.
+    /// An operand, which may be `x => E`, `(x) => E` or `lambda x: E`.
     fn lambda(&mut self, level: usize) -> Option<Tree<'a>> {
         let (text, start) = (self.words.text, self.from);
-        let inside = if self.is("(") { self.words.blanks(self.to) } else { start };
+        let behind = |at: usize, sign: &str| {
+            let at = self.words.blanks(at);
+            (self.words.get(at, (at + sign.len()).min(text.len())) == sign).then_some(at + sign.len())
+        };
+        let words = self.is_word("lambda") && behind(self.to, "(").is_none();
+        let parenthesis = self.is("(");
+        let inside = if words || parenthesis { self.words.blanks(self.to) } else { start };
         let arrow = || {
             let end = name_end(text, inside)?;
-            let mut at = self.words.blanks(end);
-            if inside != start {
-                at = self.words.blanks((self.words.byte(at) == Some(b')')).then_some(at + 1)?);
-            }
-            self.words.get(at, at + 2).eq("=>").then_some((end, at + 2))
+            let at = if parenthesis { behind(end, ")")? } else { end };
+            Some((end, behind(at, if words { ":" } else { "=>" })?))
         };
         let Some((end, behind)) = arrow() else { return self.expression(CHOICE, level + 1) };
         let item = Name { text: self.words.get(inside, end), span: self.words.part(inside, end) };

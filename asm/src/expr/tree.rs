@@ -1,6 +1,6 @@
 //! The syntax tree of an expression, before names, functions and types are known.
 
-use super::reference::{Reference, Root};
+use super::reference::{Reference, Root, Step};
 use super::template::Template;
 use crate::ast::{Binary, Literal, Name};
 use crate::span::Span;
@@ -110,21 +110,26 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The loop that it is: a comprehension, `map` or `filter`.
-    pub(crate) fn each(&self) -> Option<Each<'a>> {
-        match self.kind {
-            Kind::Each(each) => Some(*each),
-            Kind::Method(list, name, [operand]) if operand.name.is_none() => {
-                let Kind::Lambda(item, value) = operand.value.kind else { return None };
-                let this = Reference { root: Root::Name(item), path: &[], span: item.span };
-                let this = Tree { kind: Kind::Path(this), span: item.span, levels: 1 };
-                match name.text {
-                    "map" => Some(Each { item, list: *list, condition: None, value: *value }),
-                    "filter" => Some(Each { item, list: *list, condition: Some(*value), value: this }),
-                    _ => None,
-                }
-            }
-            _ => None,
+    /// The loop in which a lambda gets each item of a list.
+    pub(crate) fn lambda(&self, list: Tree<'a>) -> Option<Each<'a>> {
+        let Kind::Lambda(item, value) = self.kind else { return None };
+        Some(Each { item, list, condition: None, value: *value })
+    }
+
+    /// The fields of its item that a lambda gives, with `-` before those that are negated: `x => x.f`,
+    /// `lambda x: (-x.f, x.g)`.
+    pub(crate) fn item_fields(&self) -> Option<Vec<(Name<'a>, bool)>> {
+        let Kind::Lambda(item, value) = self.kind else { return None };
+        let field = |tree: &Tree<'a>| {
+            let (tree, down) = if let Kind::Minus(of) = tree.kind { (of, true) } else { (tree, false) };
+            let Reference { root: Root::Name(root), path: [Step::Field(name)], .. } = tree.path()? else {
+                return None;
+            };
+            (root.text == item.text).then_some((*name, down))
+        };
+        match value.kind {
+            Kind::List(all) => all.iter().map(field).collect(),
+            _ => Some(vec![field(value)?]),
         }
     }
 

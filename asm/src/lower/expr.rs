@@ -129,6 +129,21 @@ impl<'a, 'l> Values<'_, 'l> {
         self.facts.counts.binary_search(&core::ptr::from_ref(of).addr()).is_ok()
     }
 
+    /// Reads a field that the schema of an answer lists and does not require: nil where it is absent.
+    fn optional_field(&mut self, record: &Expr<'a>, name: &'a str, dst: Reg, at: u32) -> Lowered<()> {
+        let constant = |of| Expr { kind: ExprKind::Literal(of), span: record.span };
+        let (name, nil) = (constant(Literal::Text(name)), constant(Literal::Nil));
+        let (first, function) = (self.window(&[record, &name, &nil])?, PureId(Pure::Get as u8));
+        let op = Op::Apply { dst: dst.write(), first, count: Count(3), function, fail: OnFail(0) };
+        self.code.emit_at(op, at);
+        Ok(())
+    }
+
+    /// Whether the field that is read of this value is one that the answer may lack.
+    pub(super) fn may_be_absent(&self, of: &Expr<'a>) -> bool {
+        self.facts.optional.binary_search(&core::ptr::from_ref(of).addr()).is_ok()
+    }
+
     /// Applies READ to a register.
     fn read(&mut self, source: Reg, dst: Reg, at: u32) {
         let (first, function) = (First(source.byte()), PureId(Pure::Read as u8));
@@ -140,6 +155,9 @@ impl<'a, 'l> Values<'_, 'l> {
     fn value(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
         let at = expr.span.start;
         if let Some((record, name)) = expr.as_field() {
+            if self.may_be_absent(record) {
+                return self.optional_field(record, name, dst, at);
+            }
             let (dst, src) = (dst.write(), self.expr(record, Want::Any)?.read());
             let op = if self.is_measured(record) {
                 Op::Len { dst, src }

@@ -3,7 +3,7 @@
 use super::entries::Keyed;
 use super::reader::{StepReader, of_slot};
 use super::step::{Item, Tail, Target};
-use crate::ast::{Bound, Expr, Name, Slot, Stmt, StmtKind};
+use crate::ast::{Bound, Control, Expr, ExprKind, Name, Slot, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Kind, Node};
@@ -150,6 +150,7 @@ impl<'a> StepReader<'_, 'a> {
             Bound::Expr(value) => StmtKind::Value(value),
             Bound::Control(control) => StmtKind::Control(control),
         };
+        let value = self.loop_just_written(value).unwrap_or(value);
         let Some(target) = target else { return self.push(statement(value), span) };
         let name = target.name;
         let is_value = matches!(tail, Tail::Value | Tail::Yield);
@@ -169,6 +170,22 @@ impl<'a> StepReader<'_, 'a> {
         if is_value {
             self.push_slot((slot, name.span), span);
         }
+    }
+
+    /// The loop before this step, if its list is the whole value: the step is that loop.
+    fn loop_just_written(&mut self, value: Bound<'a>) -> Option<Bound<'a>> {
+        let Bound::Expr(Expr { kind: ExprKind::Ref(read), span }) = value else { return None };
+        let &Stmt {
+            kind: StmtKind::Let { slot, value: own @ Bound::Control(Control::For(_)), .. },
+            span: of,
+        } = self.statements.last()?
+        else {
+            return None;
+        };
+        (slot == read && of == span).then(|| {
+            self.statements.pop();
+            own
+        })
     }
 
     /// Ends a step that is an expression.

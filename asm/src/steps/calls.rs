@@ -26,13 +26,15 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step with an expression, which may have a handler.
     pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let suspects = self.suspects.len();
         let value = self.construct_of(step.form.key, &step.keyed);
+        let faulty = step.faulty || self.suspects.len() > suspects;
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
         match handler.filter(|_| value.attempt().is_none()) {
             None => self.attempt(step, value, tail),
             Some(_) if can_fail(&value) => self.try_value(step, value, tail),
             Some(handler) => {
-                if !step.faulty {
+                if !faulty {
                     let word = shown(&handler.key);
                     let message = format!("`{word}` is beside an expression in which nothing can fail");
                     let help = "leave it out; a fault ends the run, so test for its cause with `if` before";

@@ -103,6 +103,9 @@ impl<'a> StepReader<'_, 'a> {
         // A body that could not be read may yield.
         let (by_steps, yields) = (body.yields(), yields(&body));
         let yields = by_steps || yields || self.diagnostics.has_errors_since(before);
+        if by_steps && tail == Tail::Yield && step.target.is_none() {
+            self.list_of_lists(step);
+        }
         let otherwise = self.otherwise(step, breaks);
         let gives = step.keyed.has(Key::Let) || (yields && self.gives(step, otherwise.as_ref()));
         let node =
@@ -130,6 +133,23 @@ impl<'a> StepReader<'_, 'a> {
         Some(block)
     }
 
+    /// Warns about yields in a loop without a name: its list is one value of the loop around it.
+    fn list_of_lists(&mut self, step: &Step<'_, 'a>) {
+        let (name, yields) = (self.dialect.word(Key::Let), self.dialect.word(Key::Yield));
+        let message = format!(
+            "each `{yields}` adds to the list of this loop, which is one value of the loop around it"
+        );
+        let help = format!(
+            "to add to one list, bind it before the outer loop and `push`; for a list of lists, name this loop by \
+             `{name}` and `{yields}` its name"
+        );
+        self.report(
+            Diagnostic::new(Code::NestedYield, step.place(), message)
+                .expected("a name for the list, or one list", "a loop without a name")
+                .help(help),
+        );
+    }
+
     /// Whether a step with a loop binds its name: not if the end of its ELSE is reachable and nothing reads
     /// the name.
     fn gives(&self, step: &Step<'_, 'a>, otherwise: Option<&Block<'a>>) -> bool {
@@ -143,7 +163,7 @@ impl<'a> StepReader<'_, 'a> {
 fn yields(block: &Block<'_>) -> bool {
     match block.statements.last().map(|last| last.kind) {
         Some(StmtKind::Value(_)) => true,
-        Some(StmtKind::Control(Control::For(node))) => yields(&node.body),
+        Some(StmtKind::Control(Control::For(node))) => node.yields || yields(&node.body),
         Some(StmtKind::Control(control)) => control.blocks().any(|(_, block)| yields(block)),
         _ => false,
     }

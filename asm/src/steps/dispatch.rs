@@ -72,7 +72,9 @@ impl<'a> StepReader<'_, 'a> {
         {
             self.scope.rename(over, own);
         }
+        let handled = keyed.has(Key::Handler) || keyed.has(Key::Compensate);
         let inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
+        let inner = Position { handled, ..inner };
         self.within(inner, |this| {
             let path = keyed.get(Key::Let).and_then(|node| this.let_path(node, item)).map(Box::new);
             let path_name = path.as_ref().map(|path| Target { name: path.name, own: false });
@@ -102,9 +104,6 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
-        if self.comprehension(step, tail) {
-            return;
-        }
         match step.form.key {
             Key::Call => self.call_step(step, tail),
             Key::Expr | Key::Op => self.value_step(step, tail),

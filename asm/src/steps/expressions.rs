@@ -98,7 +98,8 @@ impl<'a> StepReader<'_, 'a> {
                     .collect();
                 ExprKind::Record(self.arena.alloc_slice_copy(&fields))
             }
-            Kind::Lambda(..) | Kind::Each(_) => return self.no_loop(span),
+            Kind::Each(each) => return self.each_value(node, each, span),
+            Kind::Lambda(..) => return self.no_loop(span),
         };
         Expr { kind, span }
     }
@@ -127,7 +128,12 @@ impl<'a> StepReader<'_, 'a> {
                 if operator == Binary::Or && !self.at.condition && is_or(self.source, place) {
                     self.ors.push((span, place));
                 }
-                let (a, b) = (self.of_tree(node, a), self.of_tree(node, b));
+                let a = self.of_tree(node, a);
+                let b = match operator {
+                    Binary::And => self.guarded((a, false), |this| this.of_tree(node, b)),
+                    Binary::Or => self.guarded((a, true), |this| this.of_tree(node, b)),
+                    _ => self.of_tree(node, b),
+                };
                 let operator = if operator == Binary::Add { self.sum(&[a, b], place) } else { operator };
                 self.of_two(operator, a, b, span)
             }
@@ -212,8 +218,8 @@ impl<'a> StepReader<'_, 'a> {
             // NOT makes a bool of nil, and refuses what is no condition.
             (self.not(condition, test.span), false)
         };
-        let then = self.of_tree(node, then);
-        let otherwise = self.of_tree(node, otherwise);
+        let then = self.guarded((condition, false), |this| this.of_tree(node, then));
+        let otherwise = self.guarded((condition, true), |this| this.of_tree(node, otherwise));
         let case = Case { key: Literal::Bool(key), key_span: test.span, value: then };
         self.matched(subject, case, otherwise)
     }
@@ -247,7 +253,8 @@ impl<'a> StepReader<'_, 'a> {
             this.absent(root, &keys, of.span)
         };
         let Some([subject, value]) = self.twice(of, read) else { return self.unread(span) };
-        let otherwise = self.of_tree(node, otherwise);
+        let is_nil = self.binary(Binary::Eq, subject, literal(Literal::Nil, of.span), of.span);
+        let otherwise = self.guarded((is_nil, false), |this| this.of_tree(node, otherwise));
         let case = Case { key: Literal::Nil, key_span: of.span, value: otherwise };
         Expr { kind: self.matched(subject, case, value), span }
     }
@@ -306,15 +313,11 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A value for each item of a list, in a place that holds no loop.
-    fn no_loop(&mut self, span: Span) -> Expr<'a> {
-        let form = self.dialect.loop_form();
-        let help = format!(
-            "`column(list, 'field')` is a field of each; else write a step before, {form}, and name it here"
-        );
+    pub(crate) fn no_loop(&mut self, span: Span) -> Expr<'a> {
         self.report(
-            Diagnostic::new(Code::BadExpression, span, "a value for each item is a step of its own")
+            Diagnostic::new(Code::BadExpression, span, "a value for each item is a step of its own here")
                 .expected("a name", "a loop in an expression")
-                .help(help),
+                .help("bind it in a step with `for` before this one, and use its name; `column(list, 'field')` is a field of each"),
         );
         self.unread(span)
     }

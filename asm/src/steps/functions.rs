@@ -1,6 +1,6 @@
 //! Calls of functions and methods in expressions.
 
-use super::reader::StepReader;
+use super::reader::{StepReader, literal};
 use crate::ast::{Expr, Literal, Name};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
@@ -29,6 +29,9 @@ impl<'a> StepReader<'_, 'a> {
         operands: &'a [Operand<'a>],
         span: Span,
     ) -> Expr<'a> {
+        if let Some(list) = self.loop_form(node, name, of, operands, span) {
+            return list;
+        }
         let reverse = match Self::reversed(name, operands) {
             Ok(reverse) => reverse,
             Err(named) => {
@@ -54,7 +57,7 @@ impl<'a> StepReader<'_, 'a> {
         if own == "join" && matches!(of.kind, Kind::Literal(Literal::Text(_))) && all.len() == 2 {
             all.swap(0, 1);
         }
-        let read: Vec<Expr<'a>> = all.into_iter().map(|operand| self.of_tree(node, operand)).collect();
+        let read = self.operands(node, own, all.into_iter());
         self.function(Name { text: own, span: name.span }, (&read, None), span)
     }
 
@@ -74,13 +77,44 @@ impl<'a> StepReader<'_, 'a> {
         (operands, reverse): (&'a [Operand<'a>], Option<bool>),
         span: Span,
     ) -> Expr<'a> {
-        let read: Vec<Expr<'a>> = operands.iter().map(|operand| self.of_tree(node, &operand.value)).collect();
+        let read = self.operands(node, name.text, operands.iter().map(|operand| &operand.value));
         self.function(name, (&read, reverse), span)
     }
 
-    /// The last operand `reverse=true` of a sort; an error for another operand with a name.
+    /// Operands, in which a lambda that gives fields of its item is read as their names.
+    fn operands<'t>(
+        &mut self,
+        node: &Node<'a>,
+        function: &str,
+        trees: impl Iterator<Item = &'t Tree<'a>>,
+    ) -> Vec<Expr<'a>>
+    where
+        'a: 't,
+    {
+        let by_field = takes_fields(function);
+        let mut read = Vec::new();
+        for tree in trees {
+            let Some(fields) = tree.item_fields().filter(|_| by_field) else {
+                read.push(self.of_tree(node, tree));
+                continue;
+            };
+            read.extend(fields.into_iter().map(|(name, down)| {
+                let text = if down { self.arena.alloc_str(&format!("-{}", name.text)) } else { name.text };
+                literal(Literal::Text(text), name.span)
+            }));
+        }
+        read
+    }
+
+    /// The last operand `reverse=true` of a sort; an error for another operand with a name, except
+    /// `key=lambda …`.
     fn reversed(name: Name<'a>, operands: &[Operand<'a>]) -> Result<Option<bool>, Name<'a>> {
-        let named = operands.iter().filter_map(|operand| Some((operand.name?, operand.value.kind)));
+        let is_key = |operand: &Operand<'a>| {
+            let by = operand.name.is_some_and(|by| by.text == "key") && takes_fields(name.text);
+            by && operand.value.item_fields().is_some()
+        };
+        let named = operands.iter().filter(|operand| !is_key(operand));
+        let named = named.filter_map(|operand| Some((operand.name?, operand.value.kind)));
         let all: Vec<_> = named.collect();
         match (&all[..], operands.last()) {
             ([], _) => Ok(None),
@@ -189,6 +223,12 @@ impl<'a> StepReader<'_, 'a> {
         };
         self.report(Diagnostic::new(Code::OperandCount, span, message).help(help));
     }
+}
+
+/// Whether a function takes the name of a field of its items.
+fn takes_fields(function: &str) -> bool {
+    let own = operator::find(function).or_else(|| other_operator::meant(function));
+    own.is_some_and(|own| matches!(own.spelling, "sort" | "unique" | "group" | "column" | "sum"))
 }
 
 /// What to write instead of a method that differs between languages, or changes what it is called on.

@@ -30,7 +30,8 @@ pub(crate) struct Element<'d, 'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct LoopParts<'a> {
     index: Option<(Slot, Span)>,
-    condition: Option<Expr<'a>>,
+    /// The condition, with what comes before it.
+    condition: Option<(Block<'a>, Expr<'a>)>,
 }
 
 impl<'a> StepReader<'_, 'a> {
@@ -95,7 +96,7 @@ impl<'a> StepReader<'_, 'a> {
             self.push(StmtKind::Let { slot, slot_span: name.span, value }, name.span);
             (slot, name.span)
         });
-        let condition = step.get(Key::Where).map(|node| self.condition(node));
+        let condition = step.get(Key::Where).map(|node| self.apart(|this| this.condition(node)));
         LoopParts { index, condition }
     }
 
@@ -110,7 +111,8 @@ impl<'a> StepReader<'_, 'a> {
                 this.push(StmtKind::Let { slot, slot_span: span, value: Bound::Expr(next) }, span);
             }
             match parts.condition {
-                Some(condition) => {
+                Some((before, condition)) => {
+                    this.statements.extend_from_slice(before.statements);
                     let node = If { condition, then: body, otherwise: None, span: at };
                     this.push_if(node, at);
                 }

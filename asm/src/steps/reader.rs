@@ -60,6 +60,10 @@ pub(crate) struct Position<'a> {
     pub(crate) reported: bool,
     /// Whether the expression is a condition, or an operand of one.
     pub(crate) condition: bool,
+    /// Whether what is read is evaluated whenever its step is, so that a loop in it may stand before that.
+    pub(crate) always: bool,
+    /// Whether the step has a handler, which what fails in a loop before it does not reach.
+    pub(crate) handled: bool,
     pub(super) failure: Option<&'a Failure<'a>>,
     pub(super) naming: Option<&'a Naming<'a>>,
 }
@@ -188,6 +192,11 @@ impl<'a> StepReader<'_, 'a> {
         Position { reported, ..self.at }
     }
 
+    /// The position in a value that may not be evaluated although its step is.
+    pub(crate) fn sometimes(&self) -> Position<'a> {
+        Position { always: false, ..self.at }
+    }
+
     /// The position in the value of a case, which is read twice if `doubled`.
     pub(crate) fn in_case(&self, doubled: bool) -> Position<'a> {
         Position { doubled: self.at.doubled + u8::from(doubled), ..self.at }
@@ -298,11 +307,16 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A block with the statements that `read` adds, at a position.
     pub(crate) fn block_at(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self)) -> Block<'a> {
+        self.apart(|this| this.within(Position { always: true, handled: false, ..at }, read)).0
+    }
+
+    /// Reads something, and takes the statements that it adds out of the current block.
+    pub(crate) fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (Block<'a>, T) {
         let start = self.statements.len();
-        self.within(at, read);
+        let found = read(self);
         let statements = self.arena.alloc_slice_copy(self.statements.get(start..).unwrap_or_default());
         self.statements.truncate(start);
-        Block { statements }
+        (Block { statements }, found)
     }
 
     /// Reads steps in order into the current block.

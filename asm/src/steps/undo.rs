@@ -61,7 +61,7 @@ impl<'a> StepReader<'_, 'a> {
             let help = format!("`{}` takes calls alone", self.dialect.word(key));
             return self.missing(first_of(node), Key::Call, "a rollback", &help);
         }
-        let call = self.call(&keyed);
+        let call = self.within(self.sometimes(), |this| this.call(&keyed));
         let span = Span::new(node.span.start, call.span.end);
         self.push(if key == Key::Rollback { StmtKind::Rollback(call) } else { StmtKind::Undo(call) }, span);
     }

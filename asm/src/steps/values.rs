@@ -233,7 +233,9 @@ impl<'a> StepReader<'_, 'a> {
         };
         let joins = is_logical(operator);
         let (infix, condition) = (of.infix && joins, of.condition && joins);
-        let value = self.read_value(node, ReadAs { infix, place, computes: true, condition });
+        let at = if joins && number > 0 { self.sometimes() } else { self.at };
+        let reading = ReadAs { infix, place, computes: true, condition };
+        let value = self.within(at, |this| this.read_value(node, reading));
         self.checked_operand(operator, number, node, value)
     }
 
@@ -383,7 +385,7 @@ impl<'a> StepReader<'_, 'a> {
         let (mut list, mut default) = (Vec::new(), None);
         for UnreadCase { key, other, key_span, value } in cases.list {
             let doubled = other.is_some() && self.may_double(key_span);
-            let inner = self.in_case(doubled);
+            let inner = Position { always: false, ..self.in_case(doubled) };
             let read =
                 |this: &mut Self| this.within(inner, |this| this.case_value((node, key.as_ref()), value));
             let first = read(self);

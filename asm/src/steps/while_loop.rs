@@ -79,14 +79,15 @@ impl<'a> StepReader<'_, 'a> {
             return;
         };
         let at = step.place();
-        let tested = (key == Key::While).then(|| self.condition(condition));
+        let tested = (key == Key::While).then(|| self.apart(|this| this.condition(condition)));
         let id = self.new_loop();
         self.scope.open();
         let item = self.hidden(None);
         let until = tested.is_none().then_some(*condition);
         self.loops.push(OpenLoop { start: step.start, breaks: false, gives: false, until });
         let body = self.block(|this| {
-            if let Some(condition) = tested {
+            if let Some((before, condition)) = tested {
+                this.statements.extend_from_slice(before.statements);
                 let condition = this.not(condition, condition.span);
                 this.push_break_if(condition, at);
             }
@@ -132,10 +133,11 @@ impl<'a> StepReader<'_, 'a> {
         let message = self.arena.alloc_str(&format!("the loop did not end within {passes} passes"));
         let fail = StmtKind::Fail(literal(Literal::Text(message), at));
         let Some(tested) = tested else { return self.one(fail, at) };
-        let condition = self.again(|this| this.condition(tested));
         let then = self.one(fail, at);
-        let node = If { condition, then, otherwise: None, span: at };
-        self.block(|this| this.push_if(node, at))
+        self.block(|this| {
+            let condition = this.again(|this| this.condition(tested));
+            this.push_if(If { condition, then, otherwise: None, span: at }, at);
+        })
     }
 
     /// The test of an `until` where a pass is skipped, if its names are set there. It is read again at the

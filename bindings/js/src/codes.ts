@@ -57,6 +57,7 @@ export type DiagnosticCode =
     | "mixed-yield"
     | "hyphen-minus"
     | "value-record"
+    | "nested-yield"
     | "missing-header"
     | "bad-header"
     | "bad-type"

@@ -14,7 +14,7 @@ use crate::text::shorten;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
-use ilo_spec::pure::Pure;
+use ilo_spec::pure::{Kinds, Pure};
 
 /// An expression, its certain type, and the origin of the type.
 #[derive(Clone, Copy)]
@@ -97,6 +97,25 @@ pub(in crate::check) fn operand(
         (0, _) => diagnostic,
         _ => diagnostic.help("whether it has items is a comparison of its `len` with 0"),
     }
+}
+
+/// A condition that is nil or of one of these kinds, of which none is a bool.
+pub(in crate::check) fn never_bool(
+    function: &Function<'_>,
+    (word, index): (Word, usize),
+    value: &Expr<'_>,
+    kinds: Kinds,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let found = kinds.or(Kinds::NIL);
+    let message = format!("{}, but this is {found}", takes(terms, word, index, Demand::Condition));
+    let diagnostic = Diagnostic::new(Code::ConditionType, value.span, message)
+        .expected(Demand::Condition.to_string(), found.to_string());
+    diagnostic.help(match (terms.is_id(), kinds.meets(Kinds::TEXT)) {
+        (true, _) => "compare it with nil: `NEQ v LIT 2 nil`",
+        (false, true) => "compare it with `null`, and with `''` if an empty text counts as none",
+        (false, false) => "compare it with `null`",
+    })
 }
 
 /// Whether a constant is the text of a range: `1..3`, `range(3)`.

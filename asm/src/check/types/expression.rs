@@ -22,7 +22,7 @@ use crate::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::program::Number;
-use ilo_spec::pure::Pure;
+use ilo_spec::pure::{Kinds, Pure};
 
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// Whether an expression is a suspect, which is reported already.
@@ -403,6 +403,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             return ValueInfo::ANY;
         };
         if let Some(field) = ValueInfo::field_of(shape, name.text) {
+            if field.nil == Some(Nil::Optional) {
+                self.optional.push(core::ptr::from_ref(expression).addr());
+            }
             return field;
         }
         let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
@@ -435,6 +438,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let demand = rules::operand(word, index, first);
         self.whole_answer(demand, expression, seen);
         let misfit = self.misfit(word, index, expression, seen, demand);
+        let misfit = misfit.or_else(|| self.never_bool((word, index), expression, seen, demand));
         let fits = misfit.is_none();
         match misfit {
             Some(wrong) => self.found.push(wrong),
@@ -468,6 +472,27 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     ) -> Option<Diagnostic> {
         let found = ty(seen).filter(|&found| !demand.accepts(found))?;
         Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
+    }
+
+    /// The diagnostic of a condition that is nil or no bool: such as an optional text.
+    fn never_bool(
+        &self,
+        place: (Word, usize),
+        expression: &Expr<'a>,
+        seen: Seen<'t>,
+        demand: Demand,
+    ) -> Option<Diagnostic> {
+        let known = seen.filter(|_| demand == Demand::Condition)?;
+        let kinds = match (known.part.shape(), &expression.kind) {
+            (Some(shape), _) => shape.kinds(),
+            (None, ExprKind::Ref(slot)) if known.nil == Some(Nil::Input) => {
+                let declared = self.function.parameters.get(slot.0 as usize)?.ty.ty;
+                Inferred::from(declared).kinds()
+            }
+            _ => return None,
+        };
+        let never = kinds != Kinds::NIL && !kinds.meets(Kinds::BOOL);
+        never.then(|| messages::never_bool(self.function, place, expression, kinds))
     }
 
     /// An expression with its type and the origin of the type.
