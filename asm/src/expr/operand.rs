@@ -4,10 +4,11 @@ use super::lexer::Token;
 use super::parser::{CHOICE, NOT, Parser, SIGN, is_operator, tree};
 use super::reference::{INPUT, Reference, Root, Words};
 use super::template::template_of;
-use super::tree::{Each, Kind, Operand, Tree};
-use crate::ast::{Literal, Name};
+use super::tree::{Each, Kind, Operand, Sign, Tree};
+use crate::ast::{Binary, Literal, Name};
 use crate::document::{Kind as NodeKind, Node, Text};
 use crate::foreign::{self, Place};
+use crate::span::Span;
 use crate::text::name_end;
 use ilo_spec::error::Code;
 
@@ -140,7 +141,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.bump();
         let inside = self.expression(CHOICE, level + 1)?;
         if self.is(",") {
-            return self.items(start, vec![inside], ")", level);
+            return self.items(start, Some(inside), ")", level);
         }
         self.close(")", "a parenthesis is not closed")?;
         Some(inside)
@@ -293,39 +294,67 @@ impl<'a> Parser<'_, '_, 'a> {
         self.checked(Kind::Lambda(item, value), self.words.part(start, self.before), value.levels)
     }
 
-    /// `[E, …]` and `[E for x in xs if c]`.
+    /// `[E, …]`, `[...E, E]` and `[E for x in xs if c]`.
     fn list(&mut self, level: usize) -> Option<Tree<'a>> {
         let start = self.from;
         self.bump();
-        let mut items: Vec<Tree<'a>> = Vec::new();
-        if !self.is("]") {
-            let item = self.expression(CHOICE, level + 1)?;
-            if self.is_word("for") {
-                return self.comprehension(start, item, "]", level);
-            }
-            items.push(item);
+        if self.is("]") || self.spreads() {
+            return self.items(start, None, "]", level);
         }
-        self.items(start, items, "]", level)
+        let item = self.expression(CHOICE, level + 1)?;
+        if self.is_word("for") {
+            return self.comprehension(start, item, "]", level);
+        }
+        self.items(start, Some(item), "]", level)
     }
 
-    /// The items of a list behind the first one.
-    fn items(
-        &mut self,
-        start: usize,
-        mut items: Vec<Tree<'a>>,
-        close: &str,
-        level: usize,
-    ) -> Option<Tree<'a>> {
-        while self.is(",") {
-            self.bump();
-            if !self.is(close) {
-                items.push(self.expression(CHOICE, level + 1)?);
+    /// Whether an item is a list whose items are meant, or a field a record: `...E`, `*E`, `**E`.
+    fn spreads(&self) -> bool {
+        matches!(self.token, Token::Symbol("..." | "*" | "**"))
+    }
+
+    /// The items of a list behind its first one: `[a, ...b]` is `[a] + b`.
+    fn items(&mut self, start: usize, first: Option<Tree<'a>>, close: &str, level: usize) -> Option<Tree<'a>> {
+        let mut parts: Vec<(bool, Tree<'a>)> = first.into_iter().map(|item| (false, item)).collect();
+        let mut more = first.is_none() || self.comma();
+        while more && !self.is(close) {
+            let spreads = self.spreads();
+            if spreads {
+                self.bump();
             }
+            parts.push((spreads, self.expression(CHOICE, level + 1)?));
+            more = self.comma();
         }
         self.close(close, "a list is not closed")?;
+        let span = self.words.part(start, self.before);
+        let mut whole = None;
+        for run in parts.chunk_by(|one, other| !one.0 && !other.0) {
+            let part = match run {
+                [(true, list)] => *list,
+                items => self.list_of(items.iter().map(|(_, item)| *item), span)?,
+            };
+            let plus = |pair| Kind::Binary(Sign::Plain(Binary::Add), pair, span);
+            whole = Some(match whole {
+                None => part,
+                Some(before) => self.pair(plus, before, part)?,
+            });
+        }
+        if whole.is_none() { self.list_of(core::iter::empty(), span) } else { whole }
+    }
+
+    fn list_of(&mut self, items: impl Iterator<Item = Tree<'a>>, span: Span) -> Option<Tree<'a>> {
+        let items: Vec<Tree<'a>> = items.collect();
         let levels = items.iter().map(|item| item.levels).max().unwrap_or(0);
-        let items = self.words.arena.alloc_slice_copy(&items);
-        self.checked(Kind::List(items), self.words.part(start, self.before), levels)
+        self.checked(Kind::List(self.words.arena.alloc_slice_copy(&items)), span, levels)
+    }
+
+    /// A comma, if one is there.
+    fn comma(&mut self) -> bool {
+        let found = self.is(",");
+        if found {
+            self.bump();
+        }
+        found
     }
 
     /// `for x in xs if c`, behind the value, and what closes it.
@@ -361,38 +390,77 @@ impl<'a> Parser<'_, '_, 'a> {
         self.checked(Kind::Each(each), self.words.part(start, self.before), levels)
     }
 
-    /// `{name: E, "any name": E}`.
+    /// `{name: E, "any name": E}`, `{name}`, and `{...E, name: E}`, which is `merge(E, {name: E})`.
     fn record(&mut self, level: usize) -> Option<Tree<'a>> {
         let start = self.from;
         self.bump();
         let mut fields: Vec<(Name<'a>, Tree<'a>)> = Vec::new();
+        let mut whole = None;
         while !self.is("}") {
-            let name = match self.token {
-                Token::Word(word) => Name { text: word, span: self.span() },
-                Token::Text(from, to) => {
-                    Name { text: self.unescaped(from, to), span: self.words.part(from, to) }
-                }
-                _ => {
-                    self.refuse("the name of a field is missing", "a name, or a text in quotes");
-                    return None;
-                }
-            };
-            self.bump();
-            self.close(":", "a field has no value")?;
-            let value = self.expression(CHOICE, level + 1)?;
-            fields.push((name, value));
-            if self.is(",") {
+            if self.spreads() {
                 self.bump();
-            } else if !self.is("}") {
+                let other = self.expression(CHOICE, level + 1)?;
+                if !fields.is_empty() {
+                    whole = Some(self.with_fields(start, whole, &fields)?);
+                    fields.clear();
+                }
+                whole = Some(self.merged(whole, other)?);
+            } else {
+                fields.push(self.field(level)?);
+            }
+            if !self.comma() && !self.is("}") {
                 self.refuse("a record is not closed", "`,` or `}`");
                 return None;
             }
         }
         self.bump();
-        self.distinct(&fields)?;
+        if whole.is_some() && fields.is_empty() { whole } else { self.with_fields(start, whole, &fields) }
+    }
+
+    /// A field of a record with its value; a name alone is that of a variable too.
+    fn field(&mut self, level: usize) -> Option<(Name<'a>, Tree<'a>)> {
+        let (from, to) = (self.from, self.to);
+        let name = match self.token {
+            Token::Word(word) => Name { text: word, span: self.span() },
+            Token::Text(from, to) => {
+                Name { text: self.unescaped(from, to), span: self.words.part(from, to) }
+            }
+            _ => {
+                self.refuse("the name of a field is missing", "a name, or a text in quotes");
+                return None;
+            }
+        };
+        let is_word = matches!(self.token, Token::Word(_));
+        self.bump();
+        if is_word && (self.is(",") || self.is("}")) {
+            let value = self.root(from, from, to);
+            return Some((name, value));
+        }
+        self.close(":", "a field has no value")?;
+        Some((name, self.expression(CHOICE, level + 1)?))
+    }
+
+    /// A record with further fields.
+    fn with_fields(
+        &mut self,
+        start: usize,
+        whole: Option<Tree<'a>>,
+        fields: &[(Name<'a>, Tree<'a>)],
+    ) -> Option<Tree<'a>> {
+        self.distinct(fields)?;
         let levels = fields.iter().map(|(_, value)| value.levels).max().unwrap_or(0);
-        let fields = self.words.arena.alloc_slice_copy(&fields);
-        self.checked(Kind::Record(fields), self.words.part(start, self.before), levels)
+        let fields = self.words.arena.alloc_slice_copy(fields);
+        let record = self.checked(Kind::Record(fields), self.words.part(start, self.before), levels)?;
+        self.merged(whole, record)
+    }
+
+    fn merged(&mut self, whole: Option<Tree<'a>>, other: Tree<'a>) -> Option<Tree<'a>> {
+        let Some(whole) = whole else { return Some(other) };
+        let merge = Name { text: "merge", span: whole.span.to(other.span) };
+        let levels = whole.levels.max(other.levels);
+        let operands = [whole, other].map(|value| Operand { name: None, value });
+        let operands = self.words.arena.alloc_slice_copy(&operands);
+        self.checked(Kind::Call(merge, operands), merge.span, levels)
     }
 
     /// Whether all fields of a record have different names.

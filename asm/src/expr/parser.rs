@@ -4,13 +4,14 @@ use super::BRACES;
 use super::lexer::Token;
 use super::reference::{Reference, Words};
 use super::template::{At, Sigil};
-use super::tree::{Kind, Sign, Tree};
-use crate::ast::Binary;
+use super::tree::{Kind, Operand, Sign, Tree};
+use crate::ast::{Binary, Literal, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
 
 /// The precedences, from loose to tight.
 pub(super) const CHOICE: u8 = 0;
@@ -216,11 +217,30 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
             Some(path) => path,
             None => self.expression(CHOICE, level)?,
         };
+        let tree = if self.is(":") { self.places(tree).unwrap_or(tree) } else { tree };
         if self.is("}") {
             return Some(tree);
         }
         self.not_closed(open);
         None
+    }
+
+    /// `:.2f` and `:,.2f` behind a number, as in formats of Python: its places.
+    fn places(&mut self, number: Tree<'a>) -> Option<Tree<'a>> {
+        let format = self.words.get(self.to, self.words.text.len());
+        let (function, rest) = match format.strip_prefix(',') {
+            Some(rest) => ("grouped", rest),
+            None => ("fixed", format),
+        };
+        let (places, rest) = rest.strip_prefix('.')?.split_once('f')?;
+        let places = places.parse::<u8>().ok().filter(|_| rest.starts_with('}'))?;
+        let end = self.words.text.len() - rest.len();
+        let span = self.words.part(self.from, end);
+        let places = tree(Kind::Literal(Literal::Number(Number::Int(places.into()))), span, 0);
+        let operands = [number, places].map(|value| Operand { name: None, value });
+        let operands = self.words.arena.alloc_slice_copy(&operands);
+        self.go_to(end);
+        self.checked(Kind::Call(Name { text: function, span }, operands), number.span.to(span), number.levels)
     }
 
     /// A path that is all there is, even if it begins with a key word. What has the name of a constant is the

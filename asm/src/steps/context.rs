@@ -3,6 +3,7 @@
 use crate::ast::OutputName;
 use crate::dialect::Dialect;
 use crate::dialect::document_names::Survey;
+use crate::document::Node;
 use bumpalo::Bump;
 use core::cell::Cell;
 
@@ -11,6 +12,8 @@ use core::cell::Cell;
 pub(crate) struct Functions<'f, 'a> {
     /// In source order: the name, and whether the source has it.
     pub(crate) list: &'f [(&'a str, bool)],
+    /// Their inputs, as they are written.
+    pub(crate) inputs: &'f [Option<&'f Node<'a>>],
     /// The index of the current function.
     pub(crate) own: usize,
 }

@@ -55,10 +55,12 @@ pub(crate) fn read<'a>(
         is_record
     });
     let names = file.names(&programs);
+    let inputs: Vec<Option<&Node<'a>>> =
+        programs.iter().map(|program| file.of_head(program, Key::Input)).collect();
     let functions: Vec<Function<'a>> = programs
         .iter()
         .enumerate()
-        .map(|(own, program)| file.function(program, Functions { list: &names, own }))
+        .map(|(own, program)| file.function(program, Functions { list: &names, inputs: &inputs, own }))
         .collect();
     File { functions: arena.alloc_slice_copy(&functions) }
 }
@@ -106,12 +108,15 @@ impl<'a> Top<'_, 'a> {
         find(&own).or_else(|| find(&other)).map(|entry| &entry.value)
     }
 
+    /// The value of a key of a program, or of its `meta`.
+    fn of_head<'d>(&self, program: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
+        let meta = self.key(program, Key::Meta);
+        meta.and_then(|meta| self.key(meta, key)).or_else(|| self.key(program, key))
+    }
+
     /// The name of each program, and whether the source has it. The others are `main`, `main-2` and so on.
     fn names(&self, programs: &[Node<'a>]) -> Vec<(&'a str, bool)> {
-        let given = |program: &Node<'a>| {
-            let inner = self.key(program, Key::Meta);
-            inner.and_then(|meta| self.key(meta, Key::Name)).or_else(|| self.key(program, Key::Name))?.text()
-        };
+        let given = |program: &Node<'a>| self.of_head(program, Key::Name)?.text();
         let named: Vec<Option<&'a str>> =
             programs.iter().map(|program| given(program).filter(|name| !name.is_empty())).collect();
         let taken: hashbrown::HashSet<&str> = named.iter().flatten().copied().collect();

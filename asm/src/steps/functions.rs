@@ -1,13 +1,15 @@
 //! Calls of functions and methods in expressions.
 
 use super::reader::{StepReader, literal};
-use crate::ast::{Expr, Literal, Name};
+use crate::ast::{Expr, ExprKind, Field, Literal, Name};
+use crate::catalog::own_function_address;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::other_operator;
-use crate::document::Node;
+use crate::document::{Node, entries};
 use crate::expr::{Kind, Operand, Tree};
 use crate::foreign::{self, Means, Place};
+use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -151,8 +153,10 @@ impl<'a> StepReader<'_, 'a> {
             return form;
         }
         let Some(found) = found.or(other) else {
-            self.no_function(name);
-            return self.unread(span);
+            return self.own_call(name, read, span).unwrap_or_else(|| {
+                self.no_function(name);
+                self.unread(span)
+            });
         };
         if other_operator::same(name.text).is_none() && operator::find(name.text).is_none() {
             self.other_name(name, found);
@@ -164,6 +168,28 @@ impl<'a> StepReader<'_, 'a> {
         }
         self.operands_of(found, read.len(), span);
         self.unread(span)
+    }
+
+    /// A call of another function of the file, whose inputs are given in their order.
+    fn own_call(&mut self, name: Name<'a>, given: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
+        let list = self.functions.list;
+        let at = list.iter().position(|&(own, is_given)| is_given && own == name.text)?;
+        let inputs = self.functions.inputs.get(at).copied().flatten().map_or(&[][..], entries);
+        let names: Vec<Name<'a>> = inputs
+            .iter()
+            .filter_map(|entry| Some(Name { text: entry.key.text()?, span: name.span }))
+            .collect();
+        if given.len() > names.len() {
+            return None;
+        }
+        let fields = names.into_iter().zip(given).map(|(name, &value)| Field { name, value });
+        let fields: Vec<Field<'a>> = fields.collect();
+        let text = match self.dialect.notation {
+            Notation::Mcp => self.arena.alloc_str(&own_function_address(name.text)),
+            _ => name.text,
+        };
+        let call = self.new_call(Name { text, ..name }, self.arena.alloc_slice_copy(&fields), span);
+        Some(Expr { kind: ExprKind::Call(call), span })
     }
 
     /// Reports a function by its name in another language, which does not do quite the same.

@@ -109,7 +109,7 @@ pub(in crate::check) fn never_bool(
     let terms = Terms::of(function.notation);
     let found = kinds.or(Kinds::NIL);
     let message = format!("{}, but this is {found}", takes(terms, word, index, Demand::Condition));
-    let diagnostic = Diagnostic::new(Code::ConditionType, value.span, message)
+    let diagnostic = Diagnostic::new(Code::MaybeNil, value.span, message)
         .expected(Demand::Condition.to_string(), found.to_string());
     diagnostic.help(match (terms.is_id(), kinds.meets(Kinds::TEXT)) {
         (true, _) => "compare it with nil: `NEQ v LIT 2 nil`",
