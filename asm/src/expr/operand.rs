@@ -314,7 +314,13 @@ impl<'a> Parser<'_, '_, 'a> {
     }
 
     /// The items of a list behind its first one: `[a, ...b]` is `[a] + b`.
-    fn items(&mut self, start: usize, first: Option<Tree<'a>>, close: &str, level: usize) -> Option<Tree<'a>> {
+    fn items(
+        &mut self,
+        start: usize,
+        first: Option<Tree<'a>>,
+        close: &str,
+        level: usize,
+    ) -> Option<Tree<'a>> {
         let mut parts: Vec<(bool, Tree<'a>)> = first.into_iter().map(|item| (false, item)).collect();
         let mut more = first.is_none() || self.comma();
         while more && !self.is(close) {
@@ -422,9 +428,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let (from, to) = (self.from, self.to);
         let name = match self.token {
             Token::Word(word) => Name { text: word, span: self.span() },
-            Token::Text(from, to) => {
-                Name { text: self.unescaped(from, to), span: self.words.part(from, to) }
-            }
+            Token::Text(from, to) => Name { text: self.unescaped(from, to), span: self.words.part(from, to) },
             _ => {
                 self.refuse("the name of a field is missing", "a name, or a text in quotes");
                 return None;

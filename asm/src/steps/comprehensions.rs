@@ -3,7 +3,7 @@
 //! Such a loop becomes a statement before that of its step, and the expression reads the list that it gives:
 //! so it may stand wherever a value is needed each time that its step runs.
 
-use super::reader::{OpenLoop, Position, StepReader, literal, of_slot};
+use super::reader::{InnerLoops, OpenLoop, Position, StepReader, literal, of_slot};
 use crate::ast::{Binary, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, StmtKind, Unary};
 use crate::document::Node;
 use crate::expr::{Each, Kind, Operand, Tree};
@@ -93,11 +93,11 @@ impl<'a> StepReader<'_, 'a> {
 
     fn looped_value(&mut self, node: &Node<'a>, each: &Each<'a>, makes: Makes, span: Span) -> Expr<'a> {
         let calls = self.call_count;
-        if !self.at.always {
+        if self.at.loops == InnerLoops::Refused {
             return self.no_loop(span);
         }
         let Some(node) = self.each_loop(node, each, makes, span) else { return self.unread(span) };
-        if self.at.handled && self.call_count > calls {
+        if self.at.loops == InnerLoops::Infallible && self.call_count > calls {
             return self.no_loop(span);
         }
         let slot = self.hidden(None);

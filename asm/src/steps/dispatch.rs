@@ -2,7 +2,7 @@
 
 use super::callees::in_parentheses;
 use super::entries::Keyed;
-use super::reader::{Position, StepReader};
+use super::reader::{InnerLoops, Position, StepReader};
 use super::step::{Item, Step, Tail, Target};
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
@@ -72,9 +72,10 @@ impl<'a> StepReader<'_, 'a> {
         {
             self.scope.rename(over, own);
         }
-        let handled = keyed.has(Key::Handler) || keyed.has(Key::Compensate);
-        let inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
-        let inner = Position { handled, ..inner };
+        let mut inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
+        if keyed.has(Key::Handler) || keyed.has(Key::Compensate) {
+            inner.loops = InnerLoops::Infallible;
+        }
         self.within(inner, |this| {
             let path = keyed.get(Key::Let).and_then(|node| this.let_path(node, item)).map(Box::new);
             let path_name = path.as_ref().map(|path| Target { name: path.name, own: false });

@@ -43,6 +43,18 @@ pub(super) struct Naming<'a> {
     outer: Option<&'a Naming<'a>>,
 }
 
+/// Which loops may be in an expression: they run before its step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum InnerLoops {
+    /// None: the step may not evaluate the expression.
+    #[default]
+    Refused,
+    /// Those in which nothing can fail: the handler of the step would not see it.
+    Infallible,
+    /// All.
+    All,
+}
+
 /// The position in the function. [`StepReader::within`] restores it as a whole.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Position<'a> {
@@ -60,10 +72,8 @@ pub(crate) struct Position<'a> {
     pub(crate) reported: bool,
     /// Whether the expression is a condition, or an operand of one.
     pub(crate) condition: bool,
-    /// Whether what is read is evaluated whenever its step is, so that a loop in it may stand before that.
-    pub(crate) always: bool,
-    /// Whether the step has a handler, which what fails in a loop before it does not reach.
-    pub(crate) handled: bool,
+    /// The loops that may be in the expression.
+    pub(crate) loops: InnerLoops,
     pub(super) failure: Option<&'a Failure<'a>>,
     pub(super) naming: Option<&'a Naming<'a>>,
 }
@@ -194,7 +204,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The position in a value that may not be evaluated although its step is.
     pub(crate) fn sometimes(&self) -> Position<'a> {
-        Position { always: false, ..self.at }
+        Position { loops: InnerLoops::Refused, ..self.at }
     }
 
     /// The position in the value of a case, which is read twice if `doubled`.
@@ -307,7 +317,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A block with the statements that `read` adds, at a position.
     pub(crate) fn block_at(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self)) -> Block<'a> {
-        self.apart(|this| this.within(Position { always: true, handled: false, ..at }, read)).0
+        self.apart(|this| this.within(Position { loops: InnerLoops::All, ..at }, read)).0
     }
 
     /// Reads something, and takes the statements that it adds out of the current block.

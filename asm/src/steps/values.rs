@@ -4,7 +4,7 @@ use super::call_forms;
 use super::cases::{Cases, UnreadCase};
 use super::entries::Keyed;
 use super::operations::is_logical;
-use super::reader::{Position, StepReader, literal, nothing};
+use super::reader::{InnerLoops, Position, StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
@@ -385,7 +385,7 @@ impl<'a> StepReader<'_, 'a> {
         let (mut list, mut default) = (Vec::new(), None);
         for UnreadCase { key, other, key_span, value } in cases.list {
             let doubled = other.is_some() && self.may_double(key_span);
-            let inner = Position { always: false, ..self.in_case(doubled) };
+            let inner = Position { loops: InnerLoops::Refused, ..self.in_case(doubled) };
             let read =
                 |this: &mut Self| this.within(inner, |this| this.case_value((node, key.as_ref()), value));
             let first = read(self);

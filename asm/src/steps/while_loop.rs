@@ -80,13 +80,15 @@ impl<'a> StepReader<'_, 'a> {
         };
         let at = step.place();
         let tested = (key == Key::While).then(|| self.apart(|this| this.condition(condition)));
+        let is_true = |condition: Expr<'_>| matches!(condition.kind, ExprKind::Literal(Literal::Bool(true)));
+        let forever = tested.is_some_and(|(_, condition)| is_true(condition));
         let id = self.new_loop();
         self.scope.open();
         let item = self.hidden(None);
         let until = tested.is_none().then_some(*condition);
         self.loops.push(OpenLoop { start: step.start, breaks: false, gives: false, until });
         let body = self.block(|this| {
-            if let Some((before, condition)) = tested {
+            if let Some((before, condition)) = tested.filter(|_| !forever) {
                 this.statements.extend_from_slice(before.statements);
                 let condition = this.not(condition, condition.span);
                 this.push_break_if(condition, at);
@@ -104,12 +106,16 @@ impl<'a> StepReader<'_, 'a> {
         } else {
             self.scope.close();
         }
-        let otherwise = self.ended_too_late(tested.map(|_| condition), passes, at);
+        let otherwise = self.ended_too_late(tested.filter(|_| !forever).map(|_| condition), passes, at);
         let list = self.range(passes, at);
-        let otherwise = Some(otherwise);
         let yields = body.yields();
-        let node = For { id, item, item_span: at, list, body, otherwise, breaks: true, yields, span: at };
+        let breaks = breaks || !forever;
+        let end = if breaks { Some(otherwise) } else { None };
+        let node = For { id, item, item_span: at, list, body, otherwise: end, breaks, yields, span: at };
         self.push_control(Control::For(self.arena.alloc(node)), step.head());
+        if !breaks {
+            self.statements.extend_from_slice(otherwise.statements);
+        }
     }
 
     /// Warns of a loop whose passes may make more calls than a run has.
