@@ -4,10 +4,11 @@
 //! that begins with a key of a workflow is YAML. A comment or a mnemonic is instruction text. Detection is
 //! one pass and reports no errors: that is left to the reader of the notation.
 
-use super::{Dialect, begins_step};
+use super::{Dialect, begins_step, words};
 use crate::foreign;
 use crate::notation::Notation;
 use crate::source::{begins_id_text, envelope, trimmed};
+use crate::text::is_name;
 
 impl Notation {
     /// The notation of a source; `None` if it looks like none. One pass over the source.
@@ -77,9 +78,12 @@ pub(crate) fn calls(key: &str) -> bool {
     foreign::keys(key) == ["call"] && weights(key) == Scores::default()
 }
 
-/// Whether a document in YAML is a list whose first item is a step, perhaps under its name.
+/// Whether a document in YAML is a list whose first item is a step, perhaps under its name, or named steps.
 fn lists_steps(start: &str) -> bool {
-    let first = start.strip_prefix("- ").map(|rest| rest.split("\n- ").next().unwrap_or(rest));
+    let opens = |inside: &str| inside.starts_with(['\n', '\r']) || inside.starts_with(" {");
+    let named = start.split_once(':').filter(|(key, inside)| is_name(key) && opens(inside));
+    let begun = start.strip_prefix("- ").or(named.map(|(_, inside)| inside));
+    let first = begun.map(|rest| rest.split("\n- ").next().unwrap_or(rest));
     let mut words = first.unwrap_or("").split([' ', '\n', '{', ',', '"', '\'']).take(KEYS);
     words.any(|word| word.strip_suffix(':').is_some_and(|key| begins_step(key) || calls(key)))
 }
@@ -170,7 +174,7 @@ impl<'s> Record<'s> {
     /// The scores of its keys as those of a step; `None` if it is no step.
     fn step(&self) -> Option<Scores> {
         let keys = || Keys { of_all: true, ..Keys::of_first_record(self.start) }.take(KEYS);
-        let own = |notation: Notation| keys().filter(|key| Dialect::of(notation).is_own(key)).count();
+        let own = |notation| keys().filter(|key| words(notation).any(|word| word == *key)).count();
         // In a workflow steps are never in a list.
         let score = |notation| if notation == Notation::Workflow { 0 } else { own(notation) };
         keys().any(|key| begins_step(key) || calls(key)).then(|| NOTATIONS.map(score))

@@ -17,6 +17,7 @@ pub(crate) use input_forms::{InputForm, input_form, lists_fields};
 
 use crate::document::{Entry, Kind, Node, entries};
 use crate::expr::Sigil;
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 
 /// The name of a function that has none in the source.
@@ -291,11 +292,6 @@ impl Dialect {
         spellings(key).get(self.column).is_some_and(|word| !word.is_empty())
     }
 
-    /// Whether a word is the notation's own.
-    pub(crate) fn is_own(self, word: &str) -> bool {
-        matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
-    }
-
     /// Whether the name of an entry is a word of some notation for one of these keys.
     pub(crate) fn means(self, entry: &Entry<'_>, keys: &[Key]) -> bool {
         entry.is(|name| self.meaning(name, keys).is_some())
@@ -337,10 +333,10 @@ impl Dialect {
 
     /// The key that an unknown word most likely means.
     pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
-        let near = || crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
-        let is_alike = |&key: &Key| self.has(key) && crate::text::same_spelling(self.word(key), word);
-        let alike = keys.iter().copied().find(is_alike);
-        alike.or_else(|| near().and_then(|near| keys.iter().copied().find(|&key| self.word(key) == near)))
+        let own = || keys.iter().copied().filter(|&key| self.has(key));
+        let alike = own().find(|&key| crate::text::same_spelling(self.word(key), word));
+        let near = || crate::text::nearest(word, own().map(|key| self.word(key)));
+        alike.or_else(|| near().and_then(|near| own().find(|&key| self.word(key) == near)))
     }
 }
 
@@ -422,9 +418,15 @@ pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
     let has = |keys: &[Key]| {
         list.iter().any(|entry| entry.is(|name| keys.iter().any(|&key| spellings(key).contains(&name))))
     };
-    list.iter().any(|entry| entry.is(begins_step))
+    // A step may be named `set`.
+    list.iter().any(|entry| entry.is(begins_step) || entry.is(changes) && !has_step_word(&entry.value))
         || has(&[Key::While, Key::Until]) && has(&[Key::Do, Key::Body])
         || has(&[Key::Push]) && has(&[Key::Let])
+}
+
+/// Whether a word of another language changes a name: `set`, `append`.
+pub(crate) fn changes(word: &str) -> bool {
+    word != "let" && (foreign::is(Place::Binder, word) || foreign::is(Place::Grower, word))
 }
 
 /// Whether a record is `{value: V}` alone: in the place of a step, the step that gives V.
@@ -432,27 +434,16 @@ pub(crate) fn is_value_step(node: &Node<'_>) -> bool {
     matches!(entries(node), [only] if only.name() == Some("value"))
 }
 
-/// Whether the items of a list, in the place of steps, are steps: each has the shape of one, or one of them
-/// can be nothing else. Beside `let` with `if` is the place of a value: there `{value: V}` alone is data.
-pub(crate) fn lists_steps(items: &[Node<'_>], of_value: bool) -> bool {
-    let is_shaped = |item: &Node<'_>| has_step_word(item) || is_value_step(item);
-    let is_certain = |item: &Node<'_>| entries(item).iter().any(|entry| entry.is(is_certain_word));
-    let all = !items.is_empty() && items.iter().all(is_shaped);
-    if of_value { all && items.iter().any(has_step_word) } else { all || items.iter().any(is_certain) }
+/// Whether the items of a list beside `let` with `if`, in the place of a value, are steps: each has the shape
+/// of one, and one of them is more than `{value: V}` alone.
+pub(crate) fn lists_steps(items: &[Node<'_>]) -> bool {
+    items.iter().all(|item| has_step_word(item) || is_value_step(item)) && items.iter().any(has_step_word)
 }
 
 /// Whether a record of names, in the place of steps or of a value, is a value: none of the names has a step.
 pub(crate) fn is_record_value(node: &Node<'_>, of_value: bool) -> bool {
     let is_step = |entry: &Entry<'_>| has_step_word(&entry.value) || !of_value && is_value_step(&entry.value);
     (of_value || !is_value_step(node)) && !entries(node).iter().any(is_step)
-}
-
-/// Whether a key shows that a record in the place of a step is no data.
-fn is_certain_word(word: &str) -> bool {
-    [Key::Call, Key::Expr, Key::For, Key::Match, Key::Let, Key::If, Key::Switch]
-        .iter()
-        .any(|&key| spellings(key).contains(&word))
-        && !word.is_empty()
 }
 
 /// Whether a record in YAML has steps under their names. Names may be words of steps, such as `ok`, if

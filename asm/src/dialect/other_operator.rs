@@ -20,10 +20,10 @@ fn plain(spelling: &str) -> String {
     spelling.trim_start_matches('$').trim_end_matches("()").to_ascii_lowercase()
 }
 
-/// The name of a function without its module and without underscores.
+/// The name of a function without its module, underscores and hyphens.
 fn without_module(plain: &str) -> Cow<'_, str> {
     let name = PREFIXES.iter().find_map(|prefix| plain.strip_prefix(prefix)).unwrap_or(plain);
-    if name.contains('_') { Cow::Owned(name.replace('_', "")) } else { Cow::Borrowed(name) }
+    if name.contains(['_', '-']) { Cow::Owned(name.replace(['_', '-'], "")) } else { Cow::Borrowed(name) }
 }
 
 /// What to write instead of a function of another language.

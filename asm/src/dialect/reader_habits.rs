@@ -23,6 +23,8 @@ pub(crate) enum ValuePlace {
     Field,
     /// A context in which something is computed: `expr`, a condition, an operand.
     Formula,
+    /// A text that is bound to a name, which is no expression.
+    Bound,
     /// A quoted text in an expression. The text of the node is the one that the expression is in.
     Quoted,
 }

@@ -2,21 +2,30 @@
 
 use super::context::{Context, Entries, Fields, Rewrite, get, kept};
 use crate::dialect::operator;
-use crate::dialect::{Key, begins_step};
+use crate::dialect::{Key, begins_step, changes};
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 
-/// Several names under one word: `{"let": {"a": 1, "b": 2}}`.
-pub(super) fn several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let [only] = list else { return None };
-    let inner = entries(&only.value);
-    if !foreign::is(Place::Binder, only.name()?) || inner.len() < 2 {
-        return None;
-    }
-    let step =
-        |entry: &Entry<'a>| Some(at.record(vec![("let", at.word(entry.name()?)), ("expr", entry.value)]));
-    let steps: Vec<_> = inner.iter().filter_map(step).collect();
-    Some(Rewrite::value(at.list(&steps)))
+/// A name beside what it gets, or what its list grows by: `{"set": "x", "to": 1}`, `{"push": 1, "to": "xs"}`,
+/// `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
+pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let verb = list.iter().find(|entry| entry.is(changes))?;
+    let grows = foreign::is(Place::Grower, verb.name()?);
+    let (name, value) = match (list, entries(&verb.value)) {
+        ([_], [only]) if grows && at.names.has(only.name()?) => (only.key, only.value),
+        ([a, b], _) => {
+            let other = if a.name() == verb.name() { b } else { a };
+            match other.name()? {
+                "to" | "into" if grows => (other.value, verb.value),
+                word if foreign::is(Place::Held, word) => (verb.value, other.value),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    name.text()?;
+    let word = if grows { "push" } else { "value" };
+    Some(at.rewrite(vec![("let", name), (word, value)]))
 }
 
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
@@ -32,21 +41,22 @@ pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opti
     Some(at.rewrite(vec![(word, only.value)]))
 }
 
-/// A name as the key of its value: `{"let": {"x": 1}}`.
+/// Names as the keys of their values: `{"let": {"x": 1}}`.
 pub(super) fn by_key<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let [named] = entries(&only.value) else { return None };
-    if !foreign::is(Place::Binder, only.name()?) {
-        return None;
-    }
-    let inside = entries(&named.value);
-    let mut step: Fields<'a> = vec![("let", at.word(named.name()?))];
-    if inside.iter().any(|entry| entry.is(begins_step)) {
-        step.extend(inside.iter().filter_map(kept));
-    } else {
-        step.push(("expr", named.value));
-    }
-    Some(at.rewrite(step))
+    only.name().filter(|name| foreign::is(Place::Binder, name))?;
+    let step = |named: &Entry<'a>| {
+        let inside = entries(&named.value);
+        let mut step: Fields<'a> = vec![("let", at.word(named.name()?))];
+        if inside.iter().any(|entry| entry.is(begins_step)) {
+            step.extend(inside.iter().filter_map(kept));
+        } else {
+            step.push(("expr", named.value));
+        }
+        Some(at.record(step))
+    };
+    let steps: Vec<_> = entries(&only.value).iter().map(step).collect::<Option<_>>()?;
+    (!steps.is_empty()).then(|| Rewrite::value(at.list(&steps)))
 }
 
 /// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.

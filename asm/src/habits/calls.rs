@@ -2,7 +2,7 @@
 //! them.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
-use super::words::{get_key, instead, is_comment, key_of};
+use super::words::{get_key, instead, key_of};
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::{Entry, entries};
 use crate::foreign::{self, Place};
@@ -86,7 +86,7 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     }
     let arguments: Fields<'a> = list.iter().filter(loose).filter_map(kept).collect();
     // What may be a comment may be an argument as well.
-    if arguments.is_empty() || list.iter().any(|entry| entry.is(is_comment)) {
+    if arguments.is_empty() || list.iter().any(|entry| entry.is(|name| foreign::is(Place::Comment, name))) {
         return None;
     }
     let mut step: Fields<'a> = bound(list);

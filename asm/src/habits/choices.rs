@@ -2,16 +2,16 @@
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use super::words::get_key;
-use crate::dialect::{Key, begins_step, is_word};
+use crate::dialect::{Key, begins_step, changes, is_word};
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 
 /// `assert`, where an `if` returns a failure.
 pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
-    let message = get(list, &["error", "err"])?;
+    let message = get_key(list, Key::Message)?;
     let mut step = vec![("if", at.one("not", assert.value))];
-    step.extend(others(list, &["assert", "error", "err"]));
+    step.extend(others(list, &["assert", message.name()?]));
     let failure = at.one(at.dialect.word(Key::Message), message.value);
     step.push((at.dialect.word(Key::Return), failure));
     Some(at.rewrite(step))
@@ -158,7 +158,7 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
         return Some(rewrite);
     }
     let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
-    inner().find(|entry| entry.is(begins_step))?;
+    inner().find(|entry| entry.is(|name| begins_step(name) || changes(name)))?;
     let step = at.record(inner().filter_map(kept).collect());
     let then = if at.dialect.is_yaml() { step } else { at.list(&[step]) };
     let mut record = vec![("if", condition.value), ("then", then)];

@@ -25,8 +25,9 @@ pub(crate) fn programs<'a>(
     let outer = match programs {
         [first, ..] if are_steps(programs, dialect) => {
             let new = NewNodes { arena, place: first_of(first) };
-            let steps = new.one(dialect.word(Key::Steps), new.list(programs));
-            Some(vec![steps])
+            let named = dialect.is_yaml() && programs.len() == 1 && !has_step_word(first);
+            let steps = if named { *first } else { new.list(programs) };
+            Some(vec![new.one(dialect.word(Key::Steps), steps)])
         }
         [whole] => inside(whole, dialect),
         _ => None,

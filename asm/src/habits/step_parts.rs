@@ -4,12 +4,12 @@
 
 use super::context::Rewriter;
 use super::new_nodes::NewNodes;
-use super::words::is_for;
+use super::words::{is_for, key_of};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, Key};
+use crate::dialect::{Dialect, HANDLER, Key, changes};
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, json};
+use crate::document::{entries, json};
 use crate::foreign::{self, Place};
 use crate::source::Limits;
 use crate::span::Span;
@@ -59,16 +59,10 @@ impl<'a> Rewriter<'_, 'a> {
         is_name(name).then(|| self.text_at(name, node))
     }
 
-    /// The element of a loop, or a list of the element and its index.
+    /// The element of a loop, or a list of its index and the element.
     pub(super) fn element(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let Kind::List([first, rest @ ..]) = node.kind else { return self.binder(node) };
-        self.found.push(
-            Diagnostic::new(Code::BadShape, first_of(node), "a loop names its element alone")
-                .expected("a name, a text", "a list")
-                .help("count in a variable that is bound to 0 before the loop, and bound again in each pass"),
-        );
-        self.lost.extend(rest.iter().filter_map(Node::text));
-        Some(self.binder(first).unwrap_or(*first))
+        let Kind::List([index, item]) = node.kind else { return self.binder(node) };
+        Some(self.text_at(&format!("{}, {}", index.text()?, item.text()?), node))
     }
 
     /// The word of an action as a handler, in a function that cannot fail with it.
@@ -104,11 +98,7 @@ impl<'a> Rewriter<'_, 'a> {
         if entries(node).iter().any(names_a_tool) {
             return self.words(node, &[Key::Call, Key::Args], "a rollback call");
         }
-        self.tool_as_rollback(node, key)
-    }
-
-    /// The name of a tool in the position of rollback calls.
-    fn tool_as_rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
+        // The name of a tool.
         node.text().filter(|_| !self.at.dialect.is_yaml())?;
         let new = NewNodes { place: node.span, ..self.at.new };
         let record = new.one(self.at.dialect.word(Key::Call), *node);
@@ -118,10 +108,17 @@ impl<'a> Rewriter<'_, 'a> {
     /// Steps, or one step, as a handler.
     pub(super) fn handling_steps(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
-        let begins = |entry: &Entry<'a>| matches!(entry.name(), Some("call" | "let" | "if" | "for"));
+        let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for");
+        let (dialect, of_handler) = (self.at.dialect, |name: &str| key_of(name, &HANDLER).is_some());
+        let named = |entry: &Entry<'a>| {
+            is_record(&entry.value) && !dialect.means(entry, &HANDLER) && !entry.is(of_handler)
+        };
         let are_steps = match node.kind {
             Kind::List(items) => items.iter().any(is_record),
-            Kind::Record(list) => list.iter().any(begins),
+            Kind::Record(list) => {
+                list.iter().any(|entry| entry.is(begins))
+                    || dialect.is_yaml() && !list.is_empty() && list.iter().all(named)
+            }
             _ => false,
         };
         if !are_steps {

@@ -68,10 +68,8 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"if": {"condition": true, "then": []}}"# => r#"{"if": true, "then": []}"#;
     "condition beside a step", Step, choices::condition_beside, ToolCalling,
         r#"{"call": "t", "when": true}"# => r#"{"if": true, "then": [{"call": "t"}]}"#;
-    "`continue` beside `if`", Step, unsupported_steps::continued, Mcp,
+    "`continue` as a step, or beside `if`", Step, unsupported_steps::continued, Mcp,
         r#"{"if": true, "continue": true}"# => r#"{"if": true, "skip": true}"#;
-    "`continue` as a step", NoStep, unsupported_steps::continued, Mcp,
-        r#"{"continue": true}"# => r#"{"skip": true}"#;
     "loop of another language", Step, loops::looped, ToolCalling,
         r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
     "call of another language", Step, calls::called, Mcp,
@@ -80,12 +78,12 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"call": "t", "default": 1}"# => r#"{"call": "t", "on-error": {"value": 1}}"#;
     "arguments beside a call", Step, calls::loose_arguments, Constrained,
         r#"{"let": "v", "call": "t", "user": 1}"# => r#"{"let": "v", "call": "t", "args": {"user": 1}}"#;
-    "several names in one `let`", Step, bindings::several, Mcp,
-        r#"{"let": {"a": 1, "b": 2}}"# => r#"[{"let": "a", "expr": 1}, {"let": "b", "expr": 2}]"#;
+    "name beside its value", Step, bindings::to_name, Constrained,
+        r#"{"append": 1, "to": "xs"}"# => r#"{"let": "xs", "push": 1}"#;
     "name of a step as a binding", Step, bindings::of_named_step, Workflow,
         r#"{"set": "plain"}"# => r#"{"value": "plain"}"#;
-    "name as the key of its value", Step, bindings::by_key, ToolCalling,
-        r#"{"let": {"a": 1}}"# => r#"{"let": "a", "expr": 1}"#;
+    "names as the keys of their values", Step, bindings::by_key, ToolCalling,
+        r#"{"let": {"a": 1, "b": 2}}"# => r#"[{"let": "a", "expr": 1}, {"let": "b", "expr": 2}]"#;
     "operator beside `let`", Step, bindings::operator_beside, Mcp,
         r#"{"let": "a", "+": [1, 2]}"# => r#"{"let": "a", "expr": {"+": [1, 2]}}"#;
     "kind of a step under `type`", Step, bindings::by_type, Mcp,

@@ -6,7 +6,7 @@ use super::words::instead;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
-use crate::dialect::{Key, begins_step, operator};
+use crate::dialect::{Key, STEP_KEYS, begins_step, operator};
 use crate::document::{Entry, Kind, entries, shown};
 use crate::foreign::{self, Place};
 use crate::notation::Notation;
@@ -81,23 +81,19 @@ pub(super) fn lone_else<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 /// A step under a name that it should bind with `let`.
 pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
+    // The word of a step names nothing.
+    let name = entry.name().filter(|name| !at.named && at.dialect.meaning(name, &STEP_KEYS).is_none())?;
     let inside = entries(&entry.value);
     // `{"a": {"set": 3}}` binds what is set.
     let binds = |entry: &Entry<'a>| matches!(entry.name(), Some("set" | "value" | "="));
-    let is_operator = |entry: &Entry<'a>| entry.is(operator::is);
-    let is_step = |entry: &Entry<'a>| entry.is(begins_step);
-    if at.named || !inside.iter().any(|entry| is_step(entry) || is_operator(entry) || binds(entry)) {
-        return None;
-    }
-    let value = match inside {
-        [only] if binds(only) => only.value,
-        _ => entry.value,
-    };
-    let mut step = vec![("let", at.word(entry.name()?))];
-    if inside.iter().any(is_step) {
-        step.extend(inside.iter().filter_map(kept));
-    } else {
-        step.push(("expr", value));
+    let mut step = vec![("let", at.word(name))];
+    match inside {
+        _ if inside.iter().any(|entry| entry.is(begins_step)) => {
+            step.extend(inside.iter().filter_map(kept));
+        }
+        [only] if binds(only) => step.push(("expr", only.value)),
+        [only] if only.is(operator::is) => step.push(("expr", entry.value)),
+        _ => return None,
     }
     Some(at.rewrite(step))
 }

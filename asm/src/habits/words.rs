@@ -23,11 +23,6 @@ pub(super) fn get_key(list: Entries<'_>, key: Key) -> Option<&Entry<'_>> {
     list.iter().find(|entry| entry.is(|name| is_for(name, key)))
 }
 
-/// Whether a key only holds words for people. Beside a call without arguments it may be one of them.
-pub(super) fn is_comment(word: &str) -> bool {
-    foreign::is(Place::Comment, word)
-}
-
 /// What to write instead of something that no notation has.
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
     let help = foreign::advice(word)?;
@@ -43,7 +38,8 @@ pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
 /// The kind of step that a record is by a word of another language.
 pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
-    let key = names.find_map(|name| key_of(name, &STEP_KEYS))?;
+    let binds = get_key(list, Key::Let).is_some();
+    let key = names.find_map(|name| key_of(name, &STEP_KEYS).filter(|key| binds || *key != Key::Value))?;
     Form::of(key)
 }
 
@@ -86,7 +82,8 @@ impl<'a> Rewriter<'_, 'a> {
                 Some((key, Meant::Other)) if dialect.has(key) && !is_own(key) => key,
                 Some(_) => return None,
                 None => {
-                    if is_comment(name) && !loose {
+                    // Beside a call without arguments it may be one of them.
+                    if foreign::is(Place::Comment, name) && !loose {
                         return Some(Vec::new());
                     }
                     if let Some(help) = instead(name, dialect) {

@@ -123,7 +123,9 @@ impl<'a> Parser<'_, 'a> {
         }
         let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
         let name = self.text(&token);
-        Err(if token.kind == Kind::Word && token.word.is_none() {
+        // In `LIT TEXT "a"` it names the kind.
+        let is_kind = self.token(self.state.at + 1).is_some_and(|next| self.kind_of(next).is_some());
+        Err(if token.kind == Kind::Word && token.word.is_none() && !is_kind {
             self.fail(wrong.replace(token.span(), format!("0 \"{name}\"")))
         } else {
             self.fail(wrong.help(format!("write {KINDS}")))

@@ -223,7 +223,10 @@ impl<'a> Parser<'_, 'a> {
         let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
         let operator = self.state.current.word.is_some_and(|word| word.row().place == Expression);
         let wrong = if operator && matches!(of, Word::If | Word::For | Word::MatchMap) {
-            wrong.help("an operator takes two values: for three, write it twice, `AND AND REF 0 REF 1 REF 2`")
+            wrong.help(
+                "an operator comes before its values, `GT REF 0 LIT 1 3`, and takes two: for three, write it twice, \
+                 `AND AND REF 0 REF 1 REF 2`",
+            )
         } else {
             wrong.help(if self.state.current.kind == Kind::Operator {
                 PREFIX.to_owned()
@@ -265,7 +268,9 @@ impl<'a> Parser<'_, 'a> {
             self.refuse(Code::ExpectedOperand, message, "a text, number, `true`, `false`, `nil` or `ELSE`");
         let text = self.text(&token);
         let wrong = if token.kind == Kind::Word && token.word.is_none() {
-            wrong.help(format!("write `\"{text}\"`")).replace(token.span(), format!("\"{text}\""))
+            let is_default = text.eq_ignore_ascii_case("default");
+            let key = if is_default { "ELSE".to_owned() } else { format!("\"{text}\"") };
+            wrong.help(format!("write `{key}`")).replace(token.span(), key)
         } else {
             wrong.help("keys are constants; compare anything else with `IF EQ`")
         };

@@ -31,9 +31,10 @@ impl<'a> Parser<'_, 'a> {
                 let name = word.mnemonic();
                 wrong.help(format!("bind it first, with `LET <slot> {name} …`, and write `REF <slot>` here"))
             }
-            _ if of == Word::If && matches!(self.text(&self.state.current), "OK" | "ERR") => {
-                wrong.help("whether a call failed is asked by `MATCH <slot> 2` with an ERR and an OK arm")
-            }
+            Some(Word::Ok | Word::Err) => wrong.help(
+                "a result function returns with `RET_OK` or `RET_ERR`; whether a call failed is asked by \
+                 `MATCH <slot> 2` with an ERR and an OK arm",
+            ),
             _ => self.lacking(wrong, of),
         };
         let wrong = self.merge_help(wrong, of);
@@ -136,7 +137,10 @@ impl<'a> Parser<'_, 'a> {
                     Some((name, slot)) => {
                         format!("a slot is read with `REF <slot>`; nearest is `{name}`, `REF {slot}`")
                     }
-                    None => "a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`".to_owned(),
+                    None => {
+                        "no instruction has this name; a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`"
+                            .to_owned()
+                    }
                 };
                 wrong.nearest(near).help(help)
             }

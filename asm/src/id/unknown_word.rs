@@ -69,8 +69,9 @@ impl<'a> Parser<'_, 'a> {
             "a loop has a bound: `FOR <slot> RANGE LIT 1 <most passes> <count>`, in it `IF <condition> 1` and `BREAK`, \
              and below it `ELSE <count>` for when the passes ran out"
         } else {
-            "a statement begins with an instruction: `LET` binds a slot, `IF`, `MATCH` and `TRY` branch, `FOR` loops over \
-             a list, `RET` returns; all else is a tool, with `CALL`"
+            "a statement begins with an instruction: `LET` binds a slot, `IF`, `ELSE`, `MATCH` and `TRY` branch, `FOR` \
+             loops over a list, `RET` returns; a block ends by its count and indent, without a word; all else is a \
+             tool, with `CALL`"
         }))
     }
 

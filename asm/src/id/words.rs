@@ -2,6 +2,7 @@
 //! instructions.
 
 use crate::ast::Literal;
+use crate::dialect::other_operator;
 use crate::foreign::{self, Place};
 use ilo_spec::node::{TABLE, Word};
 
@@ -44,7 +45,7 @@ const fn alias(word: &'static str, means: Word, example: &'static str) -> Alias 
 
 /// Words that mean one instruction, whatever their case and separators. Mnemonics in another case are
 /// understood too.
-const INSTRUCTIONS: [Alias; 42] = [
+const INSTRUCTIONS: [Alias; 21] = [
     alias("RETURN", Word::Ret, "RETURN REF 1"),
     alias("RETURNOK", Word::RetOk, "RETURN_OK REF 1"),
     alias("RETURNERR", Word::RetErr, "return_err REF 0"),
@@ -53,6 +54,7 @@ const INSTRUCTIONS: [Alias; 42] = [
     alias("NEXT", Word::Skip, "FOR 2 REF 0 1\n  NEXT"),
     alias("THROW", Word::Fail, "THROW REF 0"),
     alias("RAISE", Word::Fail, "raise REF 0"),
+    alias("CATCH", Word::Err, "TRY 1\n  CALL 0 0\nCATCH 2 1\n  RET REF 1\nRET REF 1"),
     alias("ERROR", Word::Err, "LET 2 CALL 0 0\nMATCH 2 1\n  ERROR 2 1\n    RET REF 1\nRET REF 1"),
     alias("FOREACH", Word::For, "LET 2 FOREACH 2 LIST 0 1\n  REF 2\nRET REF 1"),
     alias("GE", Word::Gte, "RET GE REF 1 REF 1"),
@@ -63,36 +65,17 @@ const INSTRUCTIONS: [Alias; 42] = [
     alias("MINUS", Word::Sub, "RET MINUS REF 1 REF 1"),
     alias("MULTIPLY", Word::Mul, "RET MULTIPLY REF 1 REF 1"),
     alias("DIVIDE", Word::Div, "RET Divide REF 1 REF 1"),
-    alias("LENGTH", Word::Len, "RET LENGTH REF 0"),
     alias("OBJECT", Word::Obj, "LET 2 OBJECT 0\nRET REF 1"),
     alias("LITERAL", Word::Lit, "RET LITERAL 1 5"),
-    alias("PUSH", Word::Append, "LET 2 PUSH LIST 0 REF 1\nRET REF 1"),
-    alias("STARTSWITH", Word::Starts, "RET startsWith LIT 0 \"ab\" LIT 0 \"a\""),
-    alias("ENDSWITH", Word::Ends, "RET ENDS_WITH LIT 0 \"ab\" LIT 0 \"b\""),
-    alias("CONTAINS", Word::Has, "RET CONTAINS LIST 1 REF 1 REF 1"),
-    alias("INCLUDES", Word::Has, "RET includes LIST 1 REF 1 REF 1"),
-    alias("TOLOWERCASE", Word::Lower, "RET toLowerCase LIT 0 \"A\""),
-    alias("LOWERCASE", Word::Lower, "RET LOWERCASE LIT 0 \"A\""),
-    alias("TOUPPERCASE", Word::Upper, "RET toUpperCase LIT 0 \"a\""),
-    alias("UPPERCASE", Word::Upper, "RET UPPERCASE LIT 0 \"a\""),
-    alias("STRIP", Word::Trim, "RET STRIP LIT 0 \"a\""),
-    alias("SUBSTRING", Word::Slice, "RET substring LIT 0 \"abc\" LIT 1 0 LIT 1 2"),
-    alias("SUBSTR", Word::Slice, "RET SUBSTR LIT 0 \"abc\" LIT 1 0 LIT 1 2"),
-    alias("TOFIXED", Word::Fixed, "RET toFixed LIT 1 2.5 LIT 1 2"),
-    alias("PARSEFLOAT", Word::Number, "RET parseFloat LIT 0 \"2\""),
-    alias("PARSEINT", Word::Number, "RET parseInt LIT 0 \"2\""),
-    alias("JSONPARSE", Word::Parse, "RET JSON.parse LIT 0 \"[]\""),
-    alias("JSONSTRINGIFY", Word::Json, "RET JSON.stringify LIT 0 \"a\""),
-    alias("OBJECTKEYS", Word::Keys, "RET Object.keys OBJ 0"),
-    alias("DATEPARSE", Word::Time, "RET Date.parse LIT 0 \"2024-01-01\""),
-    alias("MATHMAX", Word::Max, "RET Math.max LIST 1 REF 1"),
-    alias("MATHMIN", Word::Min, "RET Math.min LIST 1 REF 1"),
 ];
 
 /// The instruction that a word of another language, or in another case, means.
 pub(crate) fn instruction(text: &str) -> Option<Word> {
     let own = TABLE.iter().find(|row| same_letters(row.mnemonic, text)).map(|row| row.word);
-    own.or_else(|| INSTRUCTIONS.iter().find(|row| same_letters(row.word, text)).map(|row| row.means))
+    let other =
+        own.or_else(|| INSTRUCTIONS.iter().find(|row| same_letters(row.word, text)).map(|row| row.means));
+    // A function has its name in expressions as its mnemonic.
+    other.or_else(|| Word::from_mnemonic(&other_operator::meant(text)?.spelling.to_ascii_uppercase()))
 }
 
 /// The constant that a word of another language, or in another case, means.
@@ -155,6 +138,28 @@ mod tests {
             assert_eq!(diagnostics.as_slice().len(), 1, "{}\n{diagnostics:?}", row.example);
             assert!(fixed.contains(row.means.mnemonic()), "{fixed}");
             assert!(read_body(&fixed).0.as_slice().is_empty(), "{fixed}");
+        }
+    }
+
+    #[test]
+    fn functions_of_other_languages_are_read_as_instructions() {
+        for (written, word) in [
+            ("LENGTH REF 0", "LEN"),
+            ("startsWith REF 0 REF 0", "STARTS"),
+            ("INCLUDES LIST 1 REF 1 REF 1", "HAS"),
+            ("toLowerCase REF 0", "LOWER"),
+            ("STRIP REF 0", "TRIM"),
+            ("substring REF 0 LIT 1 0 LIT 1 2", "SLICE"),
+            ("parseFloat REF 0", "NUMBER"),
+            ("JSON.parse REF 0", "PARSE"),
+            ("JSON.stringify REF 0", "JSON"),
+            ("Object.keys OBJ 0", "KEYS"),
+            ("Math.max LIST 1 REF 1", "MAX"),
+            ("PUSH LIST 0 REF 1", "APPEND"),
+        ] {
+            let (diagnostics, fixed) = read_body(&format!("LET 2 {written}\nRET REF 1"));
+            assert_eq!(diagnostics.as_slice().len(), 1, "{written}\n{diagnostics:?}");
+            assert!(fixed.starts_with(&format!("LET 2 {word} ")), "{fixed}");
         }
     }
 

@@ -6,8 +6,8 @@ use crate::ast::{Block, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Asked;
 use crate::dialect::{
-    Key, begins_step, copies_itself, is_operation, is_plain, is_record_value, is_value_step, lists_steps,
-    names_steps, operator,
+    Key, begins_step, changes, copies_itself, is_operation, is_plain, is_record_value, is_value_step,
+    lists_steps, names_steps, operator,
 };
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of};
@@ -26,7 +26,7 @@ impl<'a> StepReader<'_, 'a> {
         let is_list =
             matches!(node.kind, Kind::List(items) if items.iter().all(is_value_step) && !items.is_empty());
         let steps = match node.kind {
-            Kind::List(items) => lists_steps(items, true),
+            Kind::List(items) => lists_steps(items),
             Kind::Record(_) if self.dialect.is_yaml() && names_steps(node) => !is_record_value(node, true),
             _ => !is_value_step(node),
         };
@@ -68,15 +68,13 @@ impl<'a> StepReader<'_, 'a> {
     fn steps_or_value(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
         let yaml = self.dialect.is_yaml();
         match &node.kind {
-            Kind::List(items) => {
-                if tail == Tail::Value && !lists_steps(items, false) {
-                    return self.value_branch(node);
-                }
-                self.steps(&Item::listed(items), tail);
-            }
+            Kind::List(items) => self.steps(&Item::listed(items), tail),
             Kind::Record(list) if yaml && names_steps(node) => {
                 let is_value = match tail {
-                    Tail::Value => is_record_value(node, false),
+                    Tail::Value => {
+                        let named = |entry: &Entry<'a>| matches!(entry.value.kind, Kind::Record(_));
+                        is_record_value(node, false) && !list.iter().all(named)
+                    }
                     Tail::Yield => {
                         is_copy(list) || list.len() > 1 && list.iter().all(|entry| self.is_field(entry))
                     }
@@ -151,7 +149,7 @@ impl<'a> StepReader<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
         let list = entries(item.node);
         let makes_value = |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::is(name);
-        let binds = list.iter().any(|entry| entry.name() == Some(self.dialect.word(Key::Let)));
+        let binds = list.iter().any(|entry| entry.is(|name| name == "let" || changes(name)));
         !binds && (is_data(item.node) || list.iter().any(|entry| entry.is(makes_value)))
     }
 }
@@ -170,7 +168,7 @@ fn is_copy(list: &[Entry<'_>]) -> bool {
 /// Whether a value has nothing that makes it a step.
 fn is_data(node: &Node<'_>) -> bool {
     // A part of a step makes a record a step even if the word of the step is misspelt.
-    let word = |name: &str| begins_step(name) || foreign::is(foreign::Place::Part, name);
+    let word = |name: &str| begins_step(name) || changes(name) || foreign::is(foreign::Place::Part, name);
     let list = entries(node);
     let operation = matches!(list, [only] if only.is(|name| name == "value" || operator::is(name)));
     !operation && !list.iter().any(|entry| entry.is(word))

@@ -60,18 +60,10 @@ impl<'a> StepReader<'_, 'a> {
             ("min", [_, _, ..]) => self.extreme(Pure::Min, operands, span),
             ("max", [_, _, ..]) => self.extreme(Pure::Max, operands, span),
             ("fixed", [number, places, grouped]) => {
-                let function = match truth(grouped) {
-                    Some(true) => Pure::Grouped,
-                    Some(false) => Pure::Fixed,
-                    None => {
-                        self.no_constant_form(
-                            grouped,
-                            "whether thousands are separated",
-                            "`true` or `false`",
-                        );
-                        Pure::Fixed
-                    }
-                };
+                if truth(grouped).is_none() {
+                    self.no_constant_form(grouped, "whether thousands are separated", "`true` or `false`");
+                }
+                let function = if truth(grouped) == Some(true) { Pure::Grouped } else { Pure::Fixed };
                 self.made(Makes::Apply(function), &[*number, *places], span)
             }
             ("merge" | "$merge", [record, other]) => Some(match other.kind {
@@ -91,6 +83,16 @@ impl<'a> StepReader<'_, 'a> {
         span: Span,
     ) -> Option<Expr<'a>> {
         let mut down = reverse;
+        if let [first, fields @ .., last] = rest
+            && [first, last].into_iter().chain(fields).all(|field| text(field).is_some())
+            && order(last).is_none()
+        {
+            // SORT is stable: by the last field first.
+            return rest.iter().rev().try_fold(*list, |list, field| {
+                let plain = |this: &mut Self| this.made(Makes::Apply(Pure::Sort), &[list, *field], span);
+                self.sorted(&list, core::slice::from_ref(field), reverse, span).or_else(|| plain(self))
+            });
+        }
         let field = match rest {
             [field, asked] => {
                 match order(asked) {
@@ -143,7 +145,8 @@ impl<'a> StepReader<'_, 'a> {
 /// Whether a call of an operator may have this number of operands although its row does not allow it.
 pub(crate) fn takes(operator: &Operator, operands: usize) -> bool {
     match operator.makes {
-        Makes::Apply(Pure::Sort | Pure::Fixed) => operands == 3,
+        Makes::Apply(Pure::Sort) => operands > 2,
+        Makes::Apply(Pure::Fixed) => operands == 3,
         Makes::Apply(Pure::Min | Pure::Max) => operands > 1,
         Makes::Apply(Pure::Sum) => operands == 2,
         _ => false,

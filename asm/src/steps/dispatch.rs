@@ -4,7 +4,7 @@ use super::callees::in_parentheses;
 use super::entries::Keyed;
 use super::reader::{InnerLoops, Position, StepReader};
 use super::step::{Item, Step, Tail, Target};
-use crate::ast::StmtKind;
+use crate::ast::{Expr, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Key, RESULT};
@@ -59,6 +59,13 @@ impl<'a> StepReader<'_, 'a> {
         }
         let value = self.value(item.node);
         let target = self.step_name(item);
+        if target.is_none() && !tail.wanted() && !value.calls() {
+            self.report(
+                Diagnostic::new(Code::UnusedValue, item.node.span, "this step does nothing: it is a value")
+                    .expected("a value that a later step reads, or a step", item.node.kind_name())
+                    .help(self.dialect.step_form()),
+            );
+        }
         self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
     }
 
@@ -122,10 +129,13 @@ impl<'a> StepReader<'_, 'a> {
                     self.leave(key, entry);
                 }
             }
-            Key::Yield => self.yield_step(step),
+            Key::Yield => self.statement_step(step, StmtKind::Yield),
             Key::Compensate => self.compensations(step.get(Key::Compensate)),
             Key::Rollback => self.rollbacks(step.get(Key::Rollback)),
-            Key::Fail => self.fail_step(step),
+            Key::Fail => {
+                self.compensations(step.get(Key::Compensate));
+                self.statement_step(step, StmtKind::Fail);
+            }
             key => {
                 let value = self.construct_of(key, &step.keyed);
                 self.finish_value(value, step.target, tail, step.head());
@@ -133,20 +143,11 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// `raise`: any function fails with a value.
-    fn fail_step(&mut self, step: &Step<'_, 'a>) {
-        self.compensations(step.get(Key::Compensate));
-        if let Some(node) = step.get(Key::Fail) {
+    /// A step whose statement has the value under its key.
+    fn statement_step(&mut self, step: &Step<'_, 'a>, made: fn(Expr<'a>) -> StmtKind<'a>) {
+        if let Some(node) = step.get(step.form.key) {
             let value = self.value(node);
-            self.push(StmtKind::Fail(value), Span::new(step.start, node.span.end));
-        }
-    }
-
-    /// `yield` as a step: adds a value to the list of the innermost loop.
-    fn yield_step(&mut self, step: &Step<'_, 'a>) {
-        if let Some(node) = step.get(Key::Yield) {
-            let value = self.value(node);
-            self.push(StmtKind::Yield(value), Span::new(step.start, node.span.end));
+            self.push(made(value), Span::new(step.start, node.span.end));
         }
     }
 }

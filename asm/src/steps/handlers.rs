@@ -158,11 +158,12 @@ impl<'a> StepReader<'_, 'a> {
         let message = format!("`{}` takes a record with one action", self.dialect.word(Key::Handler));
         let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
         let failure = self.dialect.failure();
-        self.report(
-            Diagnostic::new(Code::BadShape, first_of(node), message)
-                .expected(expected, node.kind_name())
-                .help(format!("a message is one text, with the failure in it: `\"failed: ${{{failure}}}\"`")),
-        );
+        let help = match node.kind {
+            Kind::List([]) => "a handler that does nothing is `{\"ignore\": true}`".to_owned(),
+            _ => format!("a message is one text, with the failure in it: `\"failed: ${{{failure}}}\"`"),
+        };
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
+        self.report(wrong.expected(expected, node.kind_name()).help(help));
     }
 
     /// `ignore` and `continue`, each with `true`.

@@ -5,8 +5,8 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Key;
 use crate::dialect::reader_habits::Asked;
+use crate::dialect::{HANDLER, Key};
 use crate::document::{Entry, Node, entries, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -82,6 +82,7 @@ impl<'a> StepReader<'_, 'a> {
         let wrong = self.dialect.unknown_key(&entry.key, keys, what, word);
         let help = match self.dialect.listed(&free) {
             words if words.is_empty() => "leave it out".to_owned(),
+            words if *keys == HANDLER => format!("a value is under `value`; otherwise use one of {words}"),
             words => format!("leave it out, or use one of {words}"),
         };
         self.report(wrong.fix_or_help(word.and_then(|word| rename(&entry.key, word)), help));

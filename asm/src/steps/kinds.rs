@@ -148,10 +148,8 @@ impl<'a> StepReader<'_, 'a> {
             "write `call`, `expr` or another step's word beside `let`"
         } else if self.dialect.is_yaml() {
             "a record that is a value is marked with `obj:`; a call is `call:` with the name of the tool, and `args:`"
-        } else if matches!(list, [only] if matches!(only.value.kind, Kind::Record(_))) {
-            "a call is `{\"call\": tool, \"args\": {…}}`; a record that is a value is written `{\"obj\": {…}}`"
         } else {
-            "a record that is a value is written `{\"obj\": {…}}`"
+            "a call is `{\"call\": tool, \"args\": {…}}`; a record that is a value is written `{\"obj\": {…}}`"
         };
         let expected = format!("a record with {}", self.dialect.step_words());
         self.bad_step(place, "this record is not a step", &expected, &found, help);

@@ -206,7 +206,7 @@ impl<'a> StepReader<'_, 'a> {
     /// `push`: appends to a variable, or to a part of it.
     pub(crate) fn push_step(&mut self, step: &Step<'_, 'a>) {
         let Some(node) = step.get(Key::Push) else { return };
-        let value = self.value(node);
+        let value = self.bound_value(node);
         let Some(target) = step.target else { return };
         if !is_name(target.name.text) {
             return self.finish_value(value, step.target, Tail::Drop, step.head());

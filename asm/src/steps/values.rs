@@ -48,14 +48,11 @@ impl<'a> StepReader<'_, 'a> {
         self.read_value(node, ReadAs::DATA)
     }
 
-    /// The value of `expr`, in YAML an infix expression.
-    fn formula(&mut self, node: &Node<'a>) -> Expr<'a> {
-        self.computed(node, false)
-    }
-
+    /// The value of `expr`, in YAML an infix expression, or a condition.
     fn computed(&mut self, node: &Node<'a>, condition: bool) -> Expr<'a> {
         let infix = self.dialect.is_yaml();
-        self.read_value(node, ReadAs { infix, place: ValuePlace::Formula, computes: true, condition })
+        let place = if node.text().is_some() { ValuePlace::Bound } else { ValuePlace::Formula };
+        self.read_value(node, ReadAs { infix, place, computes: true, condition })
     }
 
     /// The value that a function returns: in YAML it is infix text if the output is a number or bool.
@@ -328,9 +325,15 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 Expr { kind: ExprKind::Record(self.fields(node)), span }
             }
-            Key::Expr => self.formula(node),
-            _ => self.value(node),
+            Key::Expr => self.computed(node, false),
+            _ => self.bound_value(node),
         }
+    }
+
+    /// The value under `value` or `push`: as a text it is no expression, but may be meant as one.
+    pub(crate) fn bound_value(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let place = if node.text().is_some() { ValuePlace::Bound } else { ValuePlace::Data };
+        self.read_value(node, ReadAs { place, ..ReadAs::DATA })
     }
 
     /// Whether a record of data may be a construct in the words of another notation.

@@ -216,7 +216,7 @@ impl<'a> Lints<'_, 'a> {
 /// values.
 fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
     let has = |name: &str| keys.clone().any(|key| key == name);
-    let chooses = (has("if") || has("condition")) && has("then");
+    let chooses = foreign::words(foreign::Place::Condition).iter().any(|word| has(word)) && has("then");
     let loops = has("for") && has("in");
     let calls = has("function") && (has("arguments") || has("args"));
     (chooses || loops || calls).then_some(chooses)

@@ -77,8 +77,16 @@ impl<'a> Lints<'_, 'a> {
 
     /// Warns about a text that other languages would compute or read as a value.
     fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) {
-        if let Some(tree) = self.computation(node, place == ValuePlace::Formula) {
+        if let Some(tree) = self.computation(node, place) {
             return self.reads_as_expression(node, &tree);
+        }
+        let shown = format!("`{}`", shorten(node.text().unwrap_or("")));
+        if node.text().is_some_and(|text| text.starts_with("={{") && text.ends_with("}}")) {
+            let message = format!("{shown} is text here, and nothing in it is read");
+            let wrong = Diagnostic::new(Code::TextReference, node.span, message);
+            let help =
+                "write a reference as this notation does, to the name of the step that gives the value";
+            return self.suspect(node.span, wrong.expected(self.at.names.listed(), shown).help(help));
         }
         if plain && !self.at.dialect.is_bare() {
             self.names_without_sigil(node, false);
@@ -86,17 +94,22 @@ impl<'a> Lints<'_, 'a> {
     }
 
     /// What a text would compute in braces, if it is certainly meant so: it has an operator or a call, and
-    /// all its names are in scope. A path such as `$dir/$file` is none.
-    fn computation(&self, node: &Node<'a>, formula: bool) -> Option<Tree<'a>> {
+    /// all its names are in scope, or it has quotes of its own. What is bound to a name may be a constant
+    /// too. A path such as `$dir/$file` is none, and no field behind braces.
+    fn computation(&self, node: &Node<'a>, place: ValuePlace) -> Option<Tree<'a>> {
         let text = node.text().filter(|text| text.len() <= LONGEST)?;
+        let bound = place == ValuePlace::Bound;
+        let quoted = text.starts_with('\'') && text.ends_with('\'');
         let signs = text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
             || ["[$", " ?? ", " ? "].iter().any(|sign| text.contains(sign))
             || (self.at.dialect.is_bare() && text.ends_with(']'))
             || (text.contains(" if ") && text.contains(" else "))
             || (text.starts_with('[') && text.contains(" for ") && text.contains(" in "));
+        let formula = bound || place == ValuePlace::Formula;
         let logical = formula && text.contains([' ', '!', '&', '|']);
-        let bare = self.at.dialect.is_bare() || formula;
-        if !(signs || logical) || !(bare || text.ends_with(')') || text.contains('$')) || pairs(text) {
+        let bare = self.at.dialect.is_bare() || formula || quoted;
+        let looks = signs || logical || bound || quoted;
+        if !looks || !(bare || text.ends_with(')') || text.contains('$')) || pairs(text) {
             return None;
         }
         let mut unseen = Diagnostics::default();
@@ -104,19 +117,23 @@ impl<'a> Lints<'_, 'a> {
         let tree = expr::whole(node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
         let refers = refers(&tree) && (bare || text.contains('$'));
         let asks = matches!(tree.kind, Kind::Call(_, [])) && Self::no_function(&tree).is_some();
-        let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
         // A text in brackets, such as `[$field]`, is as often a placeholder, and `and` behind a call a word.
         let is_data = match tree.kind {
+            Kind::Call(name, _) => !bound && !Self::is_function(name.text),
             Kind::Binary(Sign::Plain(Binary::And), [a, _], _) => matches!(a.kind, Kind::Call(..)),
-            kind => matches!(kind, Kind::List(_) | Kind::Record(_)),
+            Kind::Literal(Literal::Text(_)) | Kind::Text(_) => !quoted,
+            Kind::List(_) | Kind::Record(_) | Kind::Literal(_) => !bound,
+            Kind::Path(_) => true,
+            Kind::Field(..) | Kind::Item(_) => text.starts_with("${"),
+            _ => false,
         };
         // The item of a comprehension is a name of its own.
         let resolves = match &tree.kind {
             Kind::Each(found) => refers && self.at.resolves(&found.list),
-            _ => self.at.resolves(&tree),
+            _ => self.at.resolves(&tree) || bound && (text.contains("=>") || text.contains(" for ")),
         };
-        let clear = !unknown && !is_data && tree.computes() && !is_tight(node, &tree) && resolves;
-        (clear && (refers || asks || formula)).then_some(tree)
+        let clear = !is_data && !is_tight(node, &tree) && resolves;
+        (clear && (refers || asks || formula || quoted)).then_some(tree)
     }
 
     fn reads_as_expression(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
