@@ -110,6 +110,10 @@ impl<'a> Top<'_, 'a> {
 
     /// The value of a key of a program, or of its `meta`.
     fn of_head<'d>(&self, program: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
+        let own = |name: &str| self.dialect.key(name, &[key]).is_some();
+        if let Some(entry) = entries(program).iter().find(|entry| entry.is(own)) {
+            return Some(&entry.value);
+        }
         let meta = self.key(program, Key::Meta);
         meta.and_then(|meta| self.key(meta, key)).or_else(|| self.key(program, key))
     }

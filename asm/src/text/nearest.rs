@@ -79,24 +79,37 @@ pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
 /// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` for `_`, or, in
 /// words of four letters or more, by one edit. Of a text that is the name this is false.
 pub fn nearly_meets(text: &str, name: &str) -> bool {
-    let furthest = if text.is_ascii() && name.is_ascii() { 1 } else { LONGEST };
-    if text == name || text.len().abs_diff(name.len()) > furthest {
+    let is_ascii = text.is_ascii() && name.is_ascii();
+    if text == name || text.len().abs_diff(name.len()) > if is_ascii { 1 } else { LONGEST } {
         return false;
     }
     let plain = |c: char| if c == '_' { '-' } else { c };
-    let folded = |word: &str| word.chars().flat_map(char::to_lowercase).map(plain).collect::<Vec<char>>();
-    if folded(text) == folded(name) {
+    if text.chars().flat_map(lower).map(plain).eq(name.chars().flat_map(lower).map(plain)) {
         return true;
     }
+    if is_ascii {
+        return one_edit(text.as_bytes(), name.as_bytes());
+    }
     let letters = |word: &str| word.chars().take(LONGEST + 1).collect::<Vec<char>>();
-    let (text, name) = (letters(text), letters(name));
-    let fits = |word: &[char]| (4..=LONGEST).contains(&word.len());
-    let one_edit =
-        |word: Word| word.distance(name.iter().copied()).is_some_and(|(distance, _)| distance == 1);
-    fits(&text)
-        && fits(&name)
-        && text.len().abs_diff(name.len()) <= 1
-        && Word::new(&text).is_some_and(one_edit)
+    one_edit(&letters(text), &letters(name))
+}
+
+/// Whether two words of four letters or more differ by one letter more, less or other, or by two that are
+/// swapped.
+fn one_edit<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+    let fits = |word: &[T]| (4..=LONGEST).contains(&word.len());
+    if !fits(a) || !fits(b) {
+        return false;
+    }
+    let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.get(before..).unwrap_or_default(), b.get(before..).unwrap_or_default());
+    let behind = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.get(..a.len() - behind), b.get(..b.len() - behind));
+    match (a.unwrap_or_default(), b.unwrap_or_default()) {
+        ([_], [] | [_]) | ([], [_]) => true,
+        ([a, c], [b, d]) => a == d && c == b,
+        _ => false,
+    }
 }
 
 /// A word of at most [`LONGEST`] letters that others are compared with, as one bit a letter: a column of the
@@ -189,6 +202,15 @@ mod tests {
         proptest!(|((a, b) in pair)| {
             let found = Word::new(&a).unwrap().distance(b.iter().copied());
             prop_assert_eq!(found, Some((edit_distance(&a, &b), b.len())));
+        });
+    }
+
+    #[test]
+    fn one_edit_is_a_distance_of_one() {
+        use proptest::prelude::*;
+        let letters = || proptest::collection::vec(proptest::sample::select(vec!['a', 'b', 'é']), 4..8);
+        proptest!(|(a in letters(), b in letters())| {
+            prop_assert_eq!(one_edit(&a, &b), edit_distance(&a, &b) == 1);
         });
     }
 

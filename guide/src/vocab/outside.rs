@@ -142,6 +142,10 @@ fn is_part(part: &[u8]) -> bool {
     if part.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E')) {
         return true;
     }
-    let mut words = TABLE.iter().map(|row| row.mnemonic).chain(NAMES);
-    words.any(|word| word.as_bytes().windows(part.len()).any(|window| window == part))
+    let within = |word: &str| word.as_bytes().windows(part.len()).any(|window| window == part);
+    if part.iter().all(u8::is_ascii_lowercase) {
+        return NAMES.into_iter().any(within);
+    }
+    let is_mnemonic = part.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_');
+    is_mnemonic && TABLE.iter().any(|row| within(row.mnemonic))
 }

@@ -438,7 +438,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let demand = rules::operand(word, index, first);
         self.whole_answer(demand, expression, seen);
         let misfit = self.misfit(word, index, expression, seen, demand);
-        let misfit = misfit.or_else(|| self.never_bool((word, index), expression, seen, demand));
+        let misfit = match misfit {
+            None if demand == Demand::Condition => self.never_bool((word, index), expression, seen),
+            misfit => misfit,
+        };
         let fits = misfit.is_none();
         match misfit {
             Some(wrong) => self.found.push(wrong),
@@ -475,14 +478,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// The diagnostic of a condition that is nil or no bool: such as an optional text.
-    fn never_bool(
-        &self,
-        place: (Word, usize),
-        expression: &Expr<'a>,
-        seen: Seen<'t>,
-        demand: Demand,
-    ) -> Option<Diagnostic> {
-        let known = seen.filter(|_| demand == Demand::Condition)?;
+    fn never_bool(&self, place: (Word, usize), expression: &Expr<'a>, seen: Seen<'t>) -> Option<Diagnostic> {
+        let known = seen?;
         let kinds = match (known.part.shape(), &expression.kind) {
             (Some(shape), _) => shape.kinds(),
             (None, ExprKind::Ref(slot)) if known.nil == Some(Nil::Input) => {
