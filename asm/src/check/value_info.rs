@@ -61,6 +61,13 @@ pub enum Part<'t> {
         /// The number of enclosing lists.
         lists: u32,
     },
+    /// A record of two fields, `key` and another one, in `lists` nested lists: an item of GROUP or ENTRIES.
+    Pair {
+        /// The other field.
+        other: &'static str,
+        /// The number of enclosing lists.
+        lists: u32,
+    },
     /// It is unknown.
     #[default]
     Unknown,
@@ -77,6 +84,7 @@ impl<'t> Part<'t> {
             | (Part::Answer, Part::Answer)
             | (Part::Unknown, Part::Unknown) => true,
             (Part::Of { shape: a, lists: n }, Part::Of { shape: b, lists: m }) => n == m && a.same(b),
+            (Part::Pair { other: a, lists: n }, Part::Pair { other: b, lists: m }) => n == m && a == b,
             _ => false,
         }
     }
@@ -96,6 +104,7 @@ impl<'t> Part<'t> {
     pub fn list(self) -> Part<'t> {
         match self {
             Part::Of { shape, lists } => Part::Of { shape, lists: lists.saturating_add(1) },
+            Part::Pair { other, lists } => Part::Pair { other, lists: lists.saturating_add(1) },
             Part::Answer => Part::Unknown,
             part => part,
         }
@@ -107,6 +116,9 @@ impl<'t> Part<'t> {
         match self {
             Part::Of { shape, lists: 0 } => Part::of(shape.item()),
             Part::Of { shape, lists } => Part::Of { shape, lists: lists - 1 },
+            Part::Pair { other, lists } => {
+                lists.checked_sub(1).map_or(Part::Unknown, |lists| Part::Pair { other, lists })
+            }
             Part::Answer => Part::Unknown,
             part => part,
         }

@@ -233,3 +233,9 @@ pub(in crate::check) fn no_single_entry(file: &File<'_>, candidates: &[u32]) -> 
         .expected("one function that no other calls", format!("{} such functions", candidates.len()))
         .help("say which one runs")
 }
+
+/// A field that an item of GROUP or ENTRIES does not have.
+pub(in crate::check) fn no_pair_field(name: Name<'_>, other: &str) -> Diagnostic {
+    let message = format!("there is no field `{}`: the record has `key` and `{other}`", name.text);
+    wrong(Code::UnknownField, name, message, format!("`key` or `{other}`"))
+}

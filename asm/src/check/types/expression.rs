@@ -8,9 +8,9 @@ use crate::ast::{
 };
 use crate::check::answer_fields::Read;
 use crate::check::facts::CallFacts;
-use crate::check::messages::maybe_nil;
 use crate::check::messages::types as messages;
 use crate::check::messages::types::{Origin, Typed};
+use crate::check::messages::{maybe_nil, names};
 use crate::check::resolve::Target;
 use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
 use crate::diagnostic::Diagnostic;
@@ -135,6 +135,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             Pure::Index => given.or_nil(Some(Nil::Index)),
             Pure::Get => given.or_nil(Self::absent(apply, last)),
+            Pure::Group => given.with_part(Part::Pair { other: "items", lists: 1 }),
+            Pure::Entries => given.with_part(Part::Pair { other: "value", lists: 1 }),
             _ => given,
         };
         Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept.or_nil(None) }))
@@ -397,6 +399,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     /// What is known about a field that is read.
     fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
+        if let Some(Part::Pair { other, lists: 0 }) = of.map(|of| of.part)
+            && ![other, "key"].contains(&name.text)
+        {
+            self.found.push(names::no_pair_field(name, other));
+            return ValueInfo::ANY;
+        }
         let Some(shape) = of.and_then(|of| of.part.shape()) else {
             let hyphened = self.function.notation != Notation::Id && is_hyphened(name.text);
             self.hyphened.0.extend(hyphened.then_some(name));
@@ -564,7 +572,8 @@ fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueI
     let (held, part) = match operator {
         // A number or a text with anything, or two lists.
         Binary::Add | Binary::Concat => {
-            (decides(a) || decides(b) || (held(a) && held(b) && ty.lists > 0), Part::Unknown)
+            let part = if ty.lists > 0 { part(a).join(part(b)) } else { Part::Unknown };
+            (decides(a) || decides(b) || (held(a) && held(b) && ty.lists > 0), part)
         }
         Binary::At => {
             nil = a.and_then(|list| list.item().nil);
