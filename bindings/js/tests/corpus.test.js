@@ -77,6 +77,25 @@ function steps(program, inputs, tools, given, restored) {
     return { outcome: call, answers, snapshots };
 }
 
+// The tools that the check of a case knows.
+function catalogue(found) {
+    const catalog = section(found, "catalog");
+    if (catalog === undefined) return undefined;
+    const listed = JSON.parse(catalog);
+    const entries = (listed.tools ?? listed).map((entry) => [
+        entry.name,
+        {
+            execute: () => null,
+            description: entry.description,
+            schema: entry.inputSchema,
+            outputSchema: entry.outputSchema,
+            validate: entry.validate ?? true,
+            requiresRollback: entry.policy?.rollback === "required",
+        },
+    ]);
+    return new ilo.Tools(Object.fromEntries(entries));
+}
+
 async function checkRun(found, notation, source) {
     const text = section(found, "tools", notation) ?? "{}";
     const given = read(text);
@@ -84,7 +103,7 @@ async function checkRun(found, notation, source) {
     const inputs = new ilo.Json((section(found, "input", notation) ?? "{}").trim());
     const texts = parts(text);
     const wanted = read(section(found, "outcome", notation));
-    const program = ilo.build(source, { notation });
+    const program = ilo.build(source, { tools: catalogue(found), notation });
     const more = options(found);
     const mocks = () => Object.fromEntries(Object.entries(given).map(([name, entry]) => [name, new Mock(name, entry, texts.get(name))]));
     const tools = (isAsync) =>
@@ -118,25 +137,8 @@ async function checkRun(found, notation, source) {
 
 // The diagnostics of the check, in order.
 function checkDiagnostics(found, notation, source, wanted) {
-    const catalog = section(found, "catalog");
-    let tools;
-    if (catalog !== undefined) {
-        const listed = JSON.parse(catalog);
-        const entries = (listed.tools ?? listed).map((entry) => [
-            entry.name,
-            {
-                execute: () => null,
-                description: entry.description,
-                schema: entry.inputSchema,
-                outputSchema: entry.outputSchema,
-                validate: entry.validate ?? true,
-                requiresRollback: entry.policy?.rollback === "required",
-            },
-        ]);
-        tools = new ilo.Tools(Object.fromEntries(entries));
-    }
     const output = section(found, "output");
-    const all = ilo.check(source, { tools, notation, outputSchema: output && JSON.parse(output) });
+    const all = ilo.check(source, { tools: catalogue(found), notation, outputSchema: output && JSON.parse(output) });
     const lines = wanted.split("\n").filter((line) => line.trim() && !line.trimStart().startsWith("says"));
     let expected = lines.map((line) => line.trim().split(/\s+/));
     if (!all.length) expected = expected.filter(([, code]) => !AT_THE_START.includes(code));

@@ -112,6 +112,29 @@ def steps(
     return call
 
 
+def catalogue(case: corpus.Case) -> ilo.Tools | None:
+    """The tools that the check of a case knows."""
+    catalog = corpus.section(case, "catalog")
+    if catalog is None:
+        return None
+    listed = json.loads(catalog)
+    listed = listed["tools"] if isinstance(listed, dict) else listed
+    made = [
+        ilo.Tool(
+            entry["name"],
+            lambda arguments: None,
+            is_async=False,
+            description=entry.get("description"),
+            input_schema=entry.get("inputSchema"),
+            output_schema=entry.get("outputSchema"),
+            validate=entry.get("validate", True),
+            requires_rollback=entry.get("policy", {}).get("rollback") == "required",
+        )
+        for entry in listed
+    ]
+    return ilo.Tools(*made)
+
+
 def check_run(case: corpus.Case, notation: str, source: str, replays: Replays) -> str | None:
     """Runs a case in every way. Returns the runs."""
     given = json.loads(corpus.section(case, "tools", notation) or "{}")
@@ -119,7 +142,7 @@ def check_run(case: corpus.Case, notation: str, source: str, replays: Replays) -
         return None
     inputs = json.loads(corpus.section(case, "input", notation) or "{}")
     wanted = json.loads(corpus.section(case, "outcome", notation) or "null")
-    program = ilo.build(source, notation=notation)  # type: ignore[arg-type]
+    program = ilo.build(source, tools=catalogue(case), notation=notation)  # type: ignore[arg-type]
     more = options(case)
 
     def mocks() -> dict[str, corpus.Mock]:
@@ -152,28 +175,9 @@ def check_run(case: corpus.Case, notation: str, source: str, replays: Replays) -
 
 def check_diagnostics(case: corpus.Case, notation: str, source: str, wanted: str) -> None:
     """The diagnostics of the check, in order."""
-    catalog = corpus.section(case, "catalog")
-    tools = None
-    if catalog is not None:
-        listed = json.loads(catalog)
-        listed = listed["tools"] if isinstance(listed, dict) else listed
-        made = [
-            ilo.Tool(
-                entry["name"],
-                lambda arguments: None,
-                is_async=False,
-                description=entry.get("description"),
-                input_schema=entry.get("inputSchema"),
-                output_schema=entry.get("outputSchema"),
-                validate=entry.get("validate", True),
-                requires_rollback=entry.get("policy", {}).get("rollback") == "required",
-            )
-            for entry in listed
-        ]
-        tools = ilo.Tools(*made)
     output = corpus.section(case, "output")
     schema = None if output is None else json.loads(output)
-    found = ilo.check(source, tools=tools, notation=notation, output=schema)  # type: ignore[arg-type]
+    found = ilo.check(source, tools=catalogue(case), notation=notation, output=schema)  # type: ignore[arg-type]
     expected = [line.split() for line in wanted.splitlines() if line.strip() and not line.lstrip().startswith("says")]
     if not found:
         expected = [words for words in expected if words[1] not in corpus.AT_THE_START]
