@@ -41,7 +41,7 @@ compare() {
     baseline=benches/counts.$1.txt
     binary="${CARGO_TARGET_DIR:-target}/$1/counts"
     # The counted function is found by its name.
-    CARGO_PROFILE_DIST_STRIP=none cargo build --quiet --profile "$1" --locked -p ilo-benches --bin counts
+    CARGO_PROFILE_DIST_STRIP=none cargo build --quiet --profile "$1" --locked -p ilo-benches --bin counts || return 1
     found=$(for item in $all; do
         echo "${item%:*} $(count "${item%:*}" "${item#*:}")"
     done)

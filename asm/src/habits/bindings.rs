@@ -6,8 +6,8 @@ use crate::dialect::{Key, begins_step, changes};
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 
-/// A name beside what it gets, or what its list grows by: `{"set": "x", "to": 1}`, `{"push": 1, "to": "xs"}`,
-/// `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
+/// A name with its new value, or with the item that is added to its list: `{"set": "x", "to": 1}`,
+/// `{"push": 1, "to": "xs"}`, `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
 pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let verb = list.iter().find(|entry| entry.is(changes))?;
     let grows = foreign::is(Place::Grower, verb.name()?);

@@ -1,7 +1,7 @@
 //! Loops that are written as an expression: `[E for x in xs if c]`, `xs.map(x => E)`, `any(E for x in xs)`.
 //!
 //! Such a loop becomes a statement before that of its step, and the expression reads the list that it gives:
-//! so it may stand wherever a value is needed each time that its step runs.
+//! so it may be wherever a value is needed each time that its step runs.
 
 use super::reader::{InnerLoops, OpenLoop, Position, StepReader, literal, of_slot};
 use crate::ast::{Binary, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, StmtKind, Unary};
@@ -13,7 +13,7 @@ use ilo_spec::pure::Pure;
 
 /// What is made of the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Makes {
+pub(crate) enum Makes {
     /// A list of values.
     Map,
     /// The list of those that pass a test.
@@ -41,11 +41,6 @@ impl Makes {
 }
 
 impl<'a> StepReader<'_, 'a> {
-    /// A loop as an expression.
-    pub(crate) fn each_value(&mut self, node: &Node<'a>, each: &Each<'a>, span: Span) -> Expr<'a> {
-        self.looped_value(node, each, Makes::Map, span)
-    }
-
     /// The loop that a function or method makes of its operands; nothing if it is another one.
     pub(crate) fn loop_form(
         &mut self,
@@ -91,7 +86,14 @@ impl<'a> StepReader<'_, 'a> {
         found
     }
 
-    fn looped_value(&mut self, node: &Node<'a>, each: &Each<'a>, makes: Makes, span: Span) -> Expr<'a> {
+    /// A loop as an expression.
+    pub(crate) fn looped_value(
+        &mut self,
+        node: &Node<'a>,
+        each: &Each<'a>,
+        makes: Makes,
+        span: Span,
+    ) -> Expr<'a> {
         let calls = self.call_count;
         if self.at.loops == InnerLoops::Refused {
             return self.no_loop(span);

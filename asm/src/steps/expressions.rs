@@ -3,6 +3,7 @@
 //! What has no instruction of its own becomes others: a choice is a match of a bool, a default is GET, or a
 //! match of nil where the default must not be evaluated too early, `a < b < c` is two comparisons.
 
+use super::comprehensions::Makes;
 use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap};
 use crate::diagnostic::Diagnostic;
@@ -98,7 +99,7 @@ impl<'a> StepReader<'_, 'a> {
                     .collect();
                 ExprKind::Record(self.arena.alloc_slice_copy(&fields))
             }
-            Kind::Each(each) => return self.each_value(node, each, span),
+            Kind::Each(each) => return self.looped_value(node, each, Makes::Map, span),
             Kind::Lambda(..) => return self.no_loop(span),
         };
         Expr { kind, span }

@@ -6,7 +6,7 @@ use crate::catalog::own_function_address;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::other_operator;
-use crate::document::{Node, entries};
+use crate::document::Node;
 use crate::expr::{Kind, Operand, Tree};
 use crate::foreign::{self, Means, Place};
 use crate::notation::Notation;
@@ -59,7 +59,7 @@ impl<'a> StepReader<'_, 'a> {
         if own == "join" && matches!(of.kind, Kind::Literal(Literal::Text(_))) && all.len() == 2 {
             all.swap(0, 1);
         }
-        let read = self.operands(node, own, all.into_iter());
+        let read = self.operands(node, own, &all);
         self.function(Name { text: own, span: name.span }, (&read, None), span)
     }
 
@@ -79,20 +79,16 @@ impl<'a> StepReader<'_, 'a> {
         (operands, reverse): (&'a [Operand<'a>], Option<bool>),
         span: Span,
     ) -> Expr<'a> {
-        let read = self.operands(node, name.text, operands.iter().map(|operand| &operand.value));
+        let read = self.operands(
+            node,
+            name.text,
+            &operands.iter().map(|operand| &operand.value).collect::<Vec<_>>(),
+        );
         self.function(name, (&read, reverse), span)
     }
 
     /// Operands, in which a lambda that gives fields of its item is read as their names.
-    fn operands<'t>(
-        &mut self,
-        node: &Node<'a>,
-        function: &str,
-        trees: impl Iterator<Item = &'t Tree<'a>>,
-    ) -> Vec<Expr<'a>>
-    where
-        'a: 't,
-    {
+    fn operands(&mut self, node: &Node<'a>, function: &str, trees: &[&Tree<'a>]) -> Vec<Expr<'a>> {
         let by_field = takes_fields(function);
         let mut read = Vec::new();
         for tree in trees {
@@ -147,16 +143,20 @@ impl<'a> StepReader<'_, 'a> {
     ) -> Expr<'a> {
         let is_function = |found: &&'static Operator| found.form == Form::Function;
         let found = operator::find(name.text).filter(is_function);
+        // A function of the file is nearer than one of another language.
+        if found.is_none()
+            && let Some(call) = self.own_call(name, read, span)
+        {
+            return call;
+        }
         let other = other_operator::meant(name.text).filter(is_function);
         let own = found.or(other).map_or(name.text, |found| found.spelling);
         if let Some(form) = self.call_form(own, read, reverse, span) {
             return form;
         }
         let Some(found) = found.or(other) else {
-            return self.own_call(name, read, span).unwrap_or_else(|| {
-                self.no_function(name);
-                self.unread(span)
-            });
+            self.no_function(name);
+            return self.unread(span);
         };
         if other_operator::same(name.text).is_none() && operator::find(name.text).is_none() {
             self.other_name(name, found);
@@ -172,17 +172,14 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A call of another function of the file, whose inputs are given in their order.
     fn own_call(&mut self, name: Name<'a>, given: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
-        let list = self.functions.list;
-        let at = list.iter().position(|&(own, is_given)| is_given && own == name.text)?;
-        let inputs = self.functions.inputs.get(at).copied().flatten().map_or(&[][..], entries);
-        let names: Vec<Name<'a>> = inputs
-            .iter()
-            .filter_map(|entry| Some(Name { text: entry.key.text()?, span: name.span }))
-            .collect();
-        if given.len() > names.len() {
+        let at = self.functions.list.iter().position(|&(own, is_given)| is_given && own == name.text)?;
+        let inputs = self.functions.inputs.get(at).copied().flatten();
+        // What is wrong with them is reported where they are declared.
+        let inputs = self.again(|this| this.parameters(inputs));
+        if given.len() > inputs.len() {
             return None;
         }
-        let fields = names.into_iter().zip(given).map(|(name, &value)| Field { name, value });
+        let fields = inputs.iter().zip(given).map(|(input, &value)| Field { name: input.name, value });
         let fields: Vec<Field<'a>> = fields.collect();
         let text = match self.dialect.notation {
             Notation::Mcp => self.arena.alloc_str(&own_function_address(name.text)),

@@ -74,7 +74,7 @@ fn null_and_an_empty_text_are_a_setting_that_is_not_there() {
 fn a_server_that_cannot_be_reached_so_costs_only_itself() {
     let text = r#"{"mcpServers": {"good": {"type": "STDIO", "command": "x"},
         "both": {"command": "x", "url": "https://x.example/mcp"}, "old": {"type": "SSE", "url": "https://x.example/sse"},
-        "socket": {"type": "http", "url": "unix:///tmp/server.sock"}, "pipe": {"url": "pipe:///pipe/x"}, "none": {"args": []},
+        "socket": {"type": "http", "url": "unix:server.sock"}, "pipe": {"url": "pipe:x"}, "none": {"args": []},
         "paused": {"command": "x", "state": "disabled"}, "hidden": {"command": "x", "isHidden": true},
         "off": {"command": "x", "active": false}, "on": {"command": "x", "active": true},
         "unboxed": {"command": "x", "sandboxEnabled": false, "sandbox": {"network": {}}}}}"#;
@@ -84,7 +84,7 @@ fn a_server_that_cannot_be_reached_so_costs_only_itself() {
     }
     refused(&tools, "both", "expected `command` or `url`, found both");
     refused(&tools, "old", "the older protocol, `sse`, is not spoken");
-    refused(&tools, "socket", "expected `http://…` or `https://…`, found `unix:///tmp/server.sock`");
+    refused(&tools, "socket", "expected `http://…` or `https://…`, found `unix:server.sock`");
     refused(&tools, "pipe", "expected `http://…` or `https://…`");
     refused(&tools, "none", "expected `command` or `url`, found neither");
     refused(&tools, "paused", "`state` is not known here and may shut something off");
