@@ -1,11 +1,13 @@
 """Subjects that attack a quiet one: subjects.py ILO_VM MINUTES. Twenty subjects behind a proxy, each in its own way,
-and one that runs a small program twice a second. Measured before, without the attackers, and during the attack: the
-waits of the quiet subject, and the server's memory, threads and files."""
+and one that runs a small program twice a second. Meanwhile the two servers behind it are killed at random. Measured
+before, without the attackers, and during the attack: the waits of the quiet subject, and the server's memory, threads
+and files. A call of a killed server ends with its value, or with a failure that says whether it was made."""
 
 import http.client
 import json
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -17,14 +19,29 @@ ilo, minutes = sys.argv[1], float(sys.argv[2])
 folder = tempfile.mkdtemp()
 QUIET_S = 30
 over = threading.Event()
-counts, lock = {}, threading.Lock()
+counts, ends, lock = {}, {}, threading.Lock()
 
-with open(os.path.join(folder, "tools.json"), "w") as file:
-    json.dump({"tools": {
+def write(name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+# The servers behind it are `ilo-vm serve` themselves.
+inner = write("inner.json", '{"tools": {"wait": {"mock": {"delay_ms": 20, "returns": 1}}}}')
+echo = write("echo.ilo", "; fn echo(x: any) -> any\n; Tools: 0=wait\nLET 1 CALL 0 0\nRET REF 0\n")
+processes = [os.path.join(folder, f"process-{number}") for number in range(2)]
+servers = {f"s{number}": {"command": "sh", "args": ["-c", f"echo $$ > {path}; exec {ilo} serve --tools {inner} {echo}"]}
+           for number, path in enumerate(processes)}
+tools = write("tools.json", json.dumps({
+    "mcpServers": servers,
+    "tools": {
         "wait": {"mock": {"delay_ms": 200, "returns": 1}, "read_only": True},
         "quick": {"mock": {"delay_ms": 2, "returns": 1}, "read_only": True},
         "buy": {"mock": {"returns": 1}, "confirm": True},
-    }}, file)
+    },
+}))
 
 
 def program(body, tools="quick"):
@@ -39,7 +56,7 @@ LARGE = program("LET 1 RANGE LIT 1 200000\nRET REF 1")
 
 server = subprocess.Popen(
     [ilo, "serve", "--http", "0", "--trusted-proxy", "127.0.0.1", "--subject-header", "x-remote-user",
-     "--tools", os.path.join(folder, "tools.json")],
+     "--tools", tools],
     stderr=subprocess.PIPE, text=True,
 )
 host = next(line for line in server.stderr if "serving http://" in line).split("//")[1].split("/")[0]
@@ -104,7 +121,40 @@ def half_head():
     return connection
 
 
+def calls_what_is_killed(who):
+    value = random.randrange(1 << 40)
+    source = "; fn f(x: any) -> any\n; Tools: 0=mcp://s0/echo 1=mcp://s1/echo\n; Fields: 0=x\n" \
+        "LET 1 CALL 0 1 0 REF 0\nRET CALL 1 1 0 REF 1\n"
+    text = call(who, {"source": source, "inputs": {"x": value}})
+    if "data: {" in text:
+        text = next(line[6:] for line in text.splitlines() if line.startswith("data: {"))
+    outcome = json.loads(text).get("result", {}).get("structuredContent", {}).get("outcome", {})
+    message = outcome.get("message", "")
+    kind = "ok" if outcome.get("status") == "ok" and outcome["value"] == value else \
+        "not made" if "not made" in message else \
+        "in doubt" if "not known" in message or "took longer" in message else \
+        "cancelled" if "was cancelled" in message else \
+        "refused" if "nothing was done" in text else "wrong"
+    with lock:
+        ends[kind] = ends.get(kind, 0) + 1
+        if kind == "wrong" and ends[kind] <= 5:
+            print("  ", text[:400], flush=True)
+
+
+def kill_servers():
+    while not over.is_set():
+        time.sleep(random.uniform(0.5, 3))
+        try:
+            with open(random.choice(processes)) as file:
+                os.kill(int(file.read()), random.choice([signal.SIGKILL, signal.SIGTERM]))
+            with lock:
+                ends["killed"] = ends.get("killed", 0) + 1
+        except (OSError, ValueError):
+            pass
+
+
 ATTACKS = {
+    "killed servers": calls_what_is_killed,
     "many runs": lambda who: call(who, LONG),
     "computations": lambda who: call(who, WORK),
     "sessions": begins_sessions,
@@ -163,6 +213,7 @@ shown("without attackers", idle, wrong)
 for number in range(20):
     for _ in range(4):
         threading.Thread(target=attack, args=(f"loud-{number}", list(ATTACKS)[number % len(ATTACKS)]), daemon=True).start()
+threading.Thread(target=kill_servers, daemon=True).start()
 halves = [quiet(minutes * 30)]
 middle = state()
 halves.append(quiet(minutes * 30))
@@ -176,5 +227,6 @@ after, wrong_after = quiet(QUIET_S)
 shown("after them", after, wrong_after)
 print("at the end:", state())
 print("attacks:", ", ".join(f"{name} {number}" for name, number in sorted(counts.items())))
+print("calls of killed servers:", ", ".join(f"{name} {number}" for name, number in sorted(ends.items())))
 server.kill()
-sys.exit(0 if alive and not failed and not wrong and not wrong_after else 1)
+sys.exit(0 if alive and not failed and not wrong and not wrong_after and "wrong" not in ends else 1)

@@ -2,7 +2,8 @@
 
 use super::link::{Param, Statement, blob, blobs, flags, int, ints, maybe_blobs, maybe_ints, text, texts};
 use super::rows::{
-    DECIDED_NAMES, LIVE_NAMES, RUN_NAMES, decided_params, keeps_was, live_params, run_params, unnest,
+    CHANGED_NAMES, DECIDED_NAMES, LIVE_NAMES, RUN_NAMES, changed_params, decided_params, keeps_was,
+    live_params, one_row, run_params, unnest,
 };
 use crate::backend::{Change, Prepared};
 use crate::row::{Decided, EXPECTS, Live, Run, TOOLS, signed};
@@ -19,23 +20,25 @@ pub(crate) struct Versioned<'c> {
 /// planner takes a table that was empty when it was last looked at for empty, and would read it for each row.
 const BY_KEYS: &str = "set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true), \
                        set_config('enable_indexonlyscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
-                       set_config('enable_mergejoin', 'off', true)";
+                       set_config('enable_mergejoin', 'off', true), \
+                       set_config('max_parallel_workers_per_gather', '0', true)";
 
-/// Begins the transaction of a group. A role or a database may have turned `synchronous_commit` off.
-pub(crate) fn begin() -> [Statement; 2] {
-    let settings = format!(
-        "SELECT {BY_KEYS}, set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
-         WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
-    );
-    [Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]), Statement::new(settings, vec![])]
+/// Makes a transaction last once it has ended, also where a role or a database has turned that off.
+const LASTING: &str = "set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
+                       WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, true)";
+
+/// Begins the transaction of a group.
+pub(crate) fn begin() -> Statement {
+    Statement::plain(format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT {BY_KEYS}, {LASTING}"))
 }
 
-pub(crate) fn by_keys() -> Statement {
-    Statement::new(format!("SELECT {BY_KEYS}"), vec![])
+/// Begins a transaction that reads the tables as they are at one moment.
+pub(crate) fn begin_reading() -> Statement {
+    Statement::plain(format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {BY_KEYS}"))
 }
 
 pub(crate) fn commit() -> Statement {
-    Statement::new("COMMIT", vec![])
+    Statement::plain("COMMIT")
 }
 
 /// Tells those who listen that there is something to do. Not for steps: it serializes commits.
@@ -101,11 +104,8 @@ fn first_rows(new: &[&Prepared]) -> Vec<(Vec<u8>, Decided, Vec<u8>)> {
         if let Some(live) = &new.live
             && let Some(expects) = &live.expects
         {
-            rows.push((
-                key.clone(),
-                row((live.call, &live.tool), EXPECTS, expects),
-                [&key[..], b"e"].concat(),
-            ));
+            let expects = row((live.call, &live.tool), EXPECTS, expects);
+            rows.push((key.clone(), expects, [&key[..], b"e"].concat()));
         }
         for (called, at) in new.calls.iter().zip(0_u64..) {
             rows.push((key.clone(), called.clone(), [&key[..], b"c", &at.to_le_bytes()[..]].concat()));
@@ -139,15 +139,18 @@ pub(crate) fn started(schema: &str, new: &[&Prepared]) -> Statement {
 }
 
 /// Writes records of owners. Returns the runs that still have their epoch, and whether they are cancelled.
-pub(crate) fn record(schema: &str, rows: &[&Live]) -> Statement {
-    let rows_of = unnest("u", &format!("{LIVE_NAMES}, keeps"), 0);
+/// One record alone is a transaction by itself: the planner finds one row by its key without being told.
+pub(crate) fn record(schema: &str, rows: &[&Live], is_alone: bool) -> Statement {
+    let columns = format!("{LIVE_NAMES}, keeps");
+    let (rows_of, lasting) =
+        if is_alone { (one_row("u", &columns), LASTING) } else { (unnest("u", &columns, 0), "1") };
     let mut params = live_params(rows);
     params.push(flags(rows.iter().map(|live| keeps_was(live.state))));
     let sql = format!(
         "UPDATE {schema}.live AS l SET owner = u.owner, was = CASE WHEN u.keeps THEN l.was END, state = u.state, \
          call = u.call, tool = u.tool, policy = u.policy, digest = u.digest, tries = u.tries, \
          active_ms = u.active_ms, wake = u.wake, since = u.since, snapshot = u.snapshot, answer = u.answer \
-         FROM {rows_of} WHERE l.run = u.run AND l.epoch = u.epoch RETURNING l.run, l.cancel"
+         FROM {rows_of} WHERE l.run = u.run AND l.epoch = u.epoch RETURNING l.run, l.cancel, {lasting}"
     );
     Statement::new(sql, params)
 }
@@ -276,12 +279,12 @@ fn keys(runs: &[(&Run, i64)]) -> [Param; 2] {
 /// Replaces rows that are still the ones that were read, with the decisions on them. Returns their runs.
 pub(crate) fn change(schema: &str, changes: &[Versioned<'_>]) -> Statement {
     let rows: Vec<&Live> = changes.iter().map(|one| &one.change.live).collect();
-    let mut params = live_params(&rows);
+    let mut params = changed_params(&rows);
     params.push(ints(changes.iter().map(|one| one.change.if_epoch)));
     params.push(texts(changes.iter().map(|one| one.seen.to_owned())));
-    let rows_of = unnest("u", &format!("{LIVE_NAMES}, if_epoch, seen"), 0);
+    let rows_of = unnest("u", &format!("{CHANGED_NAMES}, if_epoch, seen"), 0);
     let set: Vec<String> =
-        LIVE_NAMES.split(", ").skip(1).map(|column| format!("{column} = u.{column}")).collect();
+        CHANGED_NAMES.split(", ").skip(1).map(|column| format!("{column} = u.{column}")).collect();
     let sql = format!(
         "UPDATE {schema}.live AS l SET {} FROM {rows_of} \
          WHERE l.run = u.run AND l.epoch = u.if_epoch AND l.xmin::text = u.seen RETURNING l.run",
@@ -344,14 +347,10 @@ pub(crate) fn prune(schema: &str, before: i64, most: i64) -> Statement {
 }
 
 /// Removes the programs of no run. The lock keeps runs from beginning meanwhile; see [`start`].
-pub(crate) fn prune_programs(schema: &str) -> [Statement; 4] {
-    let plain = |sql: String| Statement::new(sql, vec![]);
-    [
-        plain("BEGIN ISOLATION LEVEL READ COMMITTED".to_owned()),
-        plain(format!("LOCK TABLE {schema}.run IN SHARE ROW EXCLUSIVE MODE")),
-        plain(format!(
-            "DELETE FROM {schema}.program p WHERE NOT EXISTS (SELECT 1 FROM {schema}.run r WHERE r.program = p.hash)"
-        )),
-        plain("COMMIT".to_owned()),
-    ]
+pub(crate) fn prune_programs(schema: &str) -> Statement {
+    Statement::plain(format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE {schema}.run IN SHARE ROW EXCLUSIVE MODE; \
+         DELETE FROM {schema}.program p WHERE NOT EXISTS (SELECT 1 FROM {schema}.run r WHERE r.program = p.hash); \
+         COMMIT"
+    ))
 }

@@ -85,7 +85,13 @@ pub(crate) struct Places {
 
 impl Group {
     pub(crate) fn new(schema: &str, jobs: &[Job], later: &[Live]) -> Group {
-        let mut group = Group { statements: apply::begin().into(), places: Places::default() };
+        if let ([Job::Write { write: Write::Record(live), .. }], []) = (jobs, later)
+            && live.expects.is_none()
+        {
+            let places = Places { record: Some(0), ..Places::default() };
+            return Group { statements: vec![apply::record(schema, &[live], true)], places };
+        }
+        let mut group = Group { statements: vec![apply::begin()], places: Places::default() };
         let (mut starts, mut records, mut releases, mut ends) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut changes, mut flags, mut expects, mut calls) =
@@ -119,7 +125,7 @@ impl Group {
         records.extend(later);
         group.starts(schema, &starts);
         group.places.calls = group.add(&calls, |calls| apply::calls(schema, calls));
-        group.places.record = group.add(&records, |records| apply::record(schema, records));
+        group.places.record = group.add(&records, |records| apply::record(schema, records, false));
         group.add(&expects, |expects| apply::expects(schema, expects));
         group.places.release = group.add(&releases, |releases| apply::release(schema, releases));
         group.places.change = group.add(&changes, |changes| apply::change(schema, changes));

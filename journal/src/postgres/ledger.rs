@@ -96,6 +96,6 @@ impl Ledger {
         );
         let rows = self.send(Statement::new(sql, vec![int(run)]));
         let row = rows.first().ok_or_else(|| Error::new(ErrorCode::NoRun, "no run"))?;
-        both(row).map(|(run, live)| (run, live.map(|(live, _)| live)))
+        both(row)
     }
 }

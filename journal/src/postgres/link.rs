@@ -29,13 +29,20 @@ pub(crate) type Param = (Box<dyn ToSql + Sync + Send>, Type);
 
 /// A statement with its values.
 pub(crate) struct Statement {
-    pub(crate) sql: String,
-    pub(crate) params: Vec<Param>,
+    sql: String,
+    params: Vec<Param>,
+    /// It has no values, and its rows are not read: it costs the server one message instead of five.
+    is_plain: bool,
 }
 
 impl Statement {
     pub(crate) fn new(sql: impl Into<String>, params: Vec<Param>) -> Statement {
-        Statement { sql: sql.into(), params }
+        Statement { sql: sql.into(), params, is_plain: false }
+    }
+
+    /// Statements without values, with semicolons between them, whose rows are not read.
+    pub(crate) fn plain(sql: impl Into<String>) -> Statement {
+        Statement { sql: sql.into(), params: Vec::new(), is_plain: true }
     }
 }
 
@@ -234,10 +241,11 @@ async fn pipeline(
             statement.params.iter().map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone())).collect()
         })
         .collect();
-    let sent = statements.iter().zip(&params).map(|(statement, params)| {
-        let sent: std::pin::Pin<Box<dyn Future<Output = _> + '_>> =
-            Box::pin(client.query_typed(&statement.sql, params));
-        sent
+    let sent = statements.iter().zip(&params).map(|(statement, params)| async move {
+        if statement.is_plain {
+            return client.batch_execute(&statement.sql).await.map(|()| Vec::new());
+        }
+        client.query_typed(&statement.sql, params).await
     });
     // The end of a failed transaction succeeds: each result is looked at.
     join_all(sent).await.into_iter().collect()
@@ -330,30 +338,21 @@ pub(crate) fn blob(value: &[u8]) -> Param {
     (Box::new(value.to_vec()), Type::BYTEA)
 }
 
-pub(crate) fn ints(values: impl Iterator<Item = i64>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::INT8_ARRAY)
+/// Functions that make arrays.
+macro_rules! arrays {
+    ($($name:ident: $of:ty => $is:ident),* $(,)?) => {$(
+        pub(crate) fn $name(values: impl Iterator<Item = $of>) -> Param {
+            (Box::new(values.collect::<Vec<_>>()), Type::$is)
+        }
+    )*};
 }
 
-pub(crate) fn maybe_ints(values: impl Iterator<Item = Option<i64>>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::INT8_ARRAY)
-}
-
-pub(crate) fn flags(values: impl Iterator<Item = bool>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::BOOL_ARRAY)
-}
-
-pub(crate) fn texts(values: impl Iterator<Item = String>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::TEXT_ARRAY)
-}
-
-pub(crate) fn maybe_texts(values: impl Iterator<Item = Option<String>>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::TEXT_ARRAY)
-}
-
-pub(crate) fn blobs(values: impl Iterator<Item = Vec<u8>>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::BYTEA_ARRAY)
-}
-
-pub(crate) fn maybe_blobs(values: impl Iterator<Item = Option<Vec<u8>>>) -> Param {
-    (Box::new(values.collect::<Vec<_>>()), Type::BYTEA_ARRAY)
+arrays! {
+    ints: i64 => INT8_ARRAY,
+    maybe_ints: Option<i64> => INT8_ARRAY,
+    flags: bool => BOOL_ARRAY,
+    texts: String => TEXT_ARRAY,
+    maybe_texts: Option<String> => TEXT_ARRAY,
+    blobs: Vec<u8> => BYTEA_ARRAY,
+    maybe_blobs: Option<Vec<u8>> => BYTEA_ARRAY,
 }

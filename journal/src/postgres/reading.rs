@@ -3,7 +3,7 @@
 use super::apply;
 use super::jobs::{Job, Tried};
 use super::link::{Statement, blobs, ints};
-use super::rows::{DECIDED, LIVE, RUN, both, decided, get};
+use super::rows::{DECIDED, LIVE, RUN, agreed, decided, get, live, run};
 use crate::backend::{Alive, Outcome, Rows, no_run};
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::{Decided, Live, Run};
@@ -34,44 +34,33 @@ impl Alive for Owners {
 
 /// Reads runs as they are at one moment: with the decisions on their calls, and their owners.
 pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Statement; 7] {
-    let of = || vec![ints(runs.iter().copied())];
+    let of = |sql| Statement::new(sql, vec![ints(runs.iter().copied())]);
     [
-        Statement::new("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", vec![]),
-        apply::by_keys(),
-        Statement::new(
-            format!(
-                "SELECT {RUN}, {LIVE} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id WHERE r.id = ANY($1)"
-            ),
-            of(),
-        ),
-        Statement::new(
-            format!(
-                "SELECT {DECIDED} FROM unnest($1) AS u(run) JOIN {schema}.live l ON l.run = u.run, LATERAL (SELECT * \
-                 FROM {schema}.decision WHERE run = l.run AND call = l.call OFFSET 0) d ORDER BY d.run, d.at, d.id"
-            ),
-            of(),
-        ),
-        Statement::new(
-            format!(
-                "SELECT id, gone, ended, who FROM {schema}.owner WHERE id IN (SELECT owner FROM {schema}.live \
-                 WHERE run = ANY($1) UNION ALL SELECT was FROM {schema}.live WHERE run = ANY($1))"
-            ),
-            of(),
-        ),
+        apply::begin_reading(),
+        of(format!("SELECT {RUN} FROM {schema}.run r WHERE r.id = ANY($1)")),
+        // A join would look for each row by itself.
+        of(format!("SELECT l.xmin::text, {LIVE} FROM {schema}.live l WHERE l.run = ANY($1)")),
+        of(format!(
+            "SELECT {DECIDED} FROM {schema}.live l, LATERAL (SELECT * FROM {schema}.decision \
+             WHERE run = l.run AND call = l.call OFFSET 0) d WHERE l.run = ANY($1) ORDER BY d.run, d.at, d.id"
+        )),
+        of(format!(
+            "SELECT id, gone, ended, who FROM {schema}.owner WHERE id IN \
+             (SELECT unnest(ARRAY[owner, was]) FROM {schema}.live WHERE run = ANY($1))"
+        )),
         Statement::new(
             format!("SELECT token FROM {schema}.decision WHERE token = ANY($1)"),
             vec![blobs(tokens.into_iter())],
         ),
-        Statement::new("COMMIT", vec![]),
+        apply::commit(),
     ]
 }
 
-/// A run with its row, and the version of the row.
-type Versioned = (Run, Option<(Live, String)>);
-
 /// What was read.
 pub(crate) struct Read {
-    runs: HashMap<i64, Result<Versioned>>,
+    runs: HashMap<i64, Result<(Run, Option<Live>)>>,
+    /// Which version of its row each run has.
+    seen: HashMap<i64, String>,
     decided: HashMap<i64, Result<Vec<Decided>>>,
     owners: Owners,
     tokens: BTreeSet<Vec<u8>>,
@@ -79,15 +68,24 @@ pub(crate) struct Read {
 
 impl Read {
     pub(crate) fn of(found: &[Vec<Row>]) -> Result<Read> {
-        let [_, _, runs, decisions, owners, tokens, ..] = found else { return Err(Error::other()) };
+        let [_, runs, rows, decisions, owners, tokens, ..] = found else { return Err(Error::other()) };
         let mut read = Read {
             runs: HashMap::new(),
+            seen: HashMap::new(),
             decided: HashMap::new(),
             owners: Owners { found: HashMap::new() },
             tokens: BTreeSet::new(),
         };
+        let mut lives = HashMap::new();
+        for row in rows {
+            let id = get(row, 1)?;
+            lives.insert(id, live(row, 1));
+            read.seen.insert(id, get(row, 0)?);
+        }
         for row in runs {
-            read.runs.insert(get(row, 0)?, both(row));
+            let id = get(row, 0)?;
+            let live = lives.remove(&id).transpose();
+            read.runs.insert(id, live.and_then(|live| agreed(run(row)?, live)));
         }
         for row in decisions {
             let rows = read.decided.entry(get(row, 0)?).or_insert_with(|| Ok(Vec::new()));
@@ -121,7 +119,7 @@ impl Read {
             let Tried { change, outcome, .. } = *tried;
             // It was written, though the answer did not come.
             let is_claim = matches!(outcome, Outcome::Claimed { .. });
-            let is_there = is_claim && live.as_ref().is_some_and(|(live, _)| *live == change.live);
+            let is_there = is_claim && live.as_ref() == Some(&change.live);
             if is_there || self.tokens.contains(&token[..]) {
                 reply.settle(Ok(outcome));
                 return None;
@@ -134,7 +132,7 @@ impl Read {
         }
         let decided = self.decided.remove(&id).unwrap_or_else(|| Ok(Vec::new()));
         let last = decided.as_ref().ok().and_then(|rows| rows.last()).map(|row| row.at);
-        let (live, seen) = live.map_or((None, String::new()), |(live, seen)| (Some(live), seen));
+        let seen = self.seen.remove(&id).unwrap_or_default();
         match decide(Rows { run, live, decided, last }, &self.owners, now) {
             Err(error) => reply.settle(Err(error)),
             Ok((None, outcome)) => reply.settle(Ok(outcome)),

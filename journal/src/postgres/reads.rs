@@ -1,9 +1,9 @@
 //! What is read, by a thread with a connection of its own.
 
+use super::Postgres;
 use super::apply;
-use super::link::{Link, Param, Statement, Trouble, Waiting, blob, int, text};
+use super::link::{Link, Param, Statement, blob, int, text};
 use super::rows::{DECIDED, LIVE, RUN, both, decided, get, run};
-use super::{Postgres, link};
 use crate::backend::{Filter, Found, Reads, no_run};
 use crate::cipher::RUN_KEY;
 use crate::error::{Error, Result};
@@ -29,24 +29,11 @@ pub(crate) fn start(mut link: Link) -> Result<Worker<Request>> {
     Worker::start(move |queue: &Queue<Request>| {
         while let Some((requests, _)) = queue.take() {
             for request in requests {
-                request.reply.settle(send(&mut link, &request.statements, || queue.is_closed()));
+                let goes_on = |waited| waited < PATIENCE && !queue.is_closed();
+                request.reply.settle(link.send(&request.statements, goes_on));
             }
         }
     })
-}
-
-fn send(link: &mut Link, statements: &[Statement], closed: impl Fn() -> bool) -> Result<Vec<Vec<Row>>> {
-    let mut waiting = Waiting::new();
-    loop {
-        match link.try_send(statements) {
-            Ok(rows) => return Ok(rows),
-            Err(Trouble::Refused(error)) => return Err(error),
-            Err(Trouble::Again(error)) if !waiting.again(&|waited| waited < PATIENCE && !closed()) => {
-                return Err(error);
-            }
-            Err(Trouble::Again(_)) => {}
-        }
-    }
 }
 
 impl Postgres {
@@ -88,7 +75,7 @@ impl Postgres {
             }
         }
         if removed > 0 {
-            self.ask_all(apply::prune_programs(&self.schema).into())?;
+            self.ask_all(vec![apply::prune_programs(&self.schema)])?;
         }
         Ok(removed)
     }
@@ -109,7 +96,7 @@ impl Postgres {
 /// The tables, and the condition on their rows, of runs with this status that follow the number `$1`.
 /// `OFFSET 0` lets the planner look up each row of `live`, whatever it knows of its size.
 fn chosen(schema: &str, status: Option<Status>) -> (String, String) {
-    let one = format!("LATERAL (SELECT *, xmin FROM {schema}.live WHERE run = r.id OFFSET 0) l ON true");
+    let one = format!("LATERAL (SELECT * FROM {schema}.live WHERE run = r.id OFFSET 0) l ON true");
     let all = format!("{schema}.run r LEFT JOIN {one}");
     let under_way = format!("{schema}.live l JOIN {schema}.run r ON r.id = l.run AND l.run > $1");
     match status {
@@ -153,12 +140,8 @@ fn like(at: usize) -> String {
 
 /// The states in which a process may go on with a run.
 fn of_owners() -> String {
-    let numbers: Vec<String> = STATES
-        .into_iter()
-        .filter(|state| state.is_for_owners())
-        .map(|state| state.to_number().to_string())
-        .collect();
-    numbers.join(", ")
+    let states = STATES.into_iter().filter(|state| state.is_for_owners());
+    states.map(|state| state.to_number().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 impl Reads for Postgres {
@@ -172,8 +155,7 @@ impl Reads for Postgres {
             "SELECT {RUN}, {LIVE} FROM {0}.run r LEFT JOIN {0}.live l ON l.run = r.id WHERE r.id = $1",
             self.schema
         );
-        let (run, live) = self.one(sql, vec![int(id)], both)?.ok_or_else(|| no_run(id))?;
-        Ok((run, live.map(|(live, _)| live)))
+        self.one(sql, vec![int(id)], both)?.ok_or_else(|| no_run(id))
     }
 
     fn named(&self, name: &str) -> Result<Option<i64>> {
@@ -193,9 +175,7 @@ impl Reads for Postgres {
         );
         let mut params = vec![int(after), int(signed(most as u64))];
         params.extend(more);
-        let rows = self.ask(sql, params)?;
-        let each = |row| Ok((get(row, 0)?, both(row).map(|(run, live)| (run, live.map(|(live, _)| live)))));
-        rows.iter().map(each).collect()
+        self.ask(sql, params)?.iter().map(|row| Ok((get(row, 0)?, both(row)))).collect()
     }
 
     fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {
@@ -318,14 +298,12 @@ impl Reads for Postgres {
 
     fn shown(&self, owner: i64) -> Result<Option<String>> {
         let sql = format!("SELECT who FROM {}.owner WHERE id = $1", self.schema);
-        self.one(sql, vec![link::int(owner)], |row| get(row, 0))
+        self.one(sql, vec![int(owner)], |row| get(row, 0))
     }
 
     fn check(&self) -> Result<()> {
-        let mut found = None;
-        self.damaged(&mut |_, error| {
-            found.get_or_insert(error);
-        })?;
-        found.map_or(Ok(()), Err)
+        let mut found = Vec::new();
+        self.damaged(&mut |_, error| found.push(error))?;
+        found.into_iter().next().map_or(Ok(()), Err)
     }
 }

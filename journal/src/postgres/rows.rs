@@ -14,11 +14,9 @@ pub(crate) const RUN: &str = "r.id, r.key, r.name, r.input, r.program, r.functio
 /// The number of columns of [`RUN`].
 pub(crate) const RUN_COLUMNS: usize = 11;
 
-/// The columns of `live l` in the order in which [`live`] takes them; the last says which version of the row
-/// it is.
+/// The columns of `live l` in the order in which [`live`] takes them.
 pub(crate) const LIVE: &str = "l.run, l.epoch, l.owner, l.was, l.state, l.call, l.tool, l.policy, l.digest, \
-                               l.tries, l.active_ms, l.wake, l.since, l.cancel, l.snapshot, l.answer, \
-                               l.xmin::text";
+                               l.tries, l.active_ms, l.wake, l.since, l.cancel, l.snapshot, l.answer";
 
 /// The columns of `decision d` in the order in which [`decided`] takes them.
 pub(crate) const DECIDED: &str = "d.run, d.call, d.at, d.tool, d.what, d.who, d.detail";
@@ -51,12 +49,12 @@ pub(crate) fn run(row: &Row) -> Result<Run> {
     Ok(run)
 }
 
-/// Reads a row with the columns [`LIVE`], the first at `at`, and its version.
-pub(crate) fn live(row: &Row, at: usize) -> Result<(Live, String)> {
+/// Reads a row with the columns [`LIVE`], the first at `at`.
+pub(crate) fn live(row: &Row, at: usize) -> Result<Live> {
     let run: i64 = get(row, at)?;
     let damaged = |what: &str| Error::damaged(format!("the {what} of run {run}"));
     let number: i64 = get(row, at + 4)?;
-    let live = Live {
+    Ok(Live {
         run,
         epoch: get(row, at + 1)?,
         owner: get(row, at + 2)?,
@@ -75,15 +73,19 @@ pub(crate) fn live(row: &Row, at: usize) -> Result<(Live, String)> {
         snapshot: get(row, at + 14)?,
         answer: get(row, at + 15)?,
         expects: None,
-    };
-    Ok((live, get(row, at + 16)?))
+    })
 }
 
-/// Reads a row with the columns [`RUN`] and [`LIVE`]; they must agree on whether the run has ended.
-pub(crate) fn both(row: &Row) -> Result<(Run, Option<(Live, String)>)> {
+/// Reads a row with the columns [`RUN`] and [`LIVE`].
+pub(crate) fn both(row: &Row) -> Result<(Run, Option<Live>)> {
     let run = run(row)?;
     let is_live = get::<Option<i64>>(row, RUN_COLUMNS)?.is_some();
     let live = if is_live { Some(live(row, RUN_COLUMNS)?) } else { None };
+    agreed(run, live)
+}
+
+/// A run with its row, which must agree on whether the run has ended.
+pub(crate) fn agreed(run: Run, live: Option<Live>) -> Result<(Run, Option<Live>)> {
     if run.ended.is_some() == live.is_some() {
         return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
     }
@@ -108,12 +110,15 @@ pub(crate) fn keeps_was(state: State) -> bool {
     matches!(state, State::Doubt | State::Blocked(Before::Calling))
 }
 
-/// The names of the columns of [`live_params`].
-pub(crate) const LIVE_NAMES: &str = "run, epoch, owner, was, state, call, tool, policy, digest, tries, \
-                                     active_ms, wake, since, cancel, snapshot, answer";
+/// The names of the columns of [`live_params`]: first those of [`CHANGED_NAMES`].
+pub(crate) const LIVE_NAMES: &str = "run, epoch, owner, was, state, tries, wake, since, cancel, answer, call, \
+                                     tool, policy, digest, active_ms, snapshot";
 
-/// Rows of `live` as arrays, in the order of [`LIVE_NAMES`].
-pub(crate) fn live_params(rows: &[&Live]) -> Vec<Param> {
+/// The columns of `live` that a decision may change, after that of the run.
+pub(crate) const CHANGED_NAMES: &str = "run, epoch, owner, was, state, tries, wake, since, cancel, answer";
+
+/// Rows of `live` as arrays, in the order of [`CHANGED_NAMES`].
+pub(crate) fn changed_params(rows: &[&Live]) -> Vec<Param> {
     let each = || rows.iter();
     vec![
         ints(each().map(|live| live.run)),
@@ -121,18 +126,27 @@ pub(crate) fn live_params(rows: &[&Live]) -> Vec<Param> {
         maybe_ints(each().map(|live| live.owner)),
         maybe_ints(each().map(|live| live.was)),
         ints(each().map(|live| live.state_number())),
+        ints(each().map(|live| live.tries.into())),
+        maybe_ints(each().map(|live| live.wake)),
+        ints(each().map(|live| live.since)),
+        flags(each().map(|live| live.cancel)),
+        maybe_blobs(each().map(|live| live.answer.clone())),
+    ]
+}
+
+/// Rows of `live` as arrays, in the order of [`LIVE_NAMES`].
+pub(crate) fn live_params(rows: &[&Live]) -> Vec<Param> {
+    let each = || rows.iter();
+    let mut params = changed_params(rows);
+    params.extend([
         ints(each().map(|live| signed(live.call))),
         texts(each().map(|live| live.tool.clone())),
         ints(each().map(|live| live.policy.to_bits())),
         ints(each().map(|live| live.digest)),
-        ints(each().map(|live| live.tries.into())),
         ints(each().map(|live| signed(live.active_ms))),
-        maybe_ints(each().map(|live| live.wake)),
-        ints(each().map(|live| live.since)),
-        flags(each().map(|live| live.cancel)),
         blobs(each().map(|live| live.snapshot.clone())),
-        maybe_blobs(each().map(|live| live.answer.clone())),
-    ]
+    ]);
+    params
 }
 
 /// The names of the columns of [`run_params`].
@@ -180,4 +194,10 @@ pub(crate) fn unnest(name: &str, columns: &str, before: usize) -> String {
     let count = columns.split(", ").count();
     let values: Vec<String> = (1..=count).map(|at| format!("${}", before + at)).collect();
     format!("unnest({}) AS {name}({columns})", values.join(", "))
+}
+
+/// The same for arrays of one value each, so that the planner knows that it is one row.
+pub(crate) fn one_row(name: &str, columns: &str) -> String {
+    let values: Vec<String> = (1..=columns.split(", ").count()).map(|at| format!("(${at})[1]")).collect();
+    format!("(VALUES ({})) AS {name}({columns})", values.join(", "))
 }

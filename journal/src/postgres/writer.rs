@@ -245,9 +245,9 @@ impl Writing {
             if run.key != imported.run.key {
                 return Ok(Err(Error::name_here(run.id, run.name.as_deref().unwrap_or_default())));
             }
-            known = Some((run, live.map(|(live, _)| live)));
+            known = Some((run, live));
         }
-        let mut statements: Vec<Statement> = apply::begin().into();
+        let mut statements = vec![apply::begin()];
         match known {
             Some((run, Some(live))) if live.exported => {
                 if let Some(own) = &mut prepared.live {

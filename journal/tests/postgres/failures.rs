@@ -253,3 +253,22 @@ fn a_server_that_does_not_flush_and_a_replica_are_refused() {
     server.up();
     assert_eq!(refused(&server.address("")).code, ErrorCode::ReadOnly);
 }
+
+#[test]
+fn what_was_acknowledged_is_on_disk_where_the_server_need_not_flush() {
+    let Some(server) = Server::start() else { return };
+    server.append("synchronous_commit = off\nwal_writer_delay = 10s\n");
+    server.down("fast");
+    server.up();
+    let store = open(&server.address("&lease=60"));
+    let (_, mut lease) = start(&store, None, To::Calling);
+    // An unflushed record has some hundred bytes.
+    let flushed = "SELECT pg_current_wal_insert_lsn() - pg_current_wal_flush_lsn() < 100";
+    let mut on_disk = 0;
+    for call in 2..12 {
+        store.record(&mut lease, &record(To::Calling, call)).unwrap().wait().unwrap();
+        on_disk += usize::from(server.sql(flushed) == "t");
+    }
+    // The server itself may write something in between.
+    assert!(on_disk >= 8, "{on_disk} of 10");
+}

@@ -3,8 +3,8 @@
 use super::support::{Place, mine, new_run, record, start};
 use super::{either, shared};
 use ilo_journal::{
-    Answer, At, Attached, Claim, Decision, ErrorCode, FirstRecord, Key, Listed, Options, RunId, RunLimits,
-    State, Status, Store, To,
+    Answer, At, Attached, Claim, Claimed, Decision, ErrorCode, FirstRecord, Key, Listed, Options, RunId,
+    RunLimits, State, Status, Store, To,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -302,8 +302,9 @@ fn a_write_reads_the_rows_of_its_runs_whatever_else_is_there() {
     let runs: Vec<RunId> = (0..10).map(|_| start(&store, None, To::Asking).0).collect();
     for run in runs {
         store.resolve(run, Some(1), &Decision::Approve, "ann").unwrap();
-        let claimed = mine(&store, run);
-        store.end(claimed.lease, b"{}").unwrap().wait().unwrap();
+        let Claimed { mut lease, .. } = *mine(&store, run);
+        store.record(&mut lease, &record(To::Calling, 1)).unwrap().wait().unwrap();
+        store.end(lease, b"{}").unwrap().wait().unwrap();
     }
     drop(store);
     let read = rows_read(server) - before;
