@@ -13,13 +13,13 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 
 /// The most names or constants that are compared with a wrong one.
-pub(in crate::check) const COMPARED: usize = 1024;
+pub(crate) const COMPARED: usize = 1024;
 
 /// The help for a null that the tool does not take, where the field is optional.
 pub(crate) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
 
 /// A path within an argument: fields and items.
-pub(in crate::check) struct Path<'p> {
+pub(crate) struct Path<'p> {
     /// The field; `None` for an item.
     name: Option<&'p str>,
     /// The enclosing path; `None` for the argument itself.
@@ -28,17 +28,17 @@ pub(in crate::check) struct Path<'p> {
 
 impl<'p> Path<'p> {
     /// An argument.
-    pub(in crate::check) fn of(name: &'p str) -> Path<'p> {
+    pub(crate) fn of(name: &'p str) -> Path<'p> {
         Path { name: Some(name), of: None }
     }
 
     /// A field at a path.
-    pub(in crate::check) fn field(name: &'p str, of: &'p Path<'p>) -> Path<'p> {
+    pub(crate) fn field(name: &'p str, of: &'p Path<'p>) -> Path<'p> {
         Path { name: Some(name), of: Some(of) }
     }
 
     /// An item at a path.
-    pub(in crate::check) fn item(of: &'p Path<'p>) -> Path<'p> {
+    pub(crate) fn item(of: &'p Path<'p>) -> Path<'p> {
         Path { name: None, of: Some(of) }
     }
 }
@@ -63,7 +63,7 @@ impl fmt::Display for Path<'_> {
 }
 
 /// A field that a record in an argument may not have.
-pub(in crate::check) fn unknown_field(
+pub(crate) fn unknown_field(
     function: &Function<'_>,
     call: &Call<'_>,
     path: &Path<'_>,
@@ -80,7 +80,7 @@ pub(in crate::check) fn unknown_field(
 }
 
 /// A required field that a record in an argument lacks.
-pub(in crate::check) fn missing_field(
+pub(crate) fn missing_field(
     call: &Call<'_>,
     path: &Path<'_>,
     record: &Expr<'_>,
@@ -102,7 +102,7 @@ fn kinds(shape: Shape<'_>) -> String {
 
 /// Why a constant does not fit a shape that allows its kind.
 #[derive(Clone, Copy)]
-pub(in crate::check) enum Unfit {
+pub(crate) enum Unfit {
     /// Its value.
     Value(Misfit),
     /// It is a text without this format.
@@ -111,16 +111,16 @@ pub(in crate::check) enum Unfit {
 
 /// A constant that its shape does not allow.
 #[derive(Clone, Copy)]
-pub(in crate::check) struct Constant<'m, 'a> {
-    pub(in crate::check) literal: Literal<'a>,
-    pub(in crate::check) wanted: Shape<'m>,
-    pub(in crate::check) unfit: Unfit,
+pub(crate) struct Constant<'m, 'a> {
+    pub(crate) literal: Literal<'a>,
+    pub(crate) wanted: Shape<'m>,
+    pub(crate) unfit: Unfit,
     /// The text that it most likely means.
-    pub(in crate::check) near: Option<Near<'m>>,
+    pub(crate) near: Option<Near<'m>>,
 }
 
 /// A constant that its shape does not allow.
-pub(in crate::check) fn constant(
+pub(crate) fn constant(
     function: &Function<'_>,
     call: &Call<'_>,
     path: &Path<'_>,
@@ -164,7 +164,7 @@ fn of_format(format: Format) -> &'static str {
 }
 
 /// A constant that is compared with a part of an answer, to which it is never equal.
-pub(in crate::check) fn never_answered(
+pub(crate) fn never_answered(
     function: &Function<'_>,
     value: &Expr<'_>,
     wrong: Constant<'_, '_>,
@@ -179,12 +179,7 @@ pub(in crate::check) fn never_answered(
 }
 
 /// A bare name that is both a reference and one of the texts that its shape allows.
-pub(in crate::check) fn enum_reference(
-    call: &Call<'_>,
-    path: &Path<'_>,
-    value: &Expr<'_>,
-    name: &str,
-) -> Diagnostic {
+pub(crate) fn enum_reference(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, name: &str) -> Diagnostic {
     let message = format!(
         "`{name}` is a variable here, and {path} of `{}` also takes the text \"{name}\"",
         call.tool.text
@@ -197,7 +192,7 @@ pub(in crate::check) fn enum_reference(
 
 /// A reference by a bare name to a value of the wrong type, if the name is one of the texts that the shape
 /// allows.
-pub(in crate::check) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, name: &str) -> Diagnostic {
+pub(crate) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, name: &str) -> Diagnostic {
     let text = format!("{{\"text\":\"{name}\"}}");
     let found = diagnostic.found.clone().unwrap_or_default();
     let quoted = Span::new(value.span.start.saturating_sub(1), value.span.end.saturating_add(1));
@@ -205,12 +200,7 @@ pub(in crate::check) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, nam
 }
 
 /// A part of an answer that has no value in common with the shape of its argument.
-pub(in crate::check) fn clash(
-    call: &Call<'_>,
-    path: &Path<'_>,
-    value: &Expr<'_>,
-    clash: &Clash<'_>,
-) -> Diagnostic {
+pub(crate) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, clash: &Clash<'_>) -> Diagnostic {
     let &Clash { found, wanted, field } = clash;
     let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
     let tool = call.tool.text;

@@ -10,12 +10,7 @@ use ilo_spec::node::Word;
 use ilo_spec::pure::Pure;
 
 /// A BREAK, SKIP or YIELD outside a loop; `in_err` says that it is in an ERR arm.
-pub(in crate::check) fn nowhere(
-    function: &Function<'_>,
-    statement: Word,
-    span: Span,
-    in_err: bool,
-) -> Diagnostic {
+pub(crate) fn nowhere(function: &Function<'_>, statement: Word, span: Span, in_err: bool) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (word, of, ret) = (terms.word(statement), terms.word(Word::For), terms.word(Word::Ret));
     let (code, does) = match statement {
@@ -33,7 +28,7 @@ pub(in crate::check) fn nowhere(
 }
 
 /// Reports the values at the end of the passes of a loop with a YIELD, to which they do not belong.
-pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &mut Diagnostics) {
+pub(crate) fn mixed(function: &Function<'_>, node: &For<'_>, found: &mut Diagnostics) {
     let terms = Terms::of(function.notation);
     let (word, of) = (terms.word(Word::Yield), terms.word(Word::For));
     each_last(&node.body, &mut |last, before| {
@@ -87,7 +82,7 @@ fn binds(statement: &Stmt<'_>) -> bool {
 
 /// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes
 /// unnoticed, unless a slot shows it that the loop binds.
-pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
+pub(crate) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
     if node.otherwise.is_some()
         || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
     {

@@ -12,7 +12,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
 /// An operand that may be nil; `index` counts from 0.
-pub(in crate::check) fn operand(
+pub(crate) fn operand(
     function: &Function<'_>,
     (word, index): (Word, usize),
     value: &Expr<'_>,
@@ -24,7 +24,7 @@ pub(in crate::check) fn operand(
 }
 
 /// An argument that may be nil.
-pub(in crate::check) fn argument(
+pub(crate) fn argument(
     function: &Function<'_>,
     (call, path): (&Call<'_>, &Path<'_>),
     value: &Expr<'_>,

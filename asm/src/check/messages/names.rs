@@ -18,7 +18,7 @@ fn wrong(code: Code, name: Name<'_>, message: String, expected: impl Into<String
 }
 
 /// Two functions with the same name.
-pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagnostic {
+pub(crate) fn duplicate_function(name: Name<'_>, first: Span) -> Diagnostic {
     let message = format!("two functions are named `{}`", name.text);
     wrong(Code::DuplicateFunction, name, message, "a name that is free")
         .related(first, "first here")
@@ -27,7 +27,7 @@ pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagn
 
 /// An unknown tool or function: `plain` is the name as the message shows it, `few` are all tools, if they are
 /// few enough to be listed.
-pub(in crate::check) fn unknown_tool(
+pub(crate) fn unknown_tool(
     name: Name<'_>,
     plain: &str,
     few: Option<String>,
@@ -42,7 +42,7 @@ pub(in crate::check) fn unknown_tool(
 }
 
 /// An unknown function of the file.
-pub(in crate::check) fn unknown_function(
+pub(crate) fn unknown_function(
     name: Name<'_>,
     plain: &str,
     near: Option<Near<'_>>,
@@ -55,33 +55,26 @@ pub(in crate::check) fn unknown_function(
 }
 
 /// A tool that exists but that programs may not call; `own` is its name.
-pub(in crate::check) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
+pub(crate) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
     let message = format!("programs may not call the tool `{own}`");
     wrong(Code::UnknownTool, name, message, "a tool that the tools file allows")
         .help("its server has it; the `policy` of the server in the tools file leaves it out")
 }
 
 /// A tool that cannot be used.
-pub(in crate::check) fn unusable_tool(name: Name<'_>, why: &str) -> Diagnostic {
+pub(crate) fn unusable_tool(name: Name<'_>, why: &str) -> Diagnostic {
     let message = format!("the tool `{}` cannot be called: {why}", name.text);
     wrong(Code::UnknownTool, name, message, "a tool that can be called")
 }
 
 /// A name that several servers have.
-pub(in crate::check) fn ambiguous_tool<'n>(
-    name: Name<'_>,
-    tools: impl Iterator<Item = &'n str>,
-) -> Diagnostic {
+pub(crate) fn ambiguous_tool<'n>(name: Name<'_>, tools: impl Iterator<Item = &'n str>) -> Diagnostic {
     let message = format!("several servers have a tool `{}`", name.text);
     wrong(Code::UnknownTool, name, message, some_of(tools)).help("write the name with its server")
 }
 
 /// A call of a tool or function that is not in the list of the function.
-pub(in crate::check) fn not_allowed(
-    function: &Function<'_>,
-    tool: Name<'_>,
-    near: Option<&str>,
-) -> Diagnostic {
+pub(crate) fn not_allowed(function: &Function<'_>, tool: Name<'_>, near: Option<&str>) -> Diagnostic {
     let message = format!("`{}` is not in the list of what `{}` may call", tool.text, function.name.text);
     wrong(Code::ToolNotAllowed, tool, message, "a name of that list")
         .nearest(near)
@@ -89,7 +82,7 @@ pub(in crate::check) fn not_allowed(
 }
 
 /// A required argument that a call lacks; `declared` is the parameter, if the file declares it.
-pub(in crate::check) fn missing_argument(
+pub(crate) fn missing_argument(
     call: &Call<'_>,
     name: &str,
     takes: Inferred,
@@ -106,7 +99,7 @@ pub(in crate::check) fn missing_argument(
 }
 
 /// An argument that the tool or function does not have; `names` are those that it has.
-pub(in crate::check) fn unknown_argument<'n>(
+pub(crate) fn unknown_argument<'n>(
     call: &Call<'_>,
     argument: Name<'_>,
     names: impl Iterator<Item = &'n str>,
@@ -122,7 +115,7 @@ pub(in crate::check) fn unknown_argument<'n>(
 
 /// The part of an answer from which a field is read.
 #[derive(Clone, Copy)]
-pub(in crate::check) enum Part<'n> {
+pub(crate) enum Part<'n> {
     /// An input whose type lists fields, or a part of it.
     Input,
     Answer,
@@ -131,7 +124,7 @@ pub(in crate::check) enum Part<'n> {
 }
 
 /// A field that the schema of a tool's answer does not list; `listed` are those that it lists.
-pub(in crate::check) fn unknown_field<'n>(
+pub(crate) fn unknown_field<'n>(
     tool: &str,
     part: Part<'_>,
     name: Name<'_>,
@@ -169,7 +162,7 @@ pub(in crate::check) fn unknown_field<'n>(
 
 /// Functions that call each other: `way` has their names from the first to the one whose call closes the
 /// cycle.
-pub(in crate::check) fn circular_call<'n>(
+pub(crate) fn circular_call<'n>(
     way: impl ExactSizeIterator<Item = &'n str>,
     span: Span,
     notation: Notation,
@@ -213,7 +206,7 @@ fn name_place(notation: Notation) -> &'static str {
 }
 
 /// The requested entry function does not exist.
-pub(in crate::check) fn no_function(file: &File<'_>, name: &str, nearest: Option<&str>) -> Diagnostic {
+pub(crate) fn no_function(file: &File<'_>, name: &str, nearest: Option<&str>) -> Diagnostic {
     let names = file.functions.iter().map(|function| function.name.text);
     Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("no function is named `{name}`"))
         .expected(some_of(names), format!("`{name}`"))
@@ -221,7 +214,7 @@ pub(in crate::check) fn no_function(file: &File<'_>, name: &str, nearest: Option
 }
 
 /// There is not exactly one function that no other function calls.
-pub(in crate::check) fn no_single_entry(file: &File<'_>, candidates: &[u32]) -> Diagnostic {
+pub(crate) fn no_single_entry(file: &File<'_>, candidates: &[u32]) -> Diagnostic {
     let functions = || candidates.iter().filter_map(|&index| file.functions.get(index as usize));
     let names = some_of(functions().map(|function| function.name.text));
     let message = match candidates {
@@ -235,7 +228,7 @@ pub(in crate::check) fn no_single_entry(file: &File<'_>, candidates: &[u32]) -> 
 }
 
 /// A field that an item of GROUP or ENTRIES does not have.
-pub(in crate::check) fn no_pair_field(name: Name<'_>, other: &str) -> Diagnostic {
+pub(crate) fn no_pair_field(name: Name<'_>, other: &str) -> Diagnostic {
     let message = format!("there is no field `{}`: the record has `key` and `{other}`", name.text);
     wrong(Code::UnknownField, name, message, format!("`key` or `{other}`"))
 }

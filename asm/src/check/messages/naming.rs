@@ -4,7 +4,7 @@ use crate::ast::{Function, OutputName, Slot, TypeName};
 use crate::span::Span;
 
 /// How a message names a slot.
-pub(in crate::check) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
+pub(crate) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
     match function.slots.get(slot.0 as usize) {
         Some(info) => match (info.number, info.name) {
             (Some(number), Some(name)) => format!("slot {number} ({name})"),
@@ -18,7 +18,7 @@ pub(in crate::check) fn slot_name(function: &Function<'_>, slot: Slot) -> String
 
 /// The span of the slot in a reference: a REF ends with the number of the slot; any other reference is the
 /// name.
-pub(in crate::check) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
+pub(crate) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
     let Some(number) = function.slots.get(slot.0 as usize).and_then(|info| info.number) else {
         return reference;
     };
@@ -27,7 +27,7 @@ pub(in crate::check) fn slot_place(function: &Function<'_>, slot: Slot, referenc
 }
 
 /// An output type as the source writes it.
-pub(in crate::check) fn output_name(output: &OutputName<'_>) -> String {
+pub(crate) fn output_name(output: &OutputName<'_>) -> String {
     let ok = type_name(&output.ok);
     match &output.err {
         Some(err) => format!("result {ok}, {}", type_name(err)),

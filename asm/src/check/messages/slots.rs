@@ -14,7 +14,7 @@ use ilo_spec::node::Word;
 
 /// How the result of a call is lost.
 #[derive(Clone, Copy)]
-pub(in crate::check) enum Loss {
+pub(crate) enum Loss {
     /// Its slot is bound again.
     Rebound,
     /// The function ends.
@@ -25,7 +25,7 @@ pub(in crate::check) enum Loss {
 
 /// Why the slot of a MATCH holds no result.
 #[derive(Clone, Copy)]
-pub(in crate::check) enum Plain {
+pub(crate) enum Plain {
     Parameter,
     OnSomePath,
     Always,
@@ -71,12 +71,7 @@ fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
 }
 
 /// A read of a slot that is unset on some path.
-pub(in crate::check) fn unset(
-    function: &Function<'_>,
-    slot: Slot,
-    reference: Span,
-    reason: Unset,
-) -> Diagnostic {
+pub(crate) fn unset(function: &Function<'_>, slot: Slot, reference: Span, reason: Unset) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (name, why) = (slot_name(function, slot), clause(reason, terms));
     let span = slot_place(function, slot, reference);
@@ -106,7 +101,7 @@ pub(in crate::check) fn unset(
 }
 
 /// A read of a slot that holds a result which no MATCH has handled yet.
-pub(in crate::check) fn unchecked_read(
+pub(crate) fn unchecked_read(
     function: &Function<'_>,
     slot: Slot,
     reference: Span,
@@ -133,7 +128,7 @@ fn point_to_call(diagnostic: Diagnostic, call: Option<Span>) -> Diagnostic {
 }
 
 /// The result of a call that is lost on a path where nothing handles it.
-pub(in crate::check) fn dropped(
+pub(crate) fn dropped(
     function: &Function<'_>,
     slot: Slot,
     span: Span,
@@ -170,18 +165,13 @@ fn match_on(
 }
 
 /// A MATCH on a slot that is unset.
-pub(in crate::check) fn match_unset(
-    function: &Function<'_>,
-    slot: Slot,
-    span: Span,
-    reason: Unset,
-) -> Diagnostic {
+pub(crate) fn match_unset(function: &Function<'_>, slot: Slot, span: Span, reason: Unset) -> Diagnostic {
     let terms = Terms::of(function.notation);
     match_on(function, slot, span, &clause(reason, terms), |diagnostic| point(diagnostic, reason, terms))
 }
 
 /// A MATCH on a slot that holds a plain value.
-pub(in crate::check) fn match_plain(
+pub(crate) fn match_plain(
     function: &Function<'_>,
     slot: Slot,
     span: Span,
@@ -200,12 +190,12 @@ pub(in crate::check) fn match_plain(
 }
 
 /// An unreachable statement.
-pub(in crate::check) fn unreachable(span: Span) -> Diagnostic {
+pub(crate) fn unreachable(span: Span) -> Diagnostic {
     Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it")
 }
 
 /// More slots than there are registers.
-pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
+pub(crate) fn too_many(function: &Function<'_>) -> Diagnostic {
     let slots = Terms::of(function.notation).slots;
     let (given, limit) = (function.slots.len(), limits::REGISTERS);
     let message = format!("`{}` has {given} {slots}, the limit is {limit}", function.name.text);
@@ -215,7 +205,7 @@ pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
 }
 
 /// A call in a branch of IF that earlier versions took as a rollback.
-pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span) -> Diagnostic {
+pub(crate) fn implicit_undo(function: &Function<'_>, span: Span) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let undo = terms.word(Word::Undo);
     let message = "if this call fails, the function ends with its failure; earlier versions took it as a rollback, \
@@ -226,11 +216,7 @@ pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span) -> Di
 }
 
 /// A ROLLBACK that names a function of the file, with this body. It shows the rollbacks to write.
-pub(in crate::check) fn rollback_function(
-    function: &Function<'_>,
-    name: Name<'_>,
-    body: &Block<'_>,
-) -> Diagnostic {
+pub(crate) fn rollback_function(function: &Function<'_>, name: Name<'_>, body: &Block<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (word, condition) = (terms.word(Word::Rollback), terms.word(Word::If));
     let mut tools = Vec::new();
@@ -246,7 +232,7 @@ pub(in crate::check) fn rollback_function(
 }
 
 /// A call in an argument of a ROLLBACK.
-pub(in crate::check) fn rollback_argument(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
+pub(crate) fn rollback_argument(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let word = terms.word(Word::Rollback);
     let message = format!("an argument of {word} calls `{}`", call.tool.text);
@@ -261,11 +247,7 @@ pub(in crate::check) fn rollback_argument(function: &Function<'_>, call: &Call<'
 }
 
 /// A manual rollback of what a registered entry also rolls back; `entry` is the name in the earlier ROLLBACK.
-pub(in crate::check) fn double_rollback(
-    function: &Function<'_>,
-    name: Name<'_>,
-    entry: Name<'_>,
-) -> Diagnostic {
+pub(crate) fn double_rollback(function: &Function<'_>, name: Name<'_>, entry: Name<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (undo, rollback) = (terms.word(Word::Undo), terms.word(Word::Rollback));
     let message =
@@ -280,7 +262,7 @@ pub(in crate::check) fn double_rollback(
 }
 
 /// A call without a ROLLBACK, of a tool that requires one.
-pub(in crate::check) fn rollback_required(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
+pub(crate) fn rollback_required(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let tool = call.tool.text;
     let message = format!("the tool `{tool}` requires a rollback, and this call registers none");

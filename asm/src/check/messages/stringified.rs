@@ -7,7 +7,7 @@ use crate::text::shorten;
 use ilo_spec::pure::Kinds;
 
 /// Adds to the error of a text where a record or list is wanted that it holds one, if it does.
-pub(in crate::check) fn stringified(
+pub(crate) fn stringified(
     diagnostic: Diagnostic,
     value: &Expr<'_>,
     wanted: Kinds,

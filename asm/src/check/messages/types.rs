@@ -18,15 +18,15 @@ use ilo_spec::pure::{Kinds, Pure};
 
 /// An expression, its certain type, and the origin of the type.
 #[derive(Clone, Copy)]
-pub(in crate::check) struct Typed<'e, 'a> {
-    pub(in crate::check) expression: &'e Expr<'a>,
-    pub(in crate::check) found: Inferred,
-    pub(in crate::check) origin: Option<Origin<'e, 'a>>,
+pub(crate) struct Typed<'e, 'a> {
+    pub(crate) expression: &'e Expr<'a>,
+    pub(crate) found: Inferred,
+    pub(crate) origin: Option<Origin<'e, 'a>>,
 }
 
 /// The origin of a type.
 #[derive(Clone, Copy)]
-pub(in crate::check) enum Origin<'e, 'a> {
+pub(crate) enum Origin<'e, 'a> {
     /// The binding of a slot, with its span.
     Slot(Slot, Span),
     /// The output type of a function.
@@ -62,7 +62,7 @@ fn point(diagnostic: Diagnostic, function: &Function<'_>, value: Typed<'_, '_>) 
 }
 
 /// An operand that does not fit its word; `index` counts from 0.
-pub(in crate::check) fn operand(
+pub(crate) fn operand(
     function: &Function<'_>,
     word: Word,
     index: usize,
@@ -100,7 +100,7 @@ pub(in crate::check) fn operand(
 }
 
 /// A condition that is nil or of one of these kinds, of which none is a bool.
-pub(in crate::check) fn never_bool(
+pub(crate) fn never_bool(
     function: &Function<'_>,
     (word, index): (Word, usize),
     value: &Expr<'_>,
@@ -163,7 +163,7 @@ pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> S
 }
 
 /// A list that CONCAT renders as text.
-pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
+pub(crate) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let message = format!("{} writes this list into the text as JSON", terms.word(Word::Concat));
     let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
@@ -174,7 +174,7 @@ pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_
 }
 
 /// A list that is rendered in a text with references: an error if an item may be meant, as in `$xs.0`.
-pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
+pub(crate) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
     let at = list.expression.span;
     let code = if function.suspects.contains(&at) { Code::BadReference } else { Code::ListInText };
     let diagnostic = Diagnostic::new(code, at, "this list is written into the text as JSON")
@@ -185,7 +185,7 @@ pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_
 }
 
 /// `min` or `max` of a value of unknown type and a constant text.
-pub(in crate::check) fn unclear_column(
+pub(crate) fn unclear_column(
     function: &Function<'_>,
     extreme: Pure,
     field: &Expr<'_>,
@@ -204,7 +204,7 @@ pub(in crate::check) fn unclear_column(
 }
 
 /// A value of another type than the declared output.
-pub(in crate::check) fn output(
+pub(crate) fn output(
     function: &Function<'_>,
     value: Typed<'_, '_>,
     wanted: Inferred,
@@ -215,7 +215,7 @@ pub(in crate::check) fn output(
 }
 
 /// A loop that yields another type than the declared output.
-pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: Inferred) -> Diagnostic {
+pub(crate) fn loop_output(function: &Function<'_>, span: Span, found: Inferred) -> Diagnostic {
     let (name, output) = (function.name.text, function.output.ok);
     let wanted = Inferred::from(output.ty);
     let word = Terms::of(function.notation).word(Word::For);
@@ -227,7 +227,7 @@ pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: 
 
 /// A value of the wrong type in an argument; `declared` is the span of the parameter's type, if the file
 /// declares it.
-pub(in crate::check) fn argument(
+pub(crate) fn argument(
     function: &Function<'_>,
     call: &Call<'_>,
     path: &Path<'_>,
@@ -252,7 +252,7 @@ pub(in crate::check) fn argument(
 
 /// The slot of which a value is a changed list or record, as it would be in a language that changes it in
 /// place.
-pub(in crate::check) fn changed(value: &Expr<'_>) -> Option<Slot> {
+pub(crate) fn changed(value: &Expr<'_>) -> Option<Slot> {
     match value.kind {
         ExprKind::Binary(Binary::Append, of, _)
         | ExprKind::Merge(of, _)
@@ -265,7 +265,7 @@ pub(in crate::check) fn changed(value: &Expr<'_>) -> Option<Slot> {
 }
 
 /// An `or` whose operands are not known to be bools, where its value is used.
-pub(in crate::check) fn no_default(right: &Expr<'_>, word: Span) -> Diagnostic {
+pub(crate) fn no_default(right: &Expr<'_>, word: Span) -> Diagnostic {
     Diagnostic::new(Code::ConditionType, right.span, "`or` takes bools, and gives no default")
         .expected("a bool, or `??` before the default", "a value that is not known to be a bool")
         .help("write `??` for a value where the one before it is null; two bools are compared with `true` first")
@@ -273,7 +273,7 @@ pub(in crate::check) fn no_default(right: &Expr<'_>, word: Span) -> Diagnostic {
 }
 
 /// A field whose name may be a difference.
-pub(in crate::check) fn hyphen_minus(name: Name<'_>) -> Diagnostic {
+pub(crate) fn hyphen_minus(name: Name<'_>) -> Diagnostic {
     let (field, number) = name.text.split_once('-').unwrap_or((name.text, ""));
     let message = format!("`{}` is the name of one field: a hyphen belongs to a name", name.text);
     Diagnostic::new(Code::HyphenMinus, name.span, message)
@@ -282,7 +282,7 @@ pub(in crate::check) fn hyphen_minus(name: Name<'_>) -> Diagnostic {
 }
 
 /// `%` beside `//` of the same operands.
-pub(in crate::check) fn mixed_division(remainder: Span, floor: Span) -> Diagnostic {
+pub(crate) fn mixed_division(remainder: Span, floor: Span) -> Diagnostic {
     Diagnostic::new(
         Code::MixedDivision,
         remainder,
@@ -293,7 +293,7 @@ pub(in crate::check) fn mixed_division(remainder: Span, floor: Span) -> Diagnost
 }
 
 /// A value that nothing uses.
-pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Diagnostic {
+pub(crate) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Diagnostic {
     let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
         .expected("a value that is bound or returned", "a value that is computed and not used");
     match changed(value) {
@@ -304,7 +304,7 @@ pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Dia
 }
 
 /// A part of a text that is always nil.
-pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
+pub(crate) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
     let message = "this is always nil, which is the word `nil` in a text";
     let warning = Diagnostic::new(Code::NilInText, value.expression.span, message)
         .expected("a value that is not nil", value.found.to_string());
@@ -312,7 +312,7 @@ pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_
 }
 
 /// Two texts that are numbers but are compared as texts.
-pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>) -> Diagnostic {
+pub(crate) fn text_order(function: &Function<'_>, left: &Expr<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let message = "two texts are compared letter by letter, so that \"10\" comes before \"9\"";
     Diagnostic::new(Code::TextOrder, left.span, message)
@@ -321,7 +321,7 @@ pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>) -> 
 }
 
 /// Two values that are never equal: `expression`, which is most likely wrong, and another.
-pub(in crate::check) fn never_equal(
+pub(crate) fn never_equal(
     function: &Function<'_>,
     expression: &Expr<'_>,
     found: Inferred,
@@ -334,7 +334,7 @@ pub(in crate::check) fn never_equal(
 }
 
 /// A case whose key never equals the matched value.
-pub(in crate::check) fn never_met(notation: Notation, subject: Inferred, case: &Case<'_>) -> Diagnostic {
+pub(crate) fn never_met(notation: Notation, subject: Inferred, case: &Case<'_>) -> Diagnostic {
     let key = Inferred::from(case.key.ty());
     let message = format!("the matched value is {subject}, which this {key} never equals");
     let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)

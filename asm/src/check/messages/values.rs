@@ -34,11 +34,7 @@ fn missing(span: Span, message: String, found: &str) -> Diagnostic {
 }
 
 /// A bound block in which some path has no value.
-pub(in crate::check) fn missing_value(
-    function: &Function<'_>,
-    control: &Control<'_>,
-    reason: NoValue,
-) -> Diagnostic {
+pub(crate) fn missing_value(function: &Function<'_>, control: &Control<'_>, reason: NoValue) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let span = control.span();
     let word = match control {
@@ -69,7 +65,7 @@ pub(in crate::check) fn missing_value(
 }
 
 /// A function whose type needs a value has a path without one.
-pub(in crate::check) fn missing_return(function: &Function<'_>, reason: NoValue) -> Diagnostic {
+pub(crate) fn missing_return(function: &Function<'_>, reason: NoValue) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (place, what) = clause(reason, terms);
     let help = format!("end that path with a return, or with a {} that has a value", terms.statement);
@@ -82,7 +78,7 @@ pub(in crate::check) fn missing_return(function: &Function<'_>, reason: NoValue)
 
 /// RET in a function that returns a result, or `RET_OK` or `RET_ERR` in any other. `right` is the correct
 /// word; if it is `None`, there are two. `span` is that of the statement.
-pub(in crate::check) fn wrong_return(
+pub(crate) fn wrong_return(
     function: &Function<'_>,
     span: Span,
     word: Word,

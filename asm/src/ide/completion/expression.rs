@@ -25,7 +25,7 @@ enum Open {
 }
 
 /// Whether a text that is being typed ends inside an expression. `whole`: it is one without braces.
-pub(in crate::ide) fn is_open(typed: &str, whole: bool) -> bool {
+pub(crate) fn is_open(typed: &str, whole: bool) -> bool {
     inside(typed, whole) == Some(true)
 }
 
@@ -67,7 +67,7 @@ pub(super) fn inside(typed: &str, whole: bool) -> Option<bool> {
 }
 
 /// Whether a text at this place is an expression without braces.
-pub(in crate::ide) fn is_whole(notation: Notation, path: &[Level<'_>]) -> bool {
+pub(crate) fn is_whole(notation: Notation, path: &[Level<'_>]) -> bool {
     const CONDITIONS: [Key; 5] = [Key::If, Key::Where, Key::While, Key::Until, Key::Assert];
     let dialect = Dialect::of(notation);
     let word = path.last().and_then(|level| level.key).unwrap_or("");
@@ -213,7 +213,7 @@ fn functions(found: &mut Found) {
 }
 
 /// A function with the names of its operands.
-pub(in crate::ide) fn signature(row: &operator::Operator) -> String {
+pub(crate) fn signature(row: &operator::Operator) -> String {
     let operands: Vec<&str> = match row.makes {
         operator::Makes::Apply(function) => function.row().operands.iter().map(|it| it.name).collect(),
         operator::Makes::Unary(_) => vec!["value"],
