@@ -15,6 +15,8 @@ mod write_reference;
 
 pub(crate) use input_forms::{InputForm, input_form, lists_fields};
 
+use self::words_at::Wanted;
+
 use crate::document::{Entry, Kind, Node, entries};
 use crate::expr::Sigil;
 use crate::foreign::{self, Place};
@@ -24,7 +26,7 @@ use crate::notation::Notation;
 pub(crate) const UNNAMED: &str = "main";
 
 macro_rules! keys {
-    ($($key:ident $words:expr;)*) => {
+    ($($key:ident [$($words:tt)*] $role:ident $about:literal;)*) => {
         /// The meaning of a key of a program, independent of its word in a notation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -40,63 +42,66 @@ macro_rules! keys {
         pub(crate) const KEYS: usize = WORDS.len();
 
         /// The words of each key: in tool calling, constrained, workflow and MCP.
-        const WORDS: &[[&str; 4]] = &[$($words),*];
+        const WORDS: &[[&str; 4]] = &[$([$($words)*]),*];
+
+        /// The role of the value under a key, and what the key is for.
+        const ROLES: &[(Wanted, &str)] = &[$((Wanted::$role, $about)),*];
     };
 }
 
-// The words in tool calling, constrained, workflow and MCP. If a notation has no word of its own, its entry
-// is empty, and the words of the others are understood.
+// The words in tool calling, constrained, workflow and MCP; the role of the value, and the purpose of the key.
+// If a notation has no word of its own, its entry is empty, and the words of the others are understood.
 keys! {
-    Let ["let"; 4];
-    Call ["call"; 4];
-    Args ["args", "args", "args", "with"];
-    Handler ["on-error", "err", "catch", "err"];
-    Compensate ["compensate"; 4];
-    Rollback ["rollback"; 4];
-    If ["if"; 4];
-    Then ["then", "then", "then", "then"];
-    Else ["else"; 4];
-    Return ["return", "ret", "return", ""];
-    Ok ["", "", "", "ok"];
-    Err ["", "", "", "err"];
-    Assert ["", "", "", "assert"];
-    Message ["error", "err", "error", "err"];
-    For ["for"; 4];
-    In ["in"; 4];
-    Body ["do", "yield", "yield", "yield"];
-    Yield ["yield"; 4];
-    Match ["match"; 4];
-    Cases ["cases"; 4];
-    Default ["default"; 4];
-    Switch ["switch"; 4];
-    Obj ["obj"; 4];
-    Merge ["$merge", "merge", "merge", "merge"];
-    Set ["set"; 4];
-    Op ["", "op", "", ""];
-    A ["", "a", "", ""];
-    B ["", "b", "", ""];
-    Expr ["expr"; 4];
-    Value ["value"; 4];
-    Skip ["skip"; 4];
-    Try ["try"; 4];
-    Break ["break"; 4];
-    Ignore ["ignore"; 4];
-    Continue ["continue"; 4];
-    Fail ["raise"; 4];
-    As ["as"; 4];
-    Meta ["", "", "", "meta"];
-    Name ["function", "fn", "name", "name"];
-    Input ["input", "in", "input", "input"];
-    Output ["output", "out", "output", "output"];
-    Deps ["deps", "deps", "deps", "tools"];
-    Steps ["steps", "body", "steps", "steps"];
-    Where ["where"; 4];
-    Index ["index"; 4];
-    While ["while"; 4];
-    Until ["until"; 4];
-    Max ["max"; 4];
-    Do ["", "do", "do", "do"];
-    Push ["push"; 4];
+    Let ["let"; 4] Name "the name that the value of this step gets";
+    Call ["call"; 4] Tool "calls a tool, or a function of the file";
+    Args ["args", "args", "args", "with"] Arguments "the arguments of the call, by name";
+    Handler ["on-error", "err", "catch", "err"] Handler "what runs when the call fails";
+    Compensate ["compensate"; 4] Block "calls that undo what was done, before the function fails";
+    Rollback ["rollback"; 4] Block "a call that is registered, and runs if the run ends without success";
+    If ["if"; 4] Value "runs `then` when the condition is true";
+    Then ["then", "then", "then", "then"] Block "the steps, or the value, where the condition is true";
+    Else ["else"; 4] Block "the steps, or the value, otherwise";
+    Return ["return", "ret", "return", ""] Return "ends the function with a value, or with a failure";
+    Ok ["", "", "", "ok"] Value "ends the function with success";
+    Err ["", "", "", "err"] Value "ends the function with a failure; beside a call, what runs when it fails";
+    Assert ["", "", "", "assert"] Value "fails unless the condition is true";
+    Message ["error", "err", "error", "err"] Value "the failure";
+    For ["for"; 4] Name "the name of each item of the list under `in`";
+    In ["in"; 4] Value "the list of the loop";
+    Body ["do", "yield", "yield", "yield"] Block "what runs for each item";
+    Yield ["yield"; 4] Value "the value that the pass of the loop adds to the list";
+    Match ["match"; 4] Value "picks a value by the cases";
+    Cases ["cases"; 4] Cases "the cases, each with its value";
+    Default ["default"; 4] Value "the value where no case is equal";
+    Switch ["switch"; 4] Arm "the first arm whose condition is true";
+    Obj ["obj"; 4] Fields "a record of these fields";
+    Merge ["$merge", "merge", "merge", "merge"] Value "a record with the fields of `set` added";
+    Set ["set"; 4] Fields "the fields that are set";
+    Op ["", "op", "", ""] Value "the operator";
+    A ["", "a", "", ""] Value "the first operand";
+    B ["", "b", "", ""] Value "the second operand";
+    Expr ["expr"; 4] Value "a value in infix form";
+    Value ["value"; 4] Value "a value";
+    Skip ["skip"; 4] Value "ends this pass of the loop";
+    Try ["try"; 4] Value "steps whose failures go to the handler beside it";
+    Break ["break"; 4] Value "ends the loop";
+    Ignore ["ignore"; 4] Value "continues as if the call had returned nil";
+    Continue ["continue"; 4] Value "continues after the step";
+    Fail ["raise"; 4] Value "ends the function with a failure, whatever its type";
+    As ["as"; 4] Name "the name of what a call gave";
+    Meta ["", "", "", "meta"] Meta "the name, the tools and the types of the program";
+    Name ["function", "fn", "name", "name"] Name "the name of the function";
+    Input ["input", "in", "input", "input"] Inputs "the inputs, each with its type";
+    Output ["output", "out", "output", "output"] Output "the type of what the function gives";
+    Deps ["deps", "deps", "deps", "tools"] Tools "the tools that the function may call";
+    Steps ["steps", "body", "steps", "steps"] Block "the steps, in order";
+    Where ["where"; 4] Value "a condition: elements for which it is false are left out";
+    Index ["index"; 4] Name "the name of the position of the element in the list, from 0";
+    While ["while"; 4] Value "runs `do` as long as the condition is true, at most `max` times";
+    Until ["until"; 4] Value "runs `do` until the condition is true, at most `max` times";
+    Max ["max"; 4] Value "the most passes, 100 if it is left out";
+    Do ["", "do", "do", "do"] Block "the steps of a pass";
+    Push ["push"; 4] Value "a value that is appended to the list under `let`";
 }
 
 impl Key {
@@ -349,6 +354,11 @@ pub(crate) fn alike(word: &str, keys: &[Key]) -> Option<Key> {
 /// The word of a notation for a key, or that of another notation if it has none.
 pub fn word_of(notation: Notation, key: Key) -> &'static str {
     Dialect::of(notation).word(key)
+}
+
+/// The purpose of a key.
+pub(crate) fn about(key: Key) -> &'static str {
+    ROLES.get(key as usize).map_or("", |&(_, about)| about)
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {

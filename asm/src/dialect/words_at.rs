@@ -4,7 +4,7 @@
 //! It uses the keys above and beside the position, not values. So if a key has two meanings (`then` is steps
 //! or a value), both are offered.
 
-use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, STEP_KEYS, STEPS, operator};
+use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, ROLES, STEP_KEYS, STEPS, operator};
 use crate::document::Entry;
 use crate::notation::Notation;
 
@@ -84,14 +84,16 @@ fn inside(dialect: Dialect, outer: Wanted, level: &Level<'_>) -> Wanted {
     };
     let meaning = |keys: &[Key]| dialect.meaning(word, keys).map(|(key, _)| key);
     match outer {
-        Wanted::Program => meaning(dialect.top()).map_or(Wanted::Name, head),
-        Wanted::Meta => meaning(&META).map_or(Wanted::Name, head),
+        Wanted::Program => meaning(dialect.top()).map_or(Wanted::Name, role),
+        Wanted::Meta => meaning(&META).map_or(Wanted::Name, role),
         Wanted::Inputs => Wanted::Type,
         // A single step, or the name of one.
         Wanted::Block | Wanted::Step | Wanted::Handler | Wanted::Arm => {
             let named = outer == Wanted::Block && dialect.is_yaml() && form_of(dialect, level).is_none();
             match meaning(&super::ALL).filter(|_| !named) {
-                Some(key) => part(key, level, dialect),
+                // `err` is a handler if beside a call, otherwise a failure that is returned.
+                Some(Key::Err | Key::Message) if level.has(dialect.word(Key::Call)) => Wanted::Handler,
+                Some(key) => role(key),
                 None => Wanted::Step,
             }
         }
@@ -100,44 +102,9 @@ fn inside(dialect: Dialect, outer: Wanted, level: &Level<'_>) -> Wanted {
     }
 }
 
-/// The role of the value under a top-level key of a program.
-fn head(key: Key) -> Wanted {
-    match key {
-        Key::Meta => Wanted::Meta,
-        Key::Input => Wanted::Inputs,
-        Key::Output => Wanted::Output,
-        Key::Deps => Wanted::Tools,
-        Key::Steps => Wanted::Block,
-        _ => Wanted::Name,
-    }
-}
-
-/// The role of the value under a key of a step, a handler or an arm.
-fn part(key: Key, level: &Level<'_>, dialect: Dialect) -> Wanted {
-    match key {
-        Key::Call => Wanted::Tool,
-        Key::Args => Wanted::Arguments,
-        // `err` is a handler if beside a call, otherwise a failure that is returned.
-        Key::Err | Key::Message if level.has(dialect.word(Key::Call)) => Wanted::Handler,
-        Key::Handler => Wanted::Handler,
-        Key::Compensate | Key::Rollback | Key::Then | Key::Else | Key::Body | Key::Do | Key::Steps => {
-            Wanted::Block
-        }
-        Key::Switch => Wanted::Arm,
-        Key::Cases => Wanted::Cases,
-        Key::Return => Wanted::Return,
-        Key::Obj | Key::Set => Wanted::Fields,
-        Key::Let
-        | Key::For
-        | Key::Index
-        | Key::As
-        | Key::Name
-        | Key::Meta
-        | Key::Input
-        | Key::Output
-        | Key::Deps => Wanted::Name,
-        _ => Wanted::Value,
-    }
+/// The role of the value under a key.
+fn role(key: Key) -> Wanted {
+    ROLES.get(key as usize).map_or(Wanted::Value, |&(role, _)| role)
 }
 
 /// The kind of step that a record is, by its keys so far.

@@ -1,7 +1,7 @@
 //! One-line descriptions: the syntax of each instruction, and the purpose of each key.
 
 use crate::dialect::words_at::{Level, Wanted, wanted};
-use crate::dialect::{ALL, Dialect, Key, operator};
+use crate::dialect::{ALL, Dialect, about, operator};
 use crate::notation::Notation;
 use ilo_spec::node::{Row, Shape, Word};
 
@@ -45,7 +45,7 @@ pub(super) fn of_key(notation: Notation, path: &[Level<'_>], word: &str) -> Opti
         },
         _ => {
             let key = dialect.meaning(word, &ALL).map(|(key, _)| key)?;
-            Some(of(key))
+            Some(about(key))
         }
     }
 }
@@ -63,64 +63,8 @@ pub(super) fn meaning_of_operator(row: &operator::Operator) -> &'static str {
 /// The purpose of a word of a record at a position, for completion.
 pub(super) fn of_word(notation: Notation, word: &str) -> &'static str {
     match (Dialect::of(notation).meaning(word, &ALL), operator::find(word)) {
-        (Some((key, _)), _) => of(key),
+        (Some((key, _)), _) => about(key),
         (None, Some(row)) => meaning_of_operator(row),
         _ => "",
-    }
-}
-
-/// The purpose of a key.
-fn of(key: Key) -> &'static str {
-    match key {
-        Key::Let => "the name that the value of this step gets",
-        Key::Call => "calls a tool, or a function of the file",
-        Key::Args => "the arguments of the call, by name",
-        Key::Handler => "what runs when the call fails",
-        Key::Compensate => "calls that undo what was done, before the function fails",
-        Key::Rollback => "a call that is registered, and runs if the run ends without success",
-        Key::If => "runs `then` when the condition is true",
-        Key::Then => "the steps, or the value, where the condition is true",
-        Key::Else => "the steps, or the value, otherwise",
-        Key::Return => "ends the function with a value, or with a failure",
-        Key::Ok => "ends the function with success",
-        Key::Err => "ends the function with a failure; beside a call, what runs when it fails",
-        Key::Assert => "fails unless the condition is true",
-        Key::Message => "the failure",
-        Key::For => "the name of each item of the list under `in`",
-        Key::In => "the list of the loop",
-        Key::Body => "what runs for each item",
-        Key::Yield => "the value that the pass of the loop adds to the list",
-        Key::Match => "picks a value by the cases",
-        Key::Cases => "the cases, each with its value",
-        Key::Default => "the value where no case is equal",
-        Key::Switch => "the first arm whose condition is true",
-        Key::Obj => "a record of these fields",
-        Key::Merge => "a record with the fields of `set` added",
-        Key::Set => "the fields that are set",
-        Key::Op => "the operator",
-        Key::A => "the first operand",
-        Key::B => "the second operand",
-        Key::Expr => "a value in infix form",
-        Key::Value => "a value",
-        Key::Skip => "ends this pass of the loop",
-        Key::Try => "steps whose failures go to the handler beside it",
-        Key::Break => "ends the loop",
-        Key::Ignore => "continues as if the call had returned nil",
-        Key::Continue => "continues after the step",
-        Key::Fail => "ends the function with a failure, whatever its type",
-        Key::As => "the name of what a call gave",
-        Key::Meta => "the name, the tools and the types of the program",
-        Key::Name => "the name of the function",
-        Key::Input => "the inputs, each with its type",
-        Key::Output => "the type of what the function gives",
-        Key::Deps => "the tools that the function may call",
-        Key::Steps => "the steps, in order",
-        Key::Where => "a condition: elements for which it is false are left out",
-        Key::Index => "the name of the position of the element in the list, from 0",
-        Key::While => "runs `do` as long as the condition is true, at most `max` times",
-        Key::Until => "runs `do` until the condition is true, at most `max` times",
-        Key::Max => "the most passes, 100 if it is left out",
-        Key::Do => "the steps of a pass",
-        Key::Push => "a value that is appended to the list under `let`",
     }
 }
