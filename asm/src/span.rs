@@ -41,11 +41,9 @@ impl Span {
 pub struct Lines<'s> {
     source: &'s str,
     starts: Vec<u32>,
-    /// The last place that was asked for: its offset and column. Places in order cost no more than the
-    /// source.
-    last: Cell<(u32, u32)>,
-    /// The same for positions: in which units, the offset and the column.
-    last_position: Cell<(Units, u32, u32)>,
+    /// The last position that was asked for: in which units, the offset and the column. Positions in order
+    /// cost no more than the source.
+    last: Cell<(Units, u32, u32)>,
 }
 
 /// A line and a column, both from 1; the column counts characters.
@@ -65,12 +63,18 @@ pub enum Units {
     /// Code units of UTF-16.
     #[default]
     Utf16,
+    /// Characters.
+    Utf32,
 }
 
 impl Units {
     /// How many of them a character takes.
     fn of(self, c: char) -> u32 {
-        let units = if self == Units::Utf8 { c.len_utf8() } else { c.len_utf16() };
+        let units = match self {
+            Units::Utf8 => c.len_utf8(),
+            Units::Utf16 => c.len_utf16(),
+            Units::Utf32 => 1,
+        };
         u32::try_from(units).unwrap_or(u32::MAX)
     }
 }
@@ -94,12 +98,7 @@ impl<'s> Lines<'s> {
                 byte == b'\n' || (byte == b'\r' && bytes.get(at as usize + 1) != Some(&b'\n'))
             })
             .map(|(at, _)| at + 1);
-        Lines {
-            source,
-            starts: core::iter::once(0).chain(starts).collect(),
-            last: Cell::new((0, 1)),
-            last_position: Cell::default(),
-        }
+        Lines { source, starts: core::iter::once(0).chain(starts).collect(), last: Cell::default() }
     }
 
     /// The line and column of an offset.
@@ -107,15 +106,8 @@ impl<'s> Lines<'s> {
     /// The cost is linear in the length of the line, or, if the last call had a smaller offset in the same
     /// line, in the distance from it.
     pub fn place(&self, offset: u32) -> Place {
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let line = self.starts.partition_point(|&start| start <= offset).max(1);
-        let start = self.starts.get(line - 1).copied().unwrap_or(0);
-        let (from, column) =
-            Some(self.last.get()).filter(|&(at, _)| start <= at && at <= offset).unwrap_or((start, 1));
-        let between = self.source.get(from as usize..offset as usize).unwrap_or("");
-        let column = column.saturating_add(count(between.chars().count()));
-        self.last.set((offset, column));
-        Place { line: count(line), column }
+        let Position { line, column } = self.position(offset, Units::Utf32);
+        Place { line: line.saturating_add(1), column: column.saturating_add(1) }
     }
 
     /// The position of an offset, with lines and columns from 0. An offset past the end of the source or
@@ -125,7 +117,7 @@ impl<'s> Lines<'s> {
         let offset = self.boundary(offset);
         let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or(0);
-        let (last_units, at, column) = self.last_position.get();
+        let (last_units, at, column) = self.last.get();
         let goes_on = last_units == units && start <= at && at <= offset;
         let (from, before) = if goes_on { (at, column) } else { (start, 0) };
         let between = self.source.get(from as usize..offset as usize).unwrap_or("");
@@ -134,7 +126,7 @@ impl<'s> Lines<'s> {
         } else {
             between.chars().fold(before, |column, c| column.saturating_add(units.of(c)))
         };
-        self.last_position.set((units, offset, column));
+        self.last.set((units, offset, column));
         Position { line: u32::try_from(line).unwrap_or(u32::MAX), column }
     }
 

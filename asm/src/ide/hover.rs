@@ -1,7 +1,6 @@
 //! Hover: what an editor shows about the word under the pointer, as Markdown.
 
 use super::completion::expression;
-use super::known::described;
 use super::mention::{Role, What};
 use super::place::{self, At};
 use super::{Analysis, Target, known, meaning};
@@ -158,9 +157,4 @@ fn field(name: &str, ty: &str, required: bool) -> String {
 fn code(text: &str) -> String {
     let text = shortened(text, DESCRIPTION).replace("```", "'''");
     format!("```ilo-type\n{text}\n```")
-}
-
-/// The same text for a completion.
-pub(super) fn of_value(value: crate::check::Seen<'_>) -> String {
-    value.map_or_else(|| "any".to_owned(), described)
 }

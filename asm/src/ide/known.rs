@@ -45,7 +45,7 @@ impl<'a> Analysis<'a> {
 }
 
 /// The type of a value in ilo's syntax, with its fields if they are known.
-pub(super) fn described(value: ValueInfo<'_>) -> String {
+fn described(value: ValueInfo<'_>) -> String {
     value.part.shape().map_or_else(|| value.ty.to_string(), crate::catalog::Shape::written)
 }
 

@@ -137,6 +137,33 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// What the function with this index may call, each with its signature and a description: the other
+    /// functions of the file, then the tools.
+    fn callables(&self, from: usize) -> impl Iterator<Item = (&'a str, String, &'a str)> {
+        let own = self.file.functions.iter().enumerate().filter(move |&(number, _)| number != from);
+        let own = own.map(|(_, own)| (own.name.text, Analysis::header(own), ""));
+        let tools = self.catalog.map_or(&[][..], Catalog::tools).iter();
+        let about = |tool: &'a Tool| tool.description.as_deref().unwrap_or("");
+        let tools = tools.map(move |tool| (tool.name.as_str(), tool.signature(), about(tool)));
+        own.filter(|(name, ..)| !name.is_empty()).chain(tools)
+    }
+
+    /// The arguments of a call of this name, each with its type, and whether it may be left out; `None` if they
+    /// are not known.
+    fn inputs_of(&self, name: &str) -> Option<Vec<(&'a str, String, bool)>> {
+        match self.target(name) {
+            Target::Function(number) => {
+                let inputs = self.file.functions.get(number)?.parameters.iter();
+                Some(inputs.map(|of| (of.name.text, of.ty.ty.to_string(), of.may_be_absent())).collect())
+            }
+            Target::Tool(tool) => {
+                let fields = tool.input().fields();
+                Some(fields.map(|of| (of.name, of.shape.written(), !of.required)).collect())
+            }
+            Target::Unknown => None,
+        }
+    }
+
     /// The slots of a function that are bound before an offset.
     fn bound_before(&self, function: usize, offset: u32) -> HashSet<Slot> {
         let before = self.mentions.iter().take_while(|mention| mention.span.start < offset);

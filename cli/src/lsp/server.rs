@@ -319,10 +319,7 @@ impl<W: Write> Session<W> {
 fn capabilities(units: Units) -> Value {
     const WHOLE_DOCUMENTS: u8 = 1;
     json!({
-        "positionEncoding": match units {
-            Units::Utf8 => "utf-8",
-            Units::Utf16 => "utf-16",
-        },
+        "positionEncoding": if units == Units::Utf8 { "utf-8" } else { "utf-16" },
         "textDocumentSync": {"openClose": true, "change": WHOLE_DOCUMENTS, "save": true},
         "completionProvider": {"triggerCharacters": [" ", "$", ".", "\"", "{", "="]},
         "hoverProvider": true,

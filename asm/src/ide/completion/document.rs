@@ -5,10 +5,9 @@ use crate::dialect::Dialect;
 use crate::dialect::words_at::{Wanted, wanted, words};
 use crate::expr::reference::INPUT;
 use crate::ide::place::{self, At, Place};
-use crate::ide::{Analysis, Target, meaning};
+use crate::ide::{Analysis, meaning};
 use crate::notation::Notation;
 use crate::span::Span;
-use crate::text::is_name;
 use bumpalo::Bump;
 
 /// The completions at an offset.
@@ -63,15 +62,8 @@ fn quote(of: &Analysis<'_>, place: &Place<'_>, found: &mut Found) {
 
 /// The tools, and the other functions of the file.
 fn tools(of: &Analysis<'_>, offset: u32, found: &mut Found) {
-    for tool in of.catalog.map_or(&[][..], |catalog| catalog.tools()) {
-        let about = tool.description.as_deref().unwrap_or("");
-        found.add(CompletionKind::Tool, &tool.name, tool.signature(), about);
-    }
-    let own = of.function_at(offset).unwrap_or(0);
-    for (number, function) in of.file.functions.iter().enumerate() {
-        if number != own && is_name(function.name.text) {
-            found.add(CompletionKind::Tool, function.name.text, Analysis::header(function), "");
-        }
+    for (name, signature, about) in of.callables(of.function_at(offset).unwrap_or(0)) {
+        found.add(CompletionKind::Tool, name, signature, about);
     }
 }
 
@@ -79,23 +71,11 @@ fn tools(of: &Analysis<'_>, offset: u32, found: &mut Found) {
 fn arguments(of: &Analysis<'_>, place: &Place<'_>, found: &mut Found) {
     let call = place.path.last().and_then(|level| level.value("call"));
     let written = |name: &str| place.here.entries.iter().any(|entry| entry.name() == Some(name));
-    match of.target(call.unwrap_or("")) {
-        Target::Function(number) => {
-            for parameter in of.file.functions.get(number).map_or(&[][..], |callee| callee.parameters) {
-                if !written(parameter.name.text) {
-                    let ty = parameter.ty.ty.to_string();
-                    let about = if parameter.may_be_absent() { "may be left out" } else { "" };
-                    found.add(CompletionKind::Argument, parameter.name.text, ty, about);
-                }
-            }
+    for (name, ty, may_be_absent) in of.inputs_of(call.unwrap_or("")).unwrap_or_default() {
+        if !written(name) {
+            let about = if may_be_absent { "may be left out" } else { "" };
+            found.add(CompletionKind::Argument, name, ty, about);
         }
-        Target::Tool(tool) => {
-            for field in tool.input().fields().filter(|field| !written(field.name)) {
-                let about = if field.required { "" } else { "may be left out" };
-                found.add(CompletionKind::Argument, field.name, field.shape.written(), about);
-            }
-        }
-        Target::Unknown => {}
     }
 }
 

@@ -6,7 +6,6 @@ use crate::ast::Slot;
 use crate::catalog::{Shape, bare};
 use crate::check::KnownSlot;
 use crate::diagnostic::Edit;
-use crate::ide::hover::of_value;
 use crate::ide::{Analysis, IdText, Target, known, meaning};
 use crate::span::Span;
 use crate::syntax::lexer::{Comment, Kind};
@@ -80,8 +79,10 @@ fn offer<'t>(
         Need::Tool => tools(of, function, found),
         Need::Argument => arguments(of, function, needed, found),
         Need::Field => {
-            if let Some(shape) = needed.record.and_then(|record| record.part.shape()) {
-                fields(of, function, shape, CompletionKind::Field, found);
+            let shape = needed.record.and_then(|record| record.part.shape());
+            for field in shape.into_iter().flat_map(Shape::fields).take(MOST) {
+                let ty = field.shape.written();
+                by_name(of, function, registry::Kind::Fields, field.name, ty, CompletionKind::Field, found);
             }
             listed(of, function, registry::Kind::Fields, CompletionKind::Field, found);
         }
@@ -216,36 +217,20 @@ fn tools(of: &Analysis<'_>, function: usize, found: &mut Found) {
     listed(of, function, registry::Kind::Tools, CompletionKind::Tool, found);
     let section = of.text.as_ref().and_then(|text| text.sections.get(function));
     let entries = section.map_or(&[][..], |section| &section.registries.tools.entries);
-    let own = of.file.functions.iter().enumerate().filter(|&(number, _)| number != function);
-    let own = own.map(|(_, function)| (function.name.text, Analysis::header(function)));
-    let tools = of.catalog.map_or(&[][..], |catalog| catalog.tools());
-    let all = own.chain(tools.iter().map(|tool| (tool.name.as_str(), tool.signature())));
-    for (name, signature) in all {
+    for (name, signature, _) in of.callables(function) {
         let is_listed = entries.iter().any(|entry| entry.name == name || entry.name == bare(name));
-        if !is_listed && !name.is_empty() && found.all.len() < MOST {
+        if !is_listed && found.all.len() < MOST {
             by_name(of, function, registry::Kind::Tools, name, signature, CompletionKind::Tool, found);
         }
     }
 }
 
 fn arguments(of: &Analysis<'_>, function: usize, needed: &Needed<'_, '_>, found: &mut Found) {
-    match of.target(needed.tool.unwrap_or("")) {
-        Target::Function(number) => {
-            for parameter in of.file.functions.get(number).map_or(&[][..], |callee| callee.parameters) {
-                let (name, ty) = (parameter.name.text, parameter.ty.ty.to_string());
-                by_name(of, function, registry::Kind::Fields, name, ty, CompletionKind::Argument, found);
-            }
-        }
-        Target::Tool(tool) => fields(of, function, tool.input(), CompletionKind::Argument, found),
-        Target::Unknown => listed(of, function, registry::Kind::Fields, CompletionKind::Argument, found),
-    }
-}
-
-/// The fields of a shape.
-fn fields(of: &Analysis<'_>, function: usize, shape: Shape<'_>, kind: CompletionKind, found: &mut Found) {
-    for field in shape.fields().take(MOST) {
-        let ty = of_value(Some(crate::check::ValueInfo::described(field.shape)));
-        by_name(of, function, registry::Kind::Fields, field.name, ty, kind, found);
+    let Some(inputs) = of.inputs_of(needed.tool.unwrap_or("")) else {
+        return listed(of, function, registry::Kind::Fields, CompletionKind::Argument, found);
+    };
+    for (name, ty, _) in inputs.into_iter().take(MOST) {
+        by_name(of, function, registry::Kind::Fields, name, ty, CompletionKind::Argument, found);
     }
 }
 
@@ -286,7 +271,6 @@ fn in_comment(
 
 /// The names for a registry.
 fn names(of: &Analysis<'_>, function: usize, kind: &str, found: &mut Found) {
-    let tools = of.catalog.map_or(&[][..], |catalog| catalog.tools());
     let mut written = |name: &str, kind, detail: String| {
         let mut text = String::new();
         write_name(name, &mut text);
@@ -296,13 +280,8 @@ fn names(of: &Analysis<'_>, function: usize, kind: &str, found: &mut Found) {
     };
     match kind {
         "Tools" => {
-            for (number, own) in of.file.functions.iter().enumerate() {
-                if number != function && !own.name.text.is_empty() {
-                    written(own.name.text, CompletionKind::Tool, Analysis::header(own));
-                }
-            }
-            for tool in tools {
-                written(&tool.name, CompletionKind::Tool, tool.signature());
+            for (name, signature, _) in of.callables(function) {
+                written(name, CompletionKind::Tool, signature);
             }
         }
         "Fields" => {
