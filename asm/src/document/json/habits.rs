@@ -1,8 +1,7 @@
 //! Recovery from syntax of other languages in JSON: comments, other quotes, other literals, texts without
 //! quotes.
 //!
-//! The table has a row for each habit, in the order in which they are tried, with an example that a test
-//! runs. [`super::recovery`] handles errors in the structure of JSON.
+//! [`super::recovery`] handles errors in the structure of JSON.
 
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;
@@ -12,85 +11,31 @@ use crate::span::Span;
 use crate::text::{self, shorten};
 use ilo_spec::error::Code;
 
-/// Input at the cursor that is not JSON.
-#[derive(Clone, Copy)]
-struct StrangeInput<'a> {
-    /// The rest of the source.
-    rest: &'a str,
-    first: char,
-    /// The letters and digits with which it begins.
-    word: &'a str,
-}
-
-/// One habit.
-struct Habit {
-    /// Whether some input has this habit.
-    is: for<'a, 'd> fn(&Reader<'a, 'd>, StrangeInput<'a>) -> bool,
-    /// Reports it, and continues as if the fix were applied.
-    recover: for<'a, 'd> fn(&mut Reader<'a, 'd>, StrangeInput<'a>),
-    /// A source with the habit, and the fixed source.
-    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
-    example: [&'static str; 2],
-}
-
-/// All habits; the last one handles everything that no other does.
-const HABITS: [Habit; 7] = [
-    Habit {
-        is: |_, found| ["//", "/*", "#"].iter().any(|start| found.rest.starts_with(start)),
-        recover: |reader, found| reader.comment(found),
-        example: ["[1, /* one */ 2]", "[1,  2]"],
-    },
-    Habit {
-        is: |_, found| is_invisible(found.first),
-        recover: |reader, found| reader.invisible(found),
-        example: ["[1,\u{a0}2]", "[1, 2]"],
-    },
-    Habit {
-        is: |reader, _| reader.at_top(),
-        recover: |reader, _| reader.prose(),
-        example: ["Here it is:\n[1]", "[1]"],
-    },
-    Habit {
-        is: |_, found| matches!(found.first, '\'' | '`' | '‘' | '“' | '’' | '”'),
-        recover: |reader, found| reader.other_quotes(found),
-        example: ["['a', 1]", "[\"a\", 1]"],
-    },
-    Habit {
-        is: |reader, found| {
-            word_meant(found.word).is_some() && !matches!(reader.want, Want::Key | Want::FirstKey)
-        },
-        recover: |reader, found| reader.word_for(found),
-        example: ["[True, None]", "[true, null]"],
-    },
-    Habit {
-        is: |_, found| found.first.is_alphanumeric() || matches!(found.first, '_' | '$'),
-        recover: |reader, found| reader.unquoted(found),
-        example: ["{a: 1}", "{\"a\": 1}"],
-    },
-    Habit {
-        is: |_, _| true,
-        recover: |reader, found| reader.odd(found),
-        example: ["{\"a\" = 1}", "{\"a\" : 1}"],
-    },
-];
-
 fn is_invisible(first: char) -> bool {
     matches!(first, '\0' | '\u{feff}' | '\u{200b}' | '\u{2028}' | '\u{2029}') || first.is_whitespace()
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Skips a word or character that JSON does not have.
+    /// Reads what JSON does not have, and continues as if it were fixed; `word` are the letters and digits with
+    /// which it begins.
     pub(crate) fn recover(&mut self, word: &'a str) {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(first) = rest.chars().next() else { return };
-        let found = StrangeInput { rest, first, word };
-        if let Some(habit) = HABITS.iter().find(|habit| (habit.is)(self, found)) {
-            (habit.recover)(self, found);
+        let is_key = matches!(self.want, Want::Key | Want::FirstKey);
+        match first {
+            _ if ["//", "/*", "#"].iter().any(|start| rest.starts_with(start)) => self.comment(rest),
+            // No more than a blank.
+            _ if is_invisible(first) => self.at += first.len_utf8(),
+            _ if self.at_top() => self.prose(),
+            '\'' | '`' | '‘' | '“' | '’' | '”' => self.other_quotes(rest, first),
+            _ if !is_key && word_meant(word).is_some() => self.word_for(word),
+            _ if first.is_alphanumeric() || matches!(first, '_' | '$') => self.unquoted(rest),
+            _ => self.odd(rest, first),
         }
     }
 
     /// `True`, `None`, `undefined` and the like.
-    fn word_for(&mut self, StrangeInput { word, .. }: StrangeInput<'a>) {
+    fn word_for(&mut self, word: &'a str) {
         let meant = word_meant(word).unwrap_or("");
         let span = Span::new(offset(self.at), offset(self.at + word.len()));
         self.ready();
@@ -110,7 +55,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A text or key without quotes.
-    fn unquoted(&mut self, StrangeInput { rest, .. }: StrangeInput<'a>) {
+    fn unquoted(&mut self, rest: &'a str) {
         let key =
             matches!(self.want, Want::Key | Want::FirstKey) || (self.want == Want::Next && self.in_record());
         let mut length = 0;
@@ -149,7 +94,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A text in other quotes.
-    fn other_quotes(&mut self, StrangeInput { rest, first, .. }: StrangeInput<'a>) {
+    fn other_quotes(&mut self, rest: &'a str, first: char) {
         let ends = |c: char| match first {
             '“' | '”' => matches!(c, '“' | '”'),
             '‘' | '’' => matches!(c, '‘' | '’'),
@@ -200,7 +145,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A comment, which JSON does not have.
-    fn comment(&mut self, StrangeInput { rest, .. }: StrangeInput<'a>) {
+    fn comment(&mut self, rest: &'a str) {
         let line = rest.lines().next().unwrap_or("").trim_end().len();
         let block = rest.starts_with("/*");
         let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
@@ -217,13 +162,8 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// An invisible character, which is no more than a blank.
-    fn invisible(&mut self, StrangeInput { first, .. }: StrangeInput<'a>) {
-        self.at += first.len_utf8();
-    }
-
     /// A run of characters that begin no token; `;` counts as a comma and `=` as a colon.
-    fn odd(&mut self, StrangeInput { rest, first, .. }: StrangeInput<'a>) {
+    fn odd(&mut self, rest: &'a str, first: char) {
         let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
         let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
         let text = rest.get(..run).unwrap_or("");
@@ -261,7 +201,16 @@ mod tests {
 
     #[test]
     fn every_habit_reads_its_example_as_if_it_were_fixed() {
-        for Habit { example: [written, fixed], .. } in HABITS {
+        let examples = [
+            ["[1, /* one */ 2]", "[1,  2]"],
+            ["[1,\u{a0}2]", "[1, 2]"],
+            ["Here it is:\n[1]", "[1]"],
+            ["['a', 1]", "[\"a\", 1]"],
+            ["[True, None]", "[true, null]"],
+            ["{a: 1}", "{\"a\": 1}"],
+            ["{\"a\" = 1}", "{\"a\" : 1}"],
+        ];
+        for [written, fixed] in examples {
             let arena = Bump::new();
             let mut found = Diagnostics::default();
             let read = super::super::read(written, &arena, &Limits::default(), &mut found);
