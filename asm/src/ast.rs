@@ -190,9 +190,15 @@ impl Block<'_> {
 }
 
 impl<'a> Block<'a> {
+    /// Whether its last statement is itself a LET of a slot.
+    pub(crate) fn binds_last(&self, slot: Slot) -> bool {
+        self.statements.last().is_some_and(|last| last.binds(slot))
+    }
+
     /// Whether some path through it has a value.
-    fn may_give(&self) -> bool {
+    pub(crate) fn may_give(&self) -> bool {
         match self.statements.last().map(|last| last.kind) {
+            Some(StmtKind::Control(Control::For(node))) => node.yields || node.body.may_give(),
             Some(StmtKind::Control(control)) => control.blocks().any(|(_, block)| block.may_give()),
             last => matches!(last, Some(StmtKind::Value(_))),
         }
@@ -200,26 +206,11 @@ impl<'a> Block<'a> {
 
     /// Whether it reads or matches a slot.
     pub fn uses(&self, slot: Slot) -> bool {
-        let control = |control: &Control<'a>| {
-            let read = match control {
-                Control::If(node) => node.condition.reads(slot),
-                Control::Match(node) => node.slot == slot,
-                Control::For(node) => node.list.reads(slot),
-                Control::Try(_) => false,
-            };
-            read || control.blocks().any(|(_, block)| block.uses(slot))
-        };
-        self.statements.iter().any(|statement| match &statement.kind {
-            StmtKind::Let { value: Bound::Expr(value), .. }
-            | StmtKind::Value(value)
-            | StmtKind::Yield(value)
-            | StmtKind::Return(_, value)
-            | StmtKind::Fail(value) => value.reads(slot),
-            StmtKind::Undo(call) | StmtKind::Rollback(call) => {
-                call.arguments.iter().any(|argument| argument.value.reads(slot))
-            }
-            StmtKind::Break | StmtKind::Skip => false,
-            StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
+        self.statements.iter().any(|statement| {
+            let control = statement.control();
+            let mut found = matches!(control, Some(Control::Match(node)) if node.slot == slot);
+            statement.each_value(|value| found |= value.reads(slot));
+            found || control.is_some_and(|control| control.blocks().any(|(_, block)| block.uses(slot)))
         })
     }
 
@@ -258,21 +249,12 @@ impl<'a> Block<'a> {
     /// Visits each call in it, rollbacks included; a call is visited before the calls in its arguments.
     pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         for statement in self.statements {
-            match &statement.kind {
-                StmtKind::Let { value: Bound::Expr(value), .. }
-                | StmtKind::Value(value)
-                | StmtKind::Yield(value)
-                | StmtKind::Return(_, value)
-                | StmtKind::Fail(value) => value.each_call(each),
-                StmtKind::Undo(call) | StmtKind::Rollback(call) => {
-                    each(call);
-                    call.arguments.iter().for_each(|argument| argument.value.each_call(each));
-                }
-                StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
-                    control.each_call(each);
-                }
-                StmtKind::Break | StmtKind::Skip => {}
+            if let StmtKind::Undo(call) | StmtKind::Rollback(call) = statement.kind {
+                each(call);
             }
+            statement.each_value(|value| value.each_call(each));
+            let blocks = statement.control().into_iter().flat_map(Control::blocks);
+            blocks.for_each(|(_, block)| block.each_call(each));
         }
     }
 
@@ -302,6 +284,33 @@ impl Stmt<'_> {
 }
 
 impl<'a> Stmt<'a> {
+    /// Visits each value that it computes outside its blocks: those of a ROLLBACK or UNDO are its arguments.
+    pub fn each_value(&self, mut each: impl FnMut(&Expr<'a>)) {
+        match &self.kind {
+            StmtKind::Let { value: Bound::Expr(value), .. }
+            | StmtKind::Value(value)
+            | StmtKind::Yield(value)
+            | StmtKind::Return(_, value)
+            | StmtKind::Fail(value) => each(value),
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => {
+                call.arguments.iter().for_each(|argument| each(&argument.value));
+            }
+            StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
+                match control {
+                    Control::If(node) => each(&node.condition),
+                    Control::For(node) => each(&node.list),
+                    Control::Match(_) | Control::Try(_) => {}
+                }
+            }
+            StmtKind::Break | StmtKind::Skip => {}
+        }
+    }
+
+    /// Whether it is itself a LET of a slot.
+    pub(crate) fn binds(&self, slot: Slot) -> bool {
+        matches!(self.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
+    }
+
     /// The IF, MATCH, FOR or TRY that it is, or whose value it binds.
     pub fn control(&self) -> Option<&Control<'a>> {
         match &self.kind {
@@ -416,15 +425,6 @@ impl<'a> Control<'a> {
             }
         };
         blocks.into_iter().flatten()
-    }
-
-    fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
-        match self {
-            Control::If(node) => node.condition.each_call(each),
-            Control::Match(_) | Control::Try(_) => {}
-            Control::For(node) => node.list.each_call(each),
-        }
-        self.blocks().for_each(|(_, block)| block.each_call(each));
     }
 
     /// Whether some path through it has no value; for a loop, whether no pass can give one.

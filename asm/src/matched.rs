@@ -71,9 +71,11 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         // Both arms bind the slot.
         (None, []) => {
             let slot = ok.bind;
-            let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
-            (binds && err.bind != slot && !err.body.goes_on_elsewhere() && !err.body.uses(slot))
-                .then_some((slot, false))
+            (err.body.binds_last(slot)
+                && err.bind != slot
+                && !err.body.goes_on_elsewhere()
+                && !err.body.uses(slot))
+            .then_some((slot, false))
         }
         _ => None,
     }
@@ -116,8 +118,4 @@ pub(crate) fn covered_call<'a>(
             begins_with_rollback(arm, after)
         };
     covered.then_some(call)
-}
-
-fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
-    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
 }

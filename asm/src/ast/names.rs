@@ -2,7 +2,7 @@
 //! types.
 
 use super::{
-    Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, Function, Name, Slot, Stmt, StmtKind, TypeName,
+    Arm, Block, Call, Control, Expr, ExprKind, Field, Function, Name, Slot, Stmt, StmtKind, TypeName,
 };
 use crate::span::Span;
 
@@ -56,33 +56,19 @@ fn block<'a>(of: &Block<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
 }
 
 fn statement<'a>(of: &Stmt<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
-    match &of.kind {
-        StmtKind::Let { slot, slot_span, value } => {
-            each(NameUse::Bind(*slot), *slot_span);
-            match value {
-                Bound::Expr(value) => expression(value, each),
-                Bound::Control(node) => control(node, each),
-            }
-        }
-        StmtKind::Value(value)
-        | StmtKind::Yield(value)
-        | StmtKind::Return(_, value)
-        | StmtKind::Fail(value) => {
-            expression(value, each);
-        }
-        StmtKind::Undo(of) | StmtKind::Rollback(of) => call(of, each),
-        StmtKind::Break | StmtKind::Skip => {}
-        StmtKind::Control(node) => control(node, each),
+    if let StmtKind::Let { slot, slot_span, .. } = of.kind {
+        each(NameUse::Bind(slot), slot_span);
     }
+    match of.kind {
+        StmtKind::Undo(of) | StmtKind::Rollback(of) => call(of, each),
+        _ => of.each_value(|value| expression(value, each)),
+    }
+    of.control().into_iter().for_each(|node| control(node, each));
 }
 
 fn control<'a>(of: &Control<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
     match of {
-        Control::If(node) => {
-            expression(&node.condition, each);
-            block(&node.then, each);
-            node.otherwise.iter().for_each(|otherwise| block(otherwise, each));
-        }
+        Control::If(_) => of.blocks().for_each(|(_, inner)| block(inner, each)),
         Control::Match(node) => {
             each(NameUse::Match(node.slot), node.slot_span);
             for Arm { bind, bind_span, body, .. } in [&node.err, &node.ok].into_iter().flatten() {
@@ -97,9 +83,7 @@ fn control<'a>(of: &Control<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
         }
         Control::For(node) => {
             each(NameUse::Bind(node.item), node.item_span);
-            expression(&node.list, each);
-            block(&node.body, each);
-            node.otherwise.iter().for_each(|otherwise| block(otherwise, each));
+            of.blocks().for_each(|(_, inner)| block(inner, each));
         }
     }
 }

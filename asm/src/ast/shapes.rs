@@ -5,7 +5,7 @@
 //! text. Only the form of an expression decides this, since declared types are not enforced during a run.
 
 use super::{Binary, Expr, ExprKind, Literal, Unary};
-use ilo_spec::types::Base;
+use ilo_spec::types::{Base, Type};
 use smallvec::SmallVec;
 
 impl<'a> Expr<'a> {
@@ -19,6 +19,25 @@ impl<'a> Expr<'a> {
                 record,
                 Expr { kind: ExprKind::Literal(Literal::Text(name)), .. },
             ) => Some((record, name)),
+            _ => None,
+        }
+    }
+
+    /// The text that it is as a constant.
+    pub fn constant_text(&self) -> Option<&'a str> {
+        if let ExprKind::Literal(Literal::Text(text)) = self.kind { Some(text) } else { None }
+    }
+
+    /// Whether it is the constant nil.
+    pub fn is_nil(&self) -> bool {
+        matches!(self.kind, ExprKind::Literal(Literal::Nil))
+    }
+
+    /// Its type, if its form shows it.
+    pub fn evident_type(&self) -> Option<Type> {
+        match self.kind {
+            ExprKind::Literal(literal) => Some(literal.ty()),
+            _ if self.is_text_join() => Some(Type::TEXT),
             _ => None,
         }
     }

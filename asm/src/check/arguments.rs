@@ -3,7 +3,7 @@
 use super::inputs::{Inputs, shape_of};
 use super::messages::names as messages;
 use super::report::Report;
-use crate::ast::{Call, ExprKind, Field, Function, Literal};
+use crate::ast::{Call, Field, Function};
 use crate::catalog::{Shape, Tool};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -152,9 +152,8 @@ pub(super) fn of_tool<'c>(
 }
 
 /// The text that a field of a record has as a constant.
-pub(super) fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
-    let field = fields.iter().find(|field| field.name.text == name)?;
-    if let ExprKind::Literal(Literal::Text(text)) = field.value.kind { Some(text) } else { None }
+pub(crate) fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
+    fields.iter().find(|field| field.name.text == name)?.value.constant_text()
 }
 
 /// Reports each argument that the target does not have, `refused` or not. Returns the names that were meant.

@@ -5,7 +5,7 @@
 
 use super::messages;
 use super::path_reasons::NoValue;
-use crate::ast::{Control, Expr, ExprKind, Function, ReturnKind};
+use crate::ast::{Control, Expr, Function, ReturnKind};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -70,7 +70,7 @@ pub(super) fn wrong_return(
     let (word, right) = match (kind, &function.output.err) {
         (ReturnKind::Plain, Some(err)) => {
             // If the function succeeds with nil and fails with text, a text is meant as the failure.
-            let fits = |ty: Type| evident_type(value).is_none_or(|found| found.meets(ty));
+            let fits = |ty: Type| value.evident_type().is_none_or(|found| found.meets(ty));
             let failure = !fits(function.output.ok.ty) && fits(err.ty);
             (Word::Ret, if failure { Word::RetErr } else { Word::RetOk })
         }
@@ -79,15 +79,6 @@ pub(super) fn wrong_return(
         _ => return None,
     };
     // After a failed call, a value may be the failure itself or a replacement: both are common.
-    let unsure = in_err_arm && kind == ReturnKind::Plain && evident_type(value).is_none();
+    let unsure = in_err_arm && kind == ReturnKind::Plain && value.evident_type().is_none();
     Some(messages::values::wrong_return(function, span, word, Some(right).filter(|_| !unsure)))
-}
-
-/// The type of an expression, if its form shows it.
-fn evident_type(value: &Expr<'_>) -> Option<Type> {
-    match value.kind {
-        ExprKind::Literal(literal) => Some(literal.ty()),
-        _ if value.is_text_join() => Some(Type::TEXT),
-        _ => None,
-    }
 }

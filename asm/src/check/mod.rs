@@ -49,11 +49,13 @@ mod value_info;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arguments::text_of;
 pub use entry::entry;
 pub use facts::{Answer, CallFacts, Checked, Facts};
 pub use known_slots::{KnownSlot, KnownSlots};
 pub(crate) use messages::given::LEAVE_OUT;
 pub(crate) use stream::Streaming;
+pub(crate) use types::misfit;
 pub use value_info::{Part, Seen, ValueInfo};
 
 use crate::ast::File;

@@ -14,6 +14,7 @@ mod expression;
 mod given;
 mod narrow;
 
+pub(crate) use self::given::misfit;
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};

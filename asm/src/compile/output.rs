@@ -7,14 +7,15 @@ use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, Field, File, Literal, ReturnKind, StmtKind, TypeName,
 };
 use crate::catalog::{OutputSchema, Shape};
-use crate::check::{Checked, entry};
+use crate::check::{Checked, entry, misfit, text_of};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::rules::of_shape;
 use crate::span::Span;
 use crate::text::shorten;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::pure::Kinds;
-use ilo_spec::types::{Base, Type};
+use ilo_spec::types::Type;
 
 /// The most differences that are reported.
 const MOST: usize = 20;
@@ -163,7 +164,7 @@ impl<'s, 'a> Found<'s, 'a> {
         for field in fields {
             let name = field.name.text;
             match wanted.field(name) {
-                Some(_) if wanted.omits_nil(name) && is_nil(&field.value) => {}
+                Some(_) if wanted.omits_nil(name) && field.value.is_nil() => {}
                 Some((shape, _)) => {
                     self.path.push(name);
                     self.value(&field.value, shape);
@@ -195,38 +196,10 @@ impl<'s, 'a> Found<'s, 'a> {
 
 /// The kinds of the values of a declared type.
 fn kinds_of(own: &TypeName<'_>) -> Kinds {
-    match own.ty {
-        Type { lists: 1.., .. } => Kinds::LIST,
-        _ if !own.fields.is_empty() => Kinds::RECORD,
-        Type { base: Base::Any, .. } => Kinds::ANY,
-        Type { base: Base::Number, .. } => Kinds::NUMBER,
-        Type { base: Base::Text, .. } => Kinds::TEXT,
-        Type { base: Base::Bool, .. } => Kinds::BOOL,
-        Type { base: Base::Nil, .. } => Kinds::NIL,
-    }
+    let is_record = own.ty.lists == 0 && !own.fields.is_empty();
+    if is_record { Kinds::RECORD } else { Inferred::from(own.ty).kinds() }
 }
 
 fn refuses(wanted: Shape<'_>, literal: Literal<'_>) -> bool {
-    if !crate::rules::of_shape(wanted).accepts(Inferred::from(literal.ty())) {
-        return true;
-    }
-    match literal {
-        Literal::Nil => false,
-        Literal::Bool(truth) => wanted.refuses_bool(truth).is_some(),
-        Literal::Number(number) => wanted.refuses_number(number).is_some(),
-        Literal::Text(text) => wanted.refuses_text(text).is_some(),
-    }
-}
-
-fn is_nil(value: &Expr<'_>) -> bool {
-    matches!(value.kind, ExprKind::Literal(Literal::Nil))
-}
-
-/// The text of the field of this name, if it is a constant.
-fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
-    let field = fields.iter().find(|field| field.name.text == name)?;
-    match field.value.kind {
-        ExprKind::Literal(Literal::Text(text)) => Some(text),
-        _ => None,
-    }
+    !of_shape(wanted).accepts(Inferred::from(literal.ty())) || misfit(literal, wanted).is_some()
 }

@@ -26,7 +26,7 @@ impl<'a> Values<'_, '_> {
 
     /// Evaluates a condition to a bool, for the operator at a position.
     fn truth(&mut self, expr: &Expr<'a>, dst: Reg, at: u32) -> Lowered<()> {
-        if gives_bool(expr) {
+        if expr.is_comparison() {
             self.expr(expr, Want::Into(dst))?;
         } else {
             let mark = self.code.mark();
@@ -137,24 +137,5 @@ fn opposite(operator: Binary) -> Binary {
         Binary::Lte => Binary::Gt,
         Binary::Gt => Binary::Lte,
         _ => Binary::Lt,
-    }
-}
-
-/// Whether an expression evaluates to a bool or faults.
-fn gives_bool(expr: &Expr<'_>) -> bool {
-    match expr.kind {
-        ExprKind::Literal(Literal::Bool(_)) | ExprKind::Has(..) | ExprKind::Unary(Unary::Not, _) => true,
-        ExprKind::Binary(operator, ..) => !matches!(
-            operator,
-            Binary::Add
-                | Binary::Sub
-                | Binary::Mul
-                | Binary::Div
-                | Binary::Mod
-                | Binary::Concat
-                | Binary::Append
-                | Binary::At
-        ),
-        _ => false,
     }
 }

@@ -180,9 +180,9 @@ impl<'c, 'a> Scan<'c, 'a> {
                 rest = after.get(1..).unwrap_or_default();
                 continue;
             }
+            statement.each_value(|value| self.expr(value));
             match &statement.kind {
                 StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
-                    self.expr(value);
                     let facts =
                         value.attempt().map_or(CallFacts::default(), |id| self.facts.calls[id.0 as usize]);
                     if !facts.unread {
@@ -200,17 +200,8 @@ impl<'c, 'a> Scan<'c, 'a> {
                     self.control(control);
                     self.bind(*slot, None);
                 }
-                StmtKind::Value(value)
-                | StmtKind::Yield(value)
-                | StmtKind::Return(_, value)
-                | StmtKind::Fail(value) => {
-                    self.expr(value);
-                }
-                StmtKind::Break | StmtKind::Skip => {}
-                StmtKind::Undo(call) | StmtKind::Rollback(call) => {
-                    call.arguments.iter().for_each(|argument| self.expr(&argument.value));
-                }
                 StmtKind::Control(control) => self.control(control),
+                _ => {}
             }
         }
     }
@@ -248,10 +239,11 @@ impl<'c, 'a> Scan<'c, 'a> {
 
     fn control(&mut self, control: &Control<'a>) {
         match control {
-            Control::If(node) => {
-                self.expr(&node.condition);
-                self.block(&node.then);
-                node.otherwise.iter().for_each(|block| self.block(block));
+            Control::If(_) | Control::For(_) => {
+                for (bound, block) in control.blocks() {
+                    bound.into_iter().for_each(|slot| self.bind(slot, None));
+                    self.block(block);
+                }
             }
             Control::Match(node) => {
                 self.uses[node.slot.0 as usize].matched = true;
@@ -269,12 +261,6 @@ impl<'c, 'a> Scan<'c, 'a> {
                 self.tries -= 1;
                 self.bind(node.handler.bind, None);
                 self.block(&node.handler.body);
-            }
-            Control::For(node) => {
-                self.expr(&node.list);
-                self.bind(node.item, None);
-                self.block(&node.body);
-                node.otherwise.iter().for_each(|block| self.block(block));
             }
         }
     }

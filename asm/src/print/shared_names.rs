@@ -116,11 +116,6 @@ fn fails(block: &Block<'_>) -> bool {
     matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }))
 }
 
-/// Whether a statement binds a slot.
-fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
-    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
-}
-
 /// Whether the first binding of a slot is one of these statements itself, and not a call with a handler.
 pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
     let first = statements
@@ -128,13 +123,9 @@ pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
         .enumerate()
         .find(|(_, statement)| (Block { statements: core::slice::from_ref(*statement) }).binds(slot));
     first.is_some_and(|(at, statement)| {
-        let inside = match &statement.kind {
-            StmtKind::Let { value: Bound::Control(control), .. } => {
-                let kind = StmtKind::Control(*control);
-                Block { statements: &[Stmt { kind, span: statement.span }] }.binds(slot)
-            }
-            _ => false,
-        };
-        binds(statement, slot) && !inside && matched_call(statement, statements.get(at + 1), false).is_none()
+        let inside = statement.control().is_some_and(|control| {
+            control.blocks().any(|(bound, block)| bound == Some(slot) || block.binds(slot))
+        });
+        statement.binds(slot) && !inside && matched_call(statement, statements.get(at + 1), false).is_none()
     })
 }

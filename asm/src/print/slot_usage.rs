@@ -2,7 +2,7 @@
 //!
 //! An ERR arm is an *alias* if its slot is only another name of the failure of a call.
 
-use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::ast::{Arm, Block, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use crate::matched::matched_call;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
@@ -111,28 +111,22 @@ impl Usage {
         if let StmtKind::Let { slot, .. } = statement.kind {
             self.bind(slot);
         }
-        match &statement.kind {
-            StmtKind::Let { value: Bound::Expr(value), .. }
-            | StmtKind::Value(value)
-            | StmtKind::Yield(value)
-            | StmtKind::Return(_, value)
-            | StmtKind::Fail(value) => self.expr(value),
-            StmtKind::Undo(call) | StmtKind::Rollback(call) => self.call(call),
-            StmtKind::Break | StmtKind::Skip => {}
-            StmtKind::Let { value: Bound::Control(control), .. } => {
-                self.control(control);
+        statement.each_value(|value| self.expr(value));
+        if let Some(control) = statement.control() {
+            self.control(control);
+            if matches!(statement.kind, StmtKind::Let { .. }) {
                 self.ends.insert(statement.span, self.furthest);
             }
-            StmtKind::Control(control) => self.control(control),
         }
     }
 
     fn control(&mut self, control: &Control<'_>) {
         match control {
-            Control::If(node) => {
-                self.expr(&node.condition);
-                self.block(&node.then);
-                node.otherwise.iter().for_each(|block| self.block(block));
+            Control::If(_) | Control::For(_) => {
+                for (bound, block) in control.blocks() {
+                    bound.into_iter().for_each(|slot| self.bind(slot));
+                    self.block(block);
+                }
             }
             Control::Match(node) => {
                 self.matched.insert(node.slot);
@@ -168,12 +162,6 @@ impl Usage {
                 let inside = (self.count(handler.bind) - before, self.furthest);
                 self.inside.insert(handler.bind_span, inside);
             }
-            Control::For(node) => {
-                self.expr(&node.list);
-                self.bind(node.item);
-                self.block(&node.body);
-                node.otherwise.iter().for_each(|block| self.block(block));
-            }
         }
     }
 
@@ -184,7 +172,6 @@ impl Usage {
                 *self.reads.entry(slot).or_default() += 1;
                 self.name(slot, expr.span.start);
             }
-            ExprKind::Call(call) => self.call(call),
             _ => expr.children(|child| self.expr(child)),
         }
     }
@@ -193,9 +180,5 @@ impl Usage {
         let last = self.named.entry(slot).or_default();
         *last = place.max(*last);
         self.furthest = self.furthest.max(last.saturating_add(1));
-    }
-
-    fn call(&mut self, call: &Call<'_>) {
-        call.arguments.iter().for_each(|argument| self.expr(&argument.value));
     }
 }

@@ -16,11 +16,6 @@ use ilo_spec::pure::Pure;
 const DOWN: [&str; 3] = ["desc", "descending", "down"];
 const UP: [&str; 3] = ["asc", "ascending", "up"];
 
-/// A constant that an operand is.
-fn text<'a>(operand: &Expr<'a>) -> Option<&'a str> {
-    if let ExprKind::Literal(Literal::Text(text)) = operand.kind { Some(text) } else { None }
-}
-
 fn truth(operand: &Expr<'_>) -> Option<bool> {
     if let ExprKind::Literal(Literal::Bool(truth)) = operand.kind { Some(truth) } else { None }
 }
@@ -32,7 +27,7 @@ fn is_position(operand: &Expr<'_>) -> bool {
 
 /// The order that the last operand of a sort asks for: whether the greatest comes first.
 fn order(operand: &Expr<'_>) -> Option<bool> {
-    let word = text(operand)?.to_ascii_lowercase();
+    let word = operand.constant_text()?.to_ascii_lowercase();
     if DOWN.contains(&word.as_str()) { Some(true) } else { UP.contains(&word.as_str()).then_some(false) }
 }
 
@@ -49,7 +44,7 @@ impl<'a> StepReader<'_, 'a> {
         match (name, operands) {
             ("sort", [list, rest @ ..]) => self.sorted(list, rest, reverse, span),
             _ if reverse.is_some() => None,
-            ("sum", [list, field]) if text(field).is_some() => {
+            ("sum", [list, field]) if field.constant_text().is_some() => {
                 let column = self.column(list, field, span)?;
                 self.made(Makes::Apply(Pure::Sum), &[column], span)
             }
@@ -84,7 +79,7 @@ impl<'a> StepReader<'_, 'a> {
     ) -> Option<Expr<'a>> {
         let mut down = reverse;
         if let [first, fields @ .., last] = rest
-            && [first, last].into_iter().chain(fields).all(|field| text(field).is_some())
+            && [first, last].into_iter().chain(fields).all(|field| field.constant_text().is_some())
             && order(last).is_none()
         {
             // SORT is stable: by the last field first.
@@ -106,7 +101,7 @@ impl<'a> StepReader<'_, 'a> {
             _ => return None,
         };
         let field = match field {
-            Some(field) => match text(field).and_then(|name| name.strip_prefix('-')) {
+            Some(field) => match field.constant_text().and_then(|name| name.strip_prefix('-')) {
                 Some(name) if !name.is_empty() && down.is_none() => {
                     down = Some(true);
                     literal(Literal::Text(name), field.span)
@@ -122,7 +117,9 @@ impl<'a> StepReader<'_, 'a> {
     /// MIN or MAX of several values, or of a field of the records of a list.
     fn extreme(&mut self, function: Pure, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
         let list = match operands {
-            [list, field] if text(field).is_some() && !list.is_no_list() => self.column(list, field, span)?,
+            [list, field] if field.constant_text().is_some() && !list.is_no_list() => {
+                self.column(list, field, span)?
+            }
             _ => Expr { kind: ExprKind::List(self.arena.alloc_slice_copy(operands)), span },
         };
         self.made(Makes::Apply(function), &[list], span)
@@ -158,7 +155,9 @@ pub(crate) fn takes(operator: &Operator, operands: usize) -> bool {
 pub(crate) fn operands_of_list<'a, 'e>(name: &str, only: &'e Expr<'a>) -> Option<&'e [Expr<'a>]> {
     match only.kind {
         ExprKind::List(items @ [list, field])
-            if matches!(name, "min" | "max" | "sum") && text(field).is_some() && !list.is_no_list() =>
+            if matches!(name, "min" | "max" | "sum")
+                && field.constant_text().is_some()
+                && !list.is_no_list() =>
         {
             Some(items)
         }

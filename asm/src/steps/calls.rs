@@ -7,7 +7,7 @@
 use super::handlers::HandledBy;
 use super::reader::StepReader;
 use super::step::{Bind, Step, Tail};
-use super::then_call::{binds_last, then_value};
+use super::then_call::then_value;
 use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind, Try};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
@@ -32,7 +32,7 @@ impl<'a> StepReader<'_, 'a> {
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
         match handler.filter(|_| value.attempt().is_none()) {
             None => self.attempt(step, value, tail),
-            Some(_) if can_fail(&value) => self.try_value(step, value, tail),
+            Some(_) if value.calls() => self.try_value(step, value, tail),
             Some(handler) => {
                 if !faulty {
                     let word = shown(&handler.key);
@@ -71,7 +71,7 @@ impl<'a> StepReader<'_, 'a> {
         let bound = (of_err == Tail::Value).then_some(bind);
         let by = HandledBy { tail: of_err, is_text: self.fails_with_text(&value), bind: bound };
         let err = self.failure_arm(step, by);
-        let gives_in_arms = has_then || (err.body.completes() && !binds_last(&err, bind.0));
+        let gives_in_arms = has_then || (err.body.completes() && !err.body.binds_last(bind.0));
         if tail == Tail::Yield && gives_in_arms {
             return self.attempt_in_pass(step, (bind, value.span), err);
         }
@@ -117,7 +117,7 @@ impl<'a> StepReader<'_, 'a> {
     /// The end of a call with a handler that is the last step of a pass: each arm gives what the pass yields,
     /// or nothing.
     fn attempt_in_pass(&mut self, step: &Step<'_, 'a>, (bind, span): (Bind, Span), err: Arm<'a>) {
-        let err = if binds_last(&err, bind.0) { self.giving(err, bind) } else { err };
+        let err = if err.body.binds_last(bind.0) { self.giving(err, bind) } else { err };
         let body = self.block(|this| {
             this.rollbacks(step.get(Key::Rollback));
             if step.keyed.has(Key::Then) {
@@ -206,11 +206,4 @@ impl<'a> StepReader<'_, 'a> {
         self.then_steps(step, tail);
         bind
     }
-}
-
-/// Whether a part of an expression can fail.
-fn can_fail(value: &Expr<'_>) -> bool {
-    let mut found = value.attempt().is_some();
-    value.children(|part| found |= can_fail(part));
-    found
 }

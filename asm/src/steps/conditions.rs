@@ -2,7 +2,6 @@
 
 use super::reader::{OpenLoop, StepReader, literal};
 use super::step::{Step, Tail, Target};
-use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
@@ -101,8 +100,8 @@ impl<'a> StepReader<'_, 'a> {
             self.scope.close();
         }
         // A body that could not be read may yield.
-        let (by_steps, yields) = (body.yields(), yields(&body));
-        let yields = by_steps || yields || self.diagnostics.has_errors_since(before);
+        let by_steps = body.yields();
+        let yields = by_steps || body.may_give() || self.diagnostics.has_errors_since(before);
         if by_steps && tail == Tail::Yield && step.target.is_none() {
             self.list_of_lists(step);
         }
@@ -113,9 +112,7 @@ impl<'a> StepReader<'_, 'a> {
         let control = Control::For(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
     }
-}
 
-impl<'a> StepReader<'_, 'a> {
     /// The steps that run if no BREAK ended a loop.
     fn otherwise(&mut self, step: &Step<'_, 'a>, breaks: bool) -> Option<Block<'a>> {
         let entry = step.keyed.entry(Key::Else)?;
@@ -156,15 +153,5 @@ impl<'a> StepReader<'_, 'a> {
         let used = |name: &str| self.survey.used_after(name, step.start);
         otherwise.is_none_or(|block| !block.completes())
             || step.target.is_some_and(|target| used(target.name.text))
-    }
-}
-
-/// Whether an iteration with this body can yield.
-fn yields(block: &Block<'_>) -> bool {
-    match block.statements.last().map(|last| last.kind) {
-        Some(StmtKind::Value(_)) => true,
-        Some(StmtKind::Control(Control::For(node))) => node.yields || yields(&node.body),
-        Some(StmtKind::Control(control)) => control.blocks().any(|(_, block)| yields(block)),
-        _ => false,
     }
 }

@@ -58,9 +58,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A binary operator. HAS and AT with a text name a field.
     pub(crate) fn of_two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
-        let ExprKind::Literal(Literal::Text(text)) = b.kind else {
-            return self.binary(operator, a, b, span);
-        };
+        let Some(text) = b.constant_text() else { return self.binary(operator, a, b, span) };
         let name = Name { text, span: b.span };
         let kind = match operator {
             Binary::HasName => ExprKind::Has(self.alloc(a), name),
@@ -91,7 +89,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A bare name that only the current step binds: the operand of a computation is not a text.
     fn reads_own_step(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
-        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let text = value.constant_text()?;
         let plain = node.text() == Some(text) && self.dialect.is_bare();
         if !plain || matches!(operator.spelling, "==" | "!=" | "at" | "has") || !self.binds(text) {
             return None;
@@ -103,7 +101,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A quoted number as an operand of arithmetic: read as the number that is meant.
     fn quoted_number(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
-        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let text = value.constant_text()?;
         let number = ilo_spec::number::parse(text).ok()?;
         if !matches!(operator.spelling, "+" | "-" | "*" | "/" | "%") || self.dialect.is_yaml() {
             return None;
@@ -128,8 +126,7 @@ impl<'a> StepReader<'_, 'a> {
         if operator.makes != Makes::Binary(Binary::Add) || !operands.iter().any(is_text) {
             return operator.makes;
         }
-        let is_named =
-            |of: &Expr<'a>| matches!(of.kind, ExprKind::Literal(Literal::Text(text)) if is_name(text));
+        let is_named = |of: &Expr<'a>| of.constant_text().is_some_and(is_name);
         if operands.iter().any(|operand| is_number(operand) || is_named(operand)) {
             let wrong = adds_texts(written.span);
             self.report(wrong.fix_or_help(rename(written, "concat"), "`concat` joins texts"));
@@ -173,7 +170,7 @@ fn is_text(operand: &Expr<'_>) -> bool {
 
 /// Whether an operand is a written text with a number, which may be meant to be added.
 fn is_number(operand: &Expr<'_>) -> bool {
-    matches!(operand.kind, ExprKind::Literal(Literal::Text(text)) if ilo_spec::number::parse(text).is_ok())
+    operand.constant_text().is_some_and(|text| ilo_spec::number::parse(text).is_ok())
 }
 
 fn adds_texts(at: Span) -> Diagnostic {

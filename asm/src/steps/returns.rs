@@ -5,7 +5,7 @@
 
 use super::entries::Keyed;
 use super::reader::StepReader;
-use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
+use crate::ast::{Expr, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::reader_habits::Asked;
@@ -151,11 +151,11 @@ impl<'a> StepReader<'_, 'a> {
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) -> bool {
         let is_outcome = tells_outcome(&entry.value);
         // If the function succeeds with nil and fails with text, a text is meant as the failure.
-        let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
-        let handles = self.failure().is_some() && literal_type(value) == Some(Type::TEXT);
+        let fits = |ty: Type| value.evident_type().is_none_or(|found| found.meets(ty));
+        let handles = self.failure().is_some() && value.evident_type() == Some(Type::TEXT);
         let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
         let failure = other && self.output.err.is_some_and(|err| fits(err.ty));
-        let known = literal_type(value).is_some_and(|ty| ty != Type::TEXT);
+        let known = value.evident_type().is_some_and(|ty| ty != Type::TEXT);
         if !is_outcome && !failure && (known || self.failure().is_none()) {
             return false;
         }
@@ -216,16 +216,4 @@ pub(crate) fn tells_outcome(node: &Node<'_>) -> bool {
 /// From a key to the end of its value.
 fn whole(entry: &Entry<'_>) -> Span {
     Span::new(entry.key.span.start, entry.value.span.end.max(entry.key.span.end))
-}
-
-/// The type of a constant.
-fn literal_type(value: &Expr<'_>) -> Option<Type> {
-    match value.kind {
-        ExprKind::Literal(Literal::Nil) => Some(Type::NIL),
-        ExprKind::Literal(Literal::Bool(_)) => Some(Type::BOOL),
-        ExprKind::Literal(Literal::Number(_)) => Some(Type::NUMBER),
-        ExprKind::Literal(Literal::Text(_)) => Some(Type::TEXT),
-        _ if value.is_text_join() => Some(Type::TEXT),
-        _ => None,
-    }
 }

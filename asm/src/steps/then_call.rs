@@ -5,7 +5,7 @@
 
 use super::reader::{StepReader, of_slot};
 use super::step::{Bind, Step, Tail, Target};
-use crate::ast::{Arm, Block, Bound, Slot, Stmt, StmtKind};
+use crate::ast::{Arm, Block, Bound, Stmt, StmtKind};
 use crate::dialect::Key;
 
 /// The purpose of the value of the last step under `then`, if a call has it.
@@ -13,12 +13,6 @@ pub(crate) fn then_value(step: &Step<'_, '_>, tail: Tail) -> Option<Tail> {
     step.get(Key::Then)?;
     let named = step.target.is_some() && tail == Tail::Unnamed;
     Some(if named { Tail::Drop } else { tail })
-}
-
-/// Whether a failure arm goes on with a value for the slot of its call.
-pub(crate) fn binds_last(err: &Arm<'_>, slot: Slot) -> bool {
-    let last = err.body.statements.last();
-    last.is_some_and(|last| matches!(last.kind, StmtKind::Let { slot: bound, .. } if bound == slot))
 }
 
 impl<'a> StepReader<'_, 'a> {

@@ -5,7 +5,7 @@
 
 use super::reader::{OpenLoop, StepReader, literal};
 use super::step::{Step, Tail};
-use crate::ast::{Apply, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Stmt, StmtKind};
+use crate::ast::{Apply, Block, Control, Expr, ExprKind, For, If, Literal, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Kind, Node};
@@ -20,13 +20,11 @@ const PASSES: i64 = 100;
 
 /// The most calls that a block makes, if each loop over a list makes one pass.
 fn calls_of(block: &Block<'_>) -> u64 {
-    let mut calls = 0;
+    let mut calls: u64 = 0;
     for statement in block.statements {
+        statement.each_value(|value| value.each_call(&mut |_| calls += 1));
         let inner: u64 = match statement.control() {
-            Some(Control::If(node)) => {
-                calls_in(&node.condition)
-                    + calls_of(&node.then).max(node.otherwise.as_ref().map_or(0, calls_of))
-            }
+            Some(Control::If(node)) => calls_of(&node.then).max(node.otherwise.as_ref().map_or(0, calls_of)),
             Some(control) => {
                 let passes = match control {
                     Control::For(For { list: Expr { kind: ExprKind::Apply(apply), .. }, .. }) => {
@@ -36,23 +34,10 @@ fn calls_of(block: &Block<'_>) -> u64 {
                 };
                 control.blocks().map(|(_, block)| calls_of(block)).sum::<u64>().saturating_mul(passes)
             }
-            None => match &statement.kind {
-                StmtKind::Let { value: Bound::Expr(value), .. }
-                | StmtKind::Value(value)
-                | StmtKind::Yield(value)
-                | StmtKind::Return(_, value)
-                | StmtKind::Fail(value) => calls_in(value),
-                _ => 0,
-            },
+            None => 0,
         };
         calls = inner.saturating_add(calls);
     }
-    calls
-}
-
-fn calls_in(value: &Expr<'_>) -> u64 {
-    let mut calls = 0;
-    value.each_call(&mut |_| calls += 1);
     calls
 }
 

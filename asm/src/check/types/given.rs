@@ -6,7 +6,7 @@
 
 use super::{Seen, Types, ValueInfo};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
-use crate::catalog::Shape;
+use crate::catalog::{Misfit, Shape};
 use crate::check::arguments::{Wanted, text_of};
 use crate::check::messages::given::{self as messages, Path, Unfit};
 use crate::check::messages::maybe_nil;
@@ -270,14 +270,19 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
 /// Why a constant does not fit a shape that allows its kind.
 fn unfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Unfit> {
-    let misfit = match literal {
+    let format = match literal {
+        Literal::Text(text) if wanted.texts().is_none() => wanted.misses_format(text),
+        _ => None,
+    };
+    misfit(literal, wanted).map(Unfit::Value).or(format.map(Unfit::Format))
+}
+
+/// The same, if it is for its value.
+pub(crate) fn misfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Misfit> {
+    match literal {
         Literal::Nil => None,
         Literal::Bool(truth) => wanted.refuses_bool(truth),
         Literal::Number(number) => wanted.refuses_number(number),
-        Literal::Text(text) => {
-            let format = if wanted.texts().is_none() { wanted.misses_format(text) } else { None };
-            return wanted.refuses_text(text).map(Unfit::Value).or(format.map(Unfit::Format));
-        }
-    };
-    misfit.map(Unfit::Value)
+        Literal::Text(text) => wanted.refuses_text(text),
+    }
 }

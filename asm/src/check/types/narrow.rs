@@ -9,8 +9,6 @@
 use crate::ast::{
     Apply, Binary, Block, Case, Control, Expr, ExprKind, Literal, LoopId, Slot, StmtKind, Unary,
 };
-use crate::rules;
-use crate::types::Inferred;
 use hashbrown::HashMap;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -202,7 +200,7 @@ impl<'a> Narrowing<'a> {
 
     /// A slot holds the outcome of a condition.
     pub(super) fn bind_test(&mut self, slot: Slot, condition: &Expr<'a>) {
-        if !self.on || !gives_bool(condition) {
+        if !self.on || !condition.is_comparison() {
             return;
         }
         for satisfied in [true, false] {
@@ -278,8 +276,11 @@ impl<'a> Narrowing<'a> {
             }
             ExprKind::Binary(Binary::At, of, key) => self.part(of, key),
             ExprKind::Apply(Apply { function: Pure::Get, operands: [of, key, default @ ..], .. }) => {
-                let nil = |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(Literal::Nil));
-                if default.iter().all(nil) { self.part(of, key) } else { None }
+                if default.iter().all(Expr::is_nil) {
+                    self.part(of, key)
+                } else {
+                    None
+                }
             }
             _ => None,
         }
@@ -421,17 +422,6 @@ fn each_bound(block: &Block<'_>, each: &mut impl FnMut(Slot)) {
             each_bound(block, each);
         }
     }
-}
-
-/// Whether a value is a bool by its operator.
-fn gives_bool(value: &Expr<'_>) -> bool {
-    let word = match value.kind {
-        ExprKind::Has(..) => return true,
-        ExprKind::Unary(operator, _) => operator.word(),
-        ExprKind::Binary(operator, ..) => operator.word(),
-        _ => return false,
-    };
-    rules::gives(word, None, None) == Some(Inferred::BOOL)
 }
 
 /// Whether a value is a constant other than nil.
