@@ -150,11 +150,7 @@ impl<'s> Lines<'s> {
 
     /// The last boundary of a character at or before an offset.
     fn boundary(&self, offset: u32) -> u32 {
-        let mut at = (offset as usize).min(self.source.len());
-        while !self.source.is_char_boundary(at) {
-            at -= 1;
-        }
-        u32::try_from(at).unwrap_or(u32::MAX)
+        u32::try_from(self.source.floor_char_boundary(offset as usize)).unwrap_or(u32::MAX)
     }
 
     /// Where a line, counted from 1, begins, and its text without the line end.

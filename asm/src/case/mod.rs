@@ -6,7 +6,7 @@
 mod findings;
 
 use crate::notation::Notation;
-use crate::text::nearest;
+use crate::text::{nearest, shortened};
 use std::fmt;
 use std::ops::Range;
 
@@ -214,12 +214,12 @@ impl CaseReader {
 
     fn header(&mut self, line: usize, text: &str) {
         let Some((key, value)) = text.split_once(':').map(|(key, value)| (key.trim(), value.trim())) else {
-            let text = shortened(text);
+            let text = shortened(text, SHOWN);
             let expected = "expected a header `key: value`, or a section `=== source NOTATION`";
             return self.error(line, format!("{expected}, found `{text}`"));
         };
         if !HEADERS.contains(&key) {
-            let key = shortened(key);
+            let key = shortened(key, SHOWN);
             self.error(line, format!("no header is named `{key}`; {}", meant(&key, &HEADERS)));
         } else if let Some(first) = self.case.headers.iter().find(|header| header.key == key) {
             let first = first.line;
@@ -237,10 +237,10 @@ impl CaseReader {
         }
         let (word, notation) = title.split_once(' ').map_or((title, None), |(a, b)| (a, Some(b.trim())));
         if !TITLES.contains(&word) {
-            let word = shortened(word);
+            let word = shortened(word, SHOWN);
             self.error(line, format!("no section is named `{word}`; {}", meant(&word, &TITLES)));
         } else if let Some(name) = notation.filter(|name| name.parse::<Notation>().is_err()) {
-            let name = shortened(name);
+            let name = shortened(name, SHOWN);
             self.error(
                 line,
                 format!("`{name}` is not a notation; {}", meant(&name, &Notation::ALL.map(|(_, name)| name))),
@@ -294,16 +294,6 @@ fn meant(word: &str, names: &[&str]) -> String {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("there are {}", names.join(", ")),
     }
-}
-
-/// The beginning of a line, without control characters.
-fn shortened(text: &str) -> String {
-    let mut shown: String =
-        text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    shown
 }
 
 #[cfg(test)]

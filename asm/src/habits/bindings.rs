@@ -1,8 +1,7 @@
 //! Habits: names and values that are bound in other shapes.
 
 use super::context::{Context, Entries, Fields, Rewrite, get, kept};
-use crate::dialect::operator;
-use crate::dialect::{Key, begins_step, changes};
+use crate::dialect::{Key, begins_step, changes, operator};
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 

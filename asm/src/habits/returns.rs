@@ -4,8 +4,7 @@
 use super::context::{Rewriter, rebuilt};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};
-use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, shown};
+use crate::document::{Entry, Kind, Node, entries, shown};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
 

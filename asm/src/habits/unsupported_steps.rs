@@ -4,9 +4,8 @@
 use super::context::{Context, Entries, Rewrite, get, kept, others};
 use super::words::instead;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
-use crate::dialect::{Key, STEP_KEYS, begins_step, operator};
+use crate::dialect::{Key, STEP_KEYS, begins_step, operator, other_operator};
 use crate::document::{Entry, Kind, entries, shown};
 use crate::foreign::{self, Place};
 use crate::notation::Notation;

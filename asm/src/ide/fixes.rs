@@ -46,7 +46,7 @@ pub fn change(old: &str, new: &str) -> Option<Edit> {
         return None;
     }
     let before = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
-    let start = boundary(old, before).min(boundary(new, before));
+    let start = old.floor_char_boundary(before).min(new.floor_char_boundary(before));
     // No position is inside of the line end CR LF.
     let splits = |at: usize| {
         old.get(..at).is_some_and(|text| text.ends_with('\r'))
@@ -61,11 +61,6 @@ pub fn change(old: &str, new: &str) -> Option<Edit> {
     let text = new_rest.get(..new_rest.len() - same)?.to_owned();
     let offset = |at: usize| u32::try_from(at).ok();
     Some(Edit { span: Span::new(offset(start)?, offset(old.len() - same)?), text })
-}
-
-/// The last character boundary at or before an offset.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 #[cfg(test)]

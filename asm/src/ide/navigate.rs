@@ -1,8 +1,7 @@
 //! Go to definition, and find references.
 
-use super::Analysis;
 use super::mention::{Mention, Role, What};
-use super::{Target, mention};
+use super::{Analysis, Target, mention};
 use crate::ast::Slot;
 use crate::catalog::own_function;
 use crate::span::Span;

@@ -1,9 +1,8 @@
 //! Prints a call with the MATCH after it: as a call with a handler if that gives the same code, otherwise as
 //! a call followed by a step with `match`.
 
-use super::Printer;
-use super::shared_names;
 use super::steps::{Step, Tail, last_read, nothing};
+use super::{Printer, shared_names};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind, Try};
 use crate::dialect::Key;
 use crate::document::print::{Doc, Entry};

@@ -1,7 +1,6 @@
 //! Prints statements as steps.
 
-use super::Printer;
-use super::{infix, shared_names};
+use super::{Printer, infix, shared_names};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,

@@ -5,8 +5,7 @@
 use super::reference_style::Style;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};
 use crate::notation::Notation;
-use crate::text::is_name;
-use crate::text::quote;
+use crate::text::{is_name, quote};
 use ilo_spec::program::Number;
 use smallvec::SmallVec;
 use std::fmt::Write;

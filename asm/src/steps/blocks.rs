@@ -9,8 +9,7 @@ use crate::dialect::{
     Key, begins_step, changes, copies_itself, is_operation, is_plain, is_record_value, is_value_step,
     lists_steps, names_steps, operator,
 };
-use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of};
+use crate::document::{Entry, Kind, Node, entries, first_of};
 use crate::foreign;
 use crate::span::Span;
 use ilo_spec::error::Code;

@@ -5,8 +5,7 @@ use crate::ast::Name;
 use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::Node;
-use crate::document::{inner, shown};
+use crate::document::{Node, inner, shown};
 use crate::text::is_name;
 use ilo_spec::error::Code;
 

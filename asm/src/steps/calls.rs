@@ -12,8 +12,7 @@ use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind, Try};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::Node;
-use crate::document::{first_of, shown};
+use crate::document::{Node, first_of, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 

@@ -3,8 +3,7 @@
 use super::reader::StepReader;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::document::entries;
-use crate::document::{Entry, Key as CaseKey, Kind, Node};
+use crate::document::{Entry, Key as CaseKey, Kind, Node, entries};
 use crate::span::Span;
 use crate::text::rendered_number;
 use hashbrown::HashMap;

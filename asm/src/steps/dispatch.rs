@@ -8,8 +8,7 @@ use crate::ast::{Expr, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Key, RESULT};
-use crate::document::first_of;
-use crate::document::{Kind, Node};
+use crate::document::{Kind, Node, first_of};
 use crate::span::Span;
 use ilo_spec::error::Code;
 

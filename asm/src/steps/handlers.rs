@@ -6,8 +6,7 @@ use super::step::{Step, Tail};
 use crate::ast::{Arm, Literal, ReturnKind, Slot, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{HANDLER, Key};
-use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, shown};
+use crate::document::{Entry, Kind, Node, entries, first_of, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 

@@ -9,8 +9,7 @@ use crate::document::{Kind, Node};
 use crate::expr::reference::Reference;
 use crate::habits::{self, Lints};
 use crate::span::Span;
-use crate::text::some_of;
-use crate::text::{Near, near};
+use crate::text::{Near, near, some_of};
 
 /// The most names that are examined for a message.
 const MOST_NAMES: usize = 64;

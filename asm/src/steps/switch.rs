@@ -7,8 +7,7 @@ use super::step::{Step, Tail};
 use crate::ast::{Block, If, ReturnKind, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{ARM, Key, is_outcome};
-use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, shown};
+use crate::document::{Entry, Kind, Node, entries, first_of, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 

@@ -5,8 +5,7 @@ use super::step::Item;
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::{Kind, Node};
-use crate::document::{entries, first_of};
+use crate::document::{Kind, Node, entries, first_of};
 use crate::span::Span;
 use ilo_spec::error::Code;
 

@@ -107,7 +107,7 @@ struct Reader<'a, 'd> {
 }
 
 /// An offset. The limit on the size of sources ensures that it fits.
-fn offset(at: usize) -> u32 {
+pub(super) fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 

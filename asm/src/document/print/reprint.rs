@@ -1,7 +1,6 @@
 //! Prints documents that were read from a source, in the layout of printed programs.
 
-use super::Doc;
-use super::json;
+use super::{Doc, json};
 use crate::document::{Kind, Node};
 use crate::notation::Notation;
 

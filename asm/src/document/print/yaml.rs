@@ -3,8 +3,7 @@
 //! A word is unquoted if every YAML reader, including those of YAML 1.1, reads it as the same text.
 //! Everything else is written as in JSON, which is also valid YAML.
 
-use super::Doc;
-use super::json;
+use super::{Doc, json};
 use crate::text::quote;
 use std::fmt::Write;
 

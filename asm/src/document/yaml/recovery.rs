@@ -4,6 +4,7 @@
 //! It looks only at the line in which the scanner stopped. A fix changes only the value.
 
 use crate::diagnostic::Diagnostic;
+use crate::document::json::offset;
 use crate::span::Span;
 use crate::text;
 use crate::text::shorten;
@@ -72,10 +73,6 @@ fn tabs(line: &Line<'_>) -> Diagnostic {
     Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line")
         .expected("blanks", "a tab")
         .help("indent by two blanks a level")
-}
-
-fn offset(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// A line and its start.

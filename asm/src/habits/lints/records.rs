@@ -3,12 +3,10 @@
 use super::Lints;
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
-use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
-use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, rename};
+use crate::dialect::{Key, other_operator};
+use crate::document::{Entry, Kind, Node, entries, first_of, rename};
 use crate::expr::reference::{INPUT, Reference, bare, bare_text};
 use crate::expr::template::{Sigil, template};
 use crate::foreign;

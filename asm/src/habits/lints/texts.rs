@@ -7,12 +7,10 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
-use crate::document::{Kind as NodeKind, Node, Text};
-use crate::document::{inner, rename};
+use crate::document::{Kind as NodeKind, Node, Text, inner, rename};
 use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
 use crate::expr::{self, Kind, Sign, Tree};
-use crate::foreign;
 use crate::span::Span;
 use crate::text::{quoted, shorten};
 use ilo_spec::error::Code;
@@ -303,7 +301,7 @@ impl<'a> Lints<'_, 'a> {
     pub(crate) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let NodeKind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
-            if is_null(text.text) {
+            if matches!(expr::constant(text.text), Some(Literal::Nil)) {
                 let message = format!("`{}` in quotes is a text", shorten(text.text));
                 let warning = Diagnostic::new(Code::QuotedNull, node.span, message)
                     .expected("`null` for what is absent", "a text")
@@ -327,7 +325,7 @@ impl<'a> Lints<'_, 'a> {
     /// Warns about a comparison with `'null'` in an expression.
     pub(crate) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
         let Kind::Literal(Literal::Text(text)) = tree.kind else { return };
-        if !is_null(text) {
+        if !matches!(expr::constant(text), Some(Literal::Nil)) {
             return;
         }
         let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
@@ -395,9 +393,4 @@ fn in_braces(text: &str) -> String {
 /// Whether a text has a single sign of equality, as pairs such as `name=value` have.
 fn pairs(text: &str) -> bool {
     text.as_bytes().split(|byte| !b"=<>!+-~".contains(byte)).any(|sign| sign == b"=")
-}
-
-/// Whether a text is null in some language.
-fn is_null(text: &str) -> bool {
-    foreign::word(foreign::Place::Literal, text).unwrap_or(text) == "null"
 }
