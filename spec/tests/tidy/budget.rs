@@ -5,17 +5,17 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 45_108),
+    (&["asm/src"], 44_979),
     (&["asm/src/dialect", "asm/src/expr"], 4_595),
     (&["asm/src/foreign.rs", "asm/src/habits"], 3_183),
     (&["asm/src/steps"], 6_445),
-    (&["asm/src/document"], 3_342),
+    (&["asm/src/document"], 3_320),
     (&["asm/src/check", "asm/src/rules"], 7_089),
     (&["asm/src/id", "asm/src/syntax"], 4_689),
     (&["guide/src"], 15_797),
     (&["host/src"], 20_209),
     (&["journal/src"], 10_313),
-    (&["cli/src"], 9_813),
+    (&["cli/src"], 9_810),
 ];
 
 /// The lines of a file without its unit tests.

@@ -194,7 +194,6 @@ pub(crate) fn word_meant(word: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::diagnostic::{Diagnostics, fix};
     use crate::source::Limits;
     use bumpalo::Bump;
