@@ -49,7 +49,7 @@ macro_rules! keys {
     };
 }
 
-// The words in tool calling, constrained, workflow and MCP; the role of the value, and the purpose of the key.
+// The words in tool calling, constrained, workflow and MCP; the role of the value; the purpose of the key.
 // If a notation has no word of its own, its entry is empty, and the words of the others are understood.
 keys! {
     Let ["let"; 4] Name "the name that the value of this step gets";

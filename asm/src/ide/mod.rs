@@ -148,8 +148,8 @@ impl<'a> Analysis<'a> {
         own.filter(|(name, ..)| !name.is_empty()).chain(tools)
     }
 
-    /// The arguments of a call of this name, each with its type, and whether it may be left out; `None` if they
-    /// are not known.
+    /// The arguments of a call of this name, each with its type, and whether it may be left out; `None` if
+    /// they are not known.
     fn inputs_of(&self, name: &str) -> Option<Vec<(&'a str, String, bool)>> {
         match self.target(name) {
             Target::Function(number) => {

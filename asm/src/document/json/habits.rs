@@ -16,8 +16,8 @@ fn is_invisible(first: char) -> bool {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Reads what JSON does not have, and continues as if it were fixed; `word` are the letters and digits with
-    /// which it begins.
+    /// Reads what JSON does not have, and continues as if it were fixed; `word` are the letters and digits
+    /// with which it begins.
     pub(crate) fn recover(&mut self, word: &'a str) {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(first) = rest.chars().next() else { return };
