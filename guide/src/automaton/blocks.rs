@@ -60,7 +60,7 @@ impl Core<'_, '_> {
                 _ if !slot => 0,
                 (2, None) => one(Word::Err),
                 (1, Some(_)) => one(Word::Ok),
-                (1, None) if block.hard || block.must_live => one(Word::Ok),
+                (1, None) if block.hard => one(Word::Ok),
                 (1, None) => one(Word::Ok) | one(Word::Err),
                 _ => 0,
             };
