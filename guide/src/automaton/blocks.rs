@@ -119,7 +119,10 @@ impl Core<'_, '_> {
                 }
             }
         }
-        if self.item_want().is_some_and(|want| self.arena.has_constant(self.session, self.arena.want(want))) {
+        if self
+            .item_want()
+            .is_some_and(|want| self.arena.plain(self.session, self.arena.want(want)).is_some())
+        {
             words |= one(Word::Yield);
         }
         if let Goes::Kept(want) | Goes::Out(want) = block.goes

@@ -43,8 +43,10 @@ fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8>
 }
 
 /// A constant that contains no other.
-enum Flat<'c> {
+#[derive(Clone, Copy)]
+pub(crate) enum Flat<'c> {
     List,
+    Record,
     Nil,
     Bool(bool),
     Text(&'c str),
@@ -56,6 +58,7 @@ impl Flat<'_> {
     fn written(&self, json: bool) -> String {
         let (kind, value) = match self {
             Flat::List => return if json { "[]" } else { "LIST 0" }.to_owned(),
+            Flat::Record => return if json { "{\"obj\":{}}" } else { "OBJ 0" }.to_owned(),
             Flat::Nil => (NIL, if json { "null" } else { "nil" }.to_owned()),
             Flat::Bool(truth) => (BOOL, truth.to_string()),
             Flat::Text(text) if json => return format!("{{\"text\":{}}}", quoted(text)),
@@ -120,33 +123,33 @@ pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
 }
 
 impl<'c> Arena<'c> {
-    /// Whether some constant fits a want.
-    pub(crate) fn has_constant(&self, session: &Session<'c>, want: Want<'c>) -> bool {
-        self.plain(session, want).is_some()
-    }
-
-    /// The first word of the shortest constant of a want.
+    /// The first word of the shortest constant of a want; `None` if no constant fits.
     pub(crate) fn plain(&self, session: &Session<'c>, want: Want<'c>) -> Option<Word> {
-        match want {
-            Want::Shape(shape) if !shape.is_any() => match flat(shape) {
-                Some(Flat::List) => Some(Word::List),
-                Some(_) => Some(Word::Lit),
-                None => depth_of(session, shape).map(|_| Word::Obj),
-            },
-            _ => self.constant_of_type(session, want),
+        match (self.constant(session, want), want) {
+            (Some(Flat::List), _) => Some(Word::List),
+            (Some(Flat::Record), _) => Some(Word::Obj),
+            (Some(_), _) => Some(Word::Lit),
+            (None, Want::Shape(shape)) => depth_of(session, shape).map(|_| Word::Obj),
+            (None, _) => None,
         }
     }
 
-    fn constant_of_type(&self, session: &Session<'c>, want: Want<'c>) -> Option<Word> {
+    /// The shortest constant of a want, if it contains no other.
+    pub(crate) fn constant(&self, session: &Session<'c>, want: Want<'c>) -> Option<Flat<'c>> {
+        if let Want::Shape(shape) = want
+            && !shape.is_any()
+        {
+            return flat(shape);
+        }
         let candidates = [
-            (Word::List, Inferred::ANY.list(), Part::Nothing),
-            (Word::Obj, Inferred::RECORD, Part::Unknown),
-            (Word::Lit, Inferred::NUMBER, Part::Unknown),
-            (Word::Lit, Inferred::BOOL, Part::Unknown),
-            (Word::Lit, Inferred::NIL, Part::Nothing),
-            (Word::Lit, Inferred::TEXT, Part::Unknown),
+            (Flat::List, Inferred::ANY.list(), Part::Nothing),
+            (Flat::Record, Inferred::RECORD, Part::Unknown),
+            (Flat::Number(Number::Int(0)), Inferred::NUMBER, Part::Unknown),
+            (Flat::Bool(true), Inferred::BOOL, Part::Unknown),
+            (Flat::Nil, Inferred::NIL, Part::Nothing),
+            (Flat::Text(""), Inferred::TEXT, Part::Unknown),
         ];
-        let fits = |(_, ty, part): &&(Word, Inferred, Part<'c>)| {
+        let fits = |(_, ty, part): &&(Flat<'c>, Inferred, Part<'c>)| {
             self.accepts(session, want, ValueInfo::held(*ty).with_part(*part))
         };
         candidates.iter().find(fits).map(|found| found.0)

@@ -284,10 +284,10 @@ impl<'c> Core<'_, 'c> {
             Word::List => self.arena.takes(session, want, crate::automaton::want::empty_list()),
             Word::Obj => fits(self, Inferred::RECORD) && self.record_counts(want, self.depth()).is_some(),
             Word::Merge => fits(self, Inferred::RECORD),
-            Word::MatchMap => self.arena.has_constant(session, self.arena.want(want)),
+            Word::MatchMap => self.arena.plain(session, self.arena.want(want)).is_some(),
             _ => {
                 let first = self.first_want(word, want);
-                self.arena.has_constant(session, self.arena.want(first))
+                self.arena.plain(session, self.arena.want(first)).is_some()
             }
         }
     }
@@ -383,7 +383,7 @@ impl<'c> Core<'_, 'c> {
         Some((least, if deep { least } else { most.clamp(least, least.max(ITEMS)) }))
     }
 
-    /// Whether an integer may come next.
+    /// Whether a slot, a field of FIELD or a kind of LIT may come next.
     pub(crate) fn takes_integer(&self, number: u32) -> bool {
         let slot = u8::try_from(number).unwrap_or(SLOTS);
         match self.state.phase {
@@ -396,13 +396,8 @@ impl<'c> Core<'_, 'c> {
                 slot < self.state.next && self.is_readable_as(slot, Want::FieldOf(self.frame_want()))
             }
             Phase::PathField => self.field_fits(number),
-            Phase::FieldOrName => {
-                self.named(number) && self.arena.takes_type(self.session, self.state.want, Inferred::TEXT)
-            }
             Phase::LitKind => number <= 3 && self.literal_kinds(self.frame_want()) >> number & 1 == 1,
-            Phase::Tool => self.callable_here(number),
-            Phase::PairField | Phase::MergeMore => self.pair_fits(number),
-            _ => self.counts().is_some_and(|(least, most)| least <= number && number <= most),
+            _ => false,
         }
     }
 
@@ -434,21 +429,11 @@ impl<'c> Core<'_, 'c> {
         self.frame().map_or(ANY, |frame| frame.want)
     }
 
-    fn named(&self, number: u32) -> bool {
-        self.session.field(number).is_some_and(|name| !name.is_empty())
-    }
-
     fn field_fits(&self, number: u32) -> bool {
         let Some(frame) = self.frame() else { return false };
         let Some(name) = self.session.field(number).filter(|name| !name.is_empty()) else { return false };
         let known = field(self.arena.value(frame.first), name);
         self.arena.takes(self.session, frame.want, known)
-    }
-
-    /// Whether the unfinished CALL may go to this tool. Its frame does not count as an enclosing one.
-    fn callable_here(&self, number: u32) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        self.callable(number, frame.want, frame.depth, frame.parent == NONE)
     }
 }
 

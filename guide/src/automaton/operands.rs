@@ -45,19 +45,6 @@ impl<'c> Core<'_, 'c> {
         Some(Want::Shape(field))
     }
 
-    /// Whether a field may come next, so that enough pairs remain for the required fields.
-    pub(crate) fn pair_fits(&self, number: u32) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        if self.pair_want(&frame, number).is_none() {
-            return false;
-        }
-        if !frame.counted || frame.word == Word::Merge {
-            return true;
-        }
-        let missing = self.missing(&frame);
-        missing.contains(&number) || u32::try_from(missing.len()).is_ok_and(|missing| missing < frame.left)
-    }
-
     /// The required fields that are not given yet.
     pub(crate) fn missing(&self, frame: &Frame) -> Vec<u32> {
         let required: Vec<u32> = if frame.word == Word::Call {
@@ -73,7 +60,7 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether a list of this want and depth can end after an item.
     pub(crate) fn items_end(&self, want: WantId, depth: u8) -> bool {
-        depth < DEPTH && self.arena.has_constant(self.session, self.arena.item_want(want))
+        depth < DEPTH && self.arena.plain(self.session, self.arena.item_want(want)).is_some()
     }
 
     /// The most cases: keys of some kinds are limited in number.

@@ -357,18 +357,12 @@ impl<'c> Core<'_, 'c> {
             let ty = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
             return if keeps { ValueInfo { ty, ..first } } else { ValueInfo::held(ty) };
         }
-        match word {
-            Word::At => item(first),
-            Word::Append => {
-                let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty)).unwrap_or(Inferred::ANY);
-                let part = second.map_or(Part::Unknown, |second| first.part.join(second.part.list()));
-                ValueInfo::held(ty).with_part(part)
-            }
-            _ => {
-                let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty));
-                ValueInfo::held(ty.unwrap_or(Inferred::ANY))
-            }
+        if word == Word::At {
+            return item(first);
         }
+        let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty)).unwrap_or(Inferred::ANY);
+        let part = second.filter(|_| word == Word::Append).map(|second| first.part.join(second.part.list()));
+        ValueInfo::held(ty).with_part(part.unwrap_or(Part::Unknown))
     }
 
     fn paired(&self, frame: &Frame) -> ValueInfo<'c> {

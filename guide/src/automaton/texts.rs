@@ -110,7 +110,8 @@ pub(crate) fn is_text(written: &[u8]) -> bool {
     if written.first().is_some_and(|first| matches!(first, b'0'..=b'9' | b'-' | b'.')) {
         return true;
     }
-    let is_whole = written.starts_with(b"${") && written.ends_with(b"}");
+    let end = written.iter().position(|&byte| byte == b'}');
+    let is_whole = written.starts_with(b"${") && end.is_some_and(|end| end + 1 == written.len());
     let mut rest = written;
     while let Some((&byte, behind)) = rest.split_first() {
         match byte {

@@ -4,10 +4,12 @@ use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::views::{Sorted, View, with};
 use crate::automaton::close::Out;
-use crate::automaton::offers::NIL;
-use crate::automaton::state::Phase;
+use crate::automaton::constants::Flat;
+use crate::automaton::offers::{NIL, TEXT};
+use crate::automaton::state::{Core, Phase};
 use crate::surface::{Bytes, Ends};
 use ilo_spec::node::Word;
+use ilo_spec::program::Number;
 
 /// What an unfinished part becomes.
 #[derive(Clone, Copy, Debug)]
@@ -80,27 +82,55 @@ impl Machine<'_, '_> {
         if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) {
             return None;
         }
-        match self.place.next {
-            Next::First | Next::Behind => self.end_of_block(),
+        Some(match self.place.next {
+            Next::First | Next::Behind | Next::Step => {
+                let may_end = self.place.next != Next::Step;
+                if let Some(end) = may_end.then(|| self.end_of_block()).flatten() {
+                    return Some(end);
+                }
+                let fails = self.core.trial(|core| core.settle() && core.may_fail());
+                fails.then(|| match self.place.next {
+                    Next::Behind => choice(",", Act::Goes(Next::Step)),
+                    _ => choice("{\"raise\":", Act::Step(Word::Fail, "}")),
+                })?
+            }
             Next::Block(kind) if kind != Kind::Failure => {
                 let blocks = self.blocks();
-                self.step_may_end(&blocks).then(|| choice("}", Act::EndStep))
+                self.step_may_end(&blocks).then(|| choice("}", Act::EndStep))?
             }
-            Next::Item => Some(choice("]", Act::EndParts)),
-            Next::Value
-                if self.core.state.phase == Phase::Operand
-                    && !self.place.opens_step
-                    && !matches!(self.around(), Some(Around::Wrapped)) =>
-            {
-                let want = self.core.state.want;
-                self.core.is_kind(NIL, want).then(|| choice("null", Act::Nil))
-            }
-            Next::Arguments => {
-                self.core.pair_counts().filter(|counts| counts.0 == 0).map(|_| choice("}", Act::EndCall))
-            }
-            Next::After => self.soonest_behind_value(),
-            _ => None,
+            Next::Let | Next::Part => choice(",\"expr\":", Act::BoundExpr),
+            Next::Item => choice("]", Act::EndParts),
+            Next::Value => self.soonest_value()?,
+            Next::Arguments => match self.core.pair_counts()?.0 {
+                0 => choice("}", Act::EndCall),
+                _ => choice(",\"args\":{", Act::Arguments),
+            },
+            Next::After => self.soonest_behind_value()?,
+            _ => return None,
+        })
+    }
+
+    /// The shortest constant, where one is the value.
+    fn soonest_value(&mut self) -> Option<Choice> {
+        if self.core.state.phase != Phase::Operand
+            || self.place.opens_step
+            || matches!(self.around(), Some(Around::Wrapped | Around::Subject))
+        {
+            return None;
         }
+        let want = self.core.state.want;
+        if self.core.is_kind(NIL, want) {
+            return Some(choice("null", Act::Nil));
+        }
+        let Core { arena, session, .. } = &self.core;
+        Some(match arena.constant(session, arena.want(want))? {
+            Flat::List if self.core.items_end(want, self.core.depth()) => choice("[", Act::List),
+            Flat::List => choice("[]", Act::Empty(Word::List)),
+            Flat::Bool(truth) => choice(if truth { "true" } else { "false" }, Act::Bool(truth)),
+            Flat::Number(Number::Int(0)) => choice("0", Act::Number),
+            Flat::Text("") if self.core.is_kind(TEXT, want) => choice("\"", Act::Quote(0)),
+            Flat::Number(_) | Flat::Text(_) | Flat::Record | Flat::Nil => return None,
+        })
     }
 
     /// The same behind a value.
@@ -109,16 +139,24 @@ impl Machine<'_, '_> {
             Around::Ends(end) => choice(end, Act::End),
             Around::Call(_) | Around::Computed | Around::Wrapped => choice("}", Act::End),
             Around::Handler { end, .. } => choice(end, Act::EndHandler),
+            Around::Giving => choice("}]}}", Act::EndHandler),
             Around::Operands(0) => choice("]}", Act::End),
             Around::Operands(_) => choice(",", Act::Comma),
             Around::List => choice("]", Act::EndParts),
+            Around::If => choice(",\"then\":[", Act::Open(Kind::Then)),
+            Around::For(_) => choice(",\"yield\":[", Act::Open(Kind::Pass)),
+            Around::Where(_) => choice(",\"yield\":[", Act::Passes),
+            Around::While(_) => choice(",\"do\":[", Act::Open(Kind::While)),
+            Around::Until => choice("}", Act::EndUntil),
+            Around::Merge => choice(",\"set\":{", Act::Set),
+            Around::Subject => choice(",\"cases\":[[", Act::Pairs),
             Around::Cases { pairs } => choice(if pairs { "]]}" } else { "}}" }, Act::EndParts),
             Around::Fields { count, end, .. } => {
                 let frame = self.core.frame()?;
                 let may_end = self.core.missing(&frame).is_empty() && (count > 0 || frame.word == Word::Obj);
                 may_end.then(|| choice(end, Act::EndParts))?
             }
-            _ => return None,
+            Around::Step | Around::Leaving | Around::Block { .. } => return None,
         })
     }
 

@@ -218,7 +218,10 @@ impl Machine<'_, '_> {
                 continue;
             }
             // Shorter tokens end before the dot.
-            self.each(vocab, vocab.beginning(&rest).iter().copied(), 0, bits);
+            match rest[..] {
+                [dot] => self.walk_all(vocab, dot..=dot, bits),
+                _ => self.each(vocab, vocab.beginning(&rest).iter().copied(), 0, bits),
+            }
         }
     }
 }

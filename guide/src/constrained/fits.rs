@@ -47,26 +47,35 @@ fn is_number(token: &[u8]) -> bool {
 }
 
 impl Machine<'_, '_> {
-    /// The bytes of a token after the end of the text that is unfinished, or that the token begins, if what
-    /// follows them does not depend on the content of the text: unlike for keys, names in AT, and texts that
-    /// may be references.
-    fn free_tail<'t>(&self, here: &Here, token: &'t [u8]) -> Option<&'t [u8]> {
-        let opens = matches!(self.place.lex, Lex::Choice { depth: 0, .. });
-        let text = if opens { token.strip_prefix(b"\"")? } else { token };
-        let Led::Closed(end) = run(Inside::Plain, text) else { return None };
-        let content = text.get(..end.checked_sub(1)?)?;
-        let is_sure =
-            |written: &[u8]| !content.contains(&b'$') && self.is_sure_text(&[written, content].concat());
-        let is_key = self.core.state.phase == Phase::CaseKey;
+    /// The class of a token in a text, or that begins one or ends a reference in it, if what follows the text
+    /// does not depend on its content: unlike for keys, names in AT, and texts that may be references.
+    fn in_free_text<'t>(&self, here: &Here, token: &'t [u8]) -> Option<Class<'t>> {
+        let (begun, text): (&[u8], _) = match (self.place.lex, self.place.next) {
+            (Lex::Choice { depth: 0, .. }, _) => (b"", token.strip_prefix(b"\"")?),
+            (Lex::Choice { .. }, Next::Hole | Next::HoleField) => (b"}", token.strip_prefix(b"}")?),
+            _ => (b"", token),
+        };
+        let (class, end) = match run(Inside::Plain, text) {
+            Led::Closed(end) => (Class::Ends(text.get(end..)?), end.checked_sub(1)?),
+            Led::On(Inside::Plain) if !begun.is_empty() => (Class::Text, text.len()),
+            Led::On(_) | Led::Refused => return None,
+        };
+        let content = text.get(..end)?;
+        let is_sure = |written: &[u8]| {
+            !content.contains(&b'$') && self.is_sure_text(&[written, begun, content].concat())
+        };
         let is_free = match self.place.lex {
-            Lex::Text { inside: Inside::Plain, .. } if !is_key => self.core.in_at().is_none(),
+            Lex::Text { inside: Inside::Plain, .. } if self.core.state.phase != Phase::CaseKey => {
+                self.core.in_at().is_none()
+            }
             Lex::Choice { depth: 0, .. } => here.opens && is_sure(b""),
-            Lex::Bare { inside: Inside::Plain, dollar: false } => {
+            Lex::Choice { .. } => is_sure(self.written_text()),
+            Lex::Bare { inside: Inside::Plain, dollar } if !(dollar && content.starts_with(b"{")) => {
                 self.core.opens_in_at().is_none() && is_sure(self.written_text())
             }
             _ => false,
         };
-        text.get(end..).filter(|_| is_free)
+        is_free.then_some(class)
     }
 
     /// The bytes of a token after the end of a name, if that is bound for the first time.
@@ -179,8 +188,8 @@ impl Surface for Machine<'_, '_> {
             let is_digits = here.any_number && token.iter().all(u8::is_ascii_digit);
             return Some(if is_digits { (Class::Digits, 0) } else { (Class::Number, DIGITS) });
         }
-        if let Some(tail) = self.free_tail(here, token) {
-            return Some((Class::Ends(tail), 0));
+        if let Some(class) = self.in_free_text(here, token) {
+            return Some((class, 0));
         }
         let tail = self.behind_new_name(token).filter(|_| !self.core.owes())?;
         Some((Class::Ends(tail), NAME))

@@ -187,7 +187,7 @@ impl Machine<'_, '_> {
         self.tried(|this| {
             this.core.settle() && {
                 this.core.state.phase = Phase::Line;
-                this.step_words() != 0 || this.may_end(blocks)
+                this.core.may_fail() || this.step_words() != 0 || this.may_end(blocks)
             }
         })
     }
@@ -223,11 +223,7 @@ impl Machine<'_, '_> {
 
     fn behind_let(&mut self) -> Vec<Choice> {
         let words = self.core.trial(Core::words);
-        let own = [Word::If, Word::For, Word::Match, Word::Try, Word::Call, Word::Merge, Word::MatchMap];
-        let mut found = Vec::new();
-        if words & !own.into_iter().fold(0, |own, word| own | one(word)) != 0 {
-            found.push(choice(",\"expr\":", Act::BoundExpr));
-        }
+        let mut found = vec![choice(",\"expr\":", Act::BoundExpr)];
         let parts = [
             (Word::Call, ",\"call\":", Act::BoundCall),
             (Word::Append, ",\"push\":", Act::Push),
@@ -257,12 +253,8 @@ impl Machine<'_, '_> {
         match self.around() {
             Some(Around::Call(_)) => found.extend(self.parts_of_call()),
             Some(Around::List) if left > 1 => found.push(choice(",", Act::Comma)),
-            Some(Around::If) => {
-                found.push(choice(",\"then\":[", Act::Open(Kind::Then)));
-                found.extend(self.leaves());
-            }
+            Some(Around::If) => found.extend(self.leaves()),
             Some(Around::For(_)) => {
-                found.push(choice(",\"yield\":[", Act::Open(Kind::Pass)));
                 found.push(choice(",\"where\":", Act::Where));
                 let has_slot = self.tried(|this| {
                     this.begin_block();
@@ -270,24 +262,16 @@ impl Machine<'_, '_> {
                 });
                 found.extend(has_slot.then(|| choice(",\"index\":\"", Act::Index)));
             }
-            Some(Around::Where(_)) => found.push(choice(",\"yield\":[", Act::Passes)),
             Some(Around::While(_)) => {
-                let open = Act::Open(Kind::While);
-                found.push(choice(",\"do\":[", open));
-                found.extend(MOST_PASSES.map(|most| choice(format!(",\"max\":{most},\"do\":["), open)));
+                let open = |most| choice(format!(",\"max\":{most},\"do\":["), Act::Open(Kind::While));
+                found.extend(MOST_PASSES.map(open));
             }
-            Some(Around::Giving) => found.push(choice("}]}}", Act::EndHandler)),
-            Some(Around::Until) => found.push(choice("}", Act::EndUntil)),
-            Some(Around::Merge) => found.push(choice(",\"set\":{", Act::Set)),
             Some(Around::Subject) => {
                 let takes_text = self.core.trial(|core| {
                     core.take_integer(ITEMS + 1);
                     core.takes_kind(TEXT)
                 });
-                found.push(choice(",\"cases\":[[", Act::Pairs));
-                if takes_text {
-                    found.push(choice(",\"cases\":{\"", Act::Cases));
-                }
+                found.extend(takes_text.then(|| choice(",\"cases\":{\"", Act::Cases)));
             }
             Some(Around::Cases { pairs: false }) => {
                 found.push(choice("},\"default\":", Act::Default));

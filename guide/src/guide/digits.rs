@@ -12,27 +12,6 @@ use crate::vocab::{NO_NODE, Vocab};
 use ilo_spec::node::Word;
 use ilo_spec::number;
 
-/// The digits of an integer, from the first.
-struct Digits([u8; 10], usize);
-
-impl Digits {
-    fn of(number: u32) -> Digits {
-        let (mut digits, mut start, mut rest) = ([0; 10], 10, number);
-        for place in digits.iter_mut().rev() {
-            *place = u8::try_from(rest % 10).unwrap_or_default();
-            (start, rest) = (start - 1, rest / 10);
-            if rest == 0 {
-                break;
-            }
-        }
-        Digits(digits, start)
-    }
-
-    fn all(&self) -> &[u8] {
-        self.0.get(self.1..).unwrap_or_default()
-    }
-}
-
 impl Machine<'_, '_> {
     /// Sets the tokens that are digits alone.
     pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
@@ -66,15 +45,12 @@ impl Machine<'_, '_> {
 
     /// Sets the digits that lead to integers of a set, after those that are written.
     fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
-        let begun = written.map(Digits::of);
-        let begun = begun.as_ref().map_or(&[][..], Digits::all);
+        let (mut of_begun, mut of_number) = ([0; 10], [0; 10]);
+        let begun = written.map_or(&[][..], |number| digits_of(number, &mut of_begun));
         self.core.each(integers, |number| {
-            let digits = Digits::of(number);
-            let mut rest = digits.all().iter();
-            if !begun.iter().all(|digit| rest.next() == Some(digit)) {
-                return;
+            if let Some(rest) = digits_of(number, &mut of_number).strip_prefix(begun) {
+                set_path(vocab, rest, bits);
             }
-            set_path(vocab, rest.copied(), bits);
         });
     }
 }
@@ -96,7 +72,7 @@ impl Core<'_, '_> {
             Numbers::Listed(all) => {
                 let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
                 let rests = texts.iter().filter_map(|text| text.as_bytes().strip_prefix(written));
-                rests.for_each(|rest| set_path(vocab, rest.iter().map(|byte| byte.wrapping_sub(b'0')), bits));
+                rests.for_each(|rest| set_path(vocab, rest, bits));
             }
         }
     }
@@ -122,11 +98,25 @@ impl Core<'_, '_> {
     }
 }
 
+/// The digits of an integer, written to the end of a list.
+fn digits_of(mut number: u32, all: &mut [u8; 10]) -> &[u8] {
+    let mut start = all.len();
+    for place in all.iter_mut().rev() {
+        *place = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        (start, number) = (start - 1, number / 10);
+        if number == 0 {
+            break;
+        }
+    }
+    all.get(start..).unwrap_or_default()
+}
+
 /// Sets the tokens that begin with these digits, up to the first byte that is not a digit.
-fn set_path(vocab: &Vocab, digits: impl Iterator<Item = u8>, bits: &mut [u32]) {
+fn set_path(vocab: &Vocab, digits: &[u8], bits: &mut [u32]) {
     let mut node = 0;
-    for digit in digits {
-        let child = vocab.digits.node(node).and_then(|it| it.children.get(usize::from(digit)));
+    for byte in digits {
+        let digit = usize::from(byte.wrapping_sub(b'0'));
+        let child = vocab.digits.node(node).and_then(|it| it.children.get(digit));
         let Some(&child) = child.filter(|child| **child != NO_NODE) else { break };
         node = child;
         if let Some(here) = vocab.digits.node(node) {

@@ -23,12 +23,9 @@ pub(crate) struct DigitNode {
 pub(crate) struct Digits {
     /// The first is the root.
     nodes: Vec<DigitNode>,
-    /// By length, then by bytes; and where each length ends.
-    by_length: Vec<u32>,
-    ends: Vec<usize>,
-    /// The tokens that may begin a number, likewise: a zero is a token of its own.
-    leading: Vec<u32>,
-    leading_ends: Vec<usize>,
+    /// All, and those that may begin a number: a zero is a token of its own. By length, then by bytes, and
+    /// where each length ends.
+    lists: [(Vec<u32>, Vec<usize>); 2],
 }
 
 impl Digits {
@@ -43,15 +40,12 @@ impl Digits {
         sort_numbers(&mut all, &|a, b| vocab.token(a).len().cmp(&vocab.token(b).len()));
         let leads =
             |token: &u32| vocab.token(*token).len() == 1 || vocab.token(*token).first() != Some(&b'0');
-        let ends = |all: &[u32]| -> Vec<usize> {
-            (0..=MOST_WHOLE)
-                .map(|length| all.partition_point(|&token| vocab.token(token).len() <= length))
-                .collect()
-        };
-        digits.leading = all.iter().copied().filter(leads).collect();
-        digits.leading_ends = ends(&digits.leading);
-        digits.ends = ends(&all);
-        digits.by_length = all;
+        let leading = all.iter().copied().filter(leads).collect();
+        digits.lists = [all, leading].map(|all: Vec<u32>| {
+            let end = |length| all.partition_point(|&token| vocab.token(token).len() <= length);
+            let ends = (0..=MOST_WHOLE).map(end).collect();
+            (all, ends)
+        });
         digits
     }
 
@@ -90,13 +84,13 @@ impl Digits {
     pub(super) fn memory(&self) -> usize {
         let tokens: usize =
             self.nodes.iter().map(|node| size_of::<DigitNode>() + 4 * node.tokens.len()).sum();
-        tokens + 4 * (self.by_length.len() + self.leading.len())
+        tokens + self.lists.iter().map(|it| 4 * it.0.len()).sum::<usize>()
     }
 
     /// The tokens of at most this number of digits; if set, only those that may begin a number.
     pub(crate) fn up_to(&self, length: usize, leading: bool) -> &[u32] {
-        let (all, ends) =
-            if leading { (&self.leading, &self.leading_ends) } else { (&self.by_length, &self.ends) };
+        let [every, first] = &self.lists;
+        let (all, ends) = if leading { first } else { every };
         let end = ends.get(length).or(ends.last()).copied().unwrap_or_default();
         all.get(..end).unwrap_or_default()
     }

@@ -265,21 +265,25 @@ impl Vocab {
         found
     }
 
+    /// The tokens of a text, the longest first; `None` where no token has the next byte.
+    fn pieces(&self, text: &[u8]) -> impl Iterator<Item = Option<u32>> {
+        let mut rest = Some(text);
+        core::iter::from_fn(move || {
+            let text = rest.filter(|text| !text.is_empty())?;
+            let found = self.longest_at(text);
+            rest = found.and_then(|(_, length)| text.get(length..));
+            Some(found.map(|it| it.0))
+        })
+    }
+
     /// Splits a text into tokens, the longest first. `None` if no token has the next byte.
     pub fn cut(&self, text: &[u8]) -> Option<Vec<u32>> {
-        let mut found = Vec::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (token, length) = self.longest_at(rest)?;
-            found.push(token);
-            rest = rest.get(length..)?;
-        }
-        Some(found)
+        self.pieces(text).collect()
     }
 
     /// The number of these tokens.
     pub(crate) fn length(&self, text: &[u8]) -> Option<usize> {
-        self.cut(text).map(|tokens| tokens.len())
+        self.pieces(text).try_fold(0, |count, piece| piece.map(|_| count + 1))
     }
 
     /// The approximate number of bytes of the vocabulary and its tables.
