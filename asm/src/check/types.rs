@@ -5,10 +5,10 @@
 //! answer has its type. A read of a field that the schema does not list is a warning (`answer_fields`),
 //! unless the function tests for it with HAS.
 //!
-//! The type of a slot is the join of all its bindings in the function. In a loop a binding may depend on a
-//! later one, so inference is repeated to a fixed point: each pass starts from the types of the previous one,
-//! and types only become less precise. Only the diagnostics of the last pass are kept, in which no slot
-//! changed after it was read.
+//! The type of a slot is the join of all its bindings in the function; in the body of a loop that alone binds
+//! the slot there, it is that of the loop's items. In a loop a binding may depend on a later one, so inference
+//! is repeated to a fixed point: each pass starts from the types of the previous one, and types only become
+//! less precise. Only the diagnostics of the last pass are kept, in which no slot changed after it was read.
 
 mod expression;
 mod given;
@@ -537,12 +537,25 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         seen
     }
 
+    /// In the body of a loop the slot of its item is known as that, if nothing else in the body binds it.
+    /// Returns what is known of the slot elsewhere.
+    fn own_item(&mut self, node: &For<'a>, item: Seen<'t>) -> Option<Slots<'t>> {
+        let (item, info) = (item?, self.slots.get_mut(node.item.0 as usize)?);
+        if info.plain.is_some_and(|joined| joined.same(item)) || node.body.binds(node.item) {
+            return None;
+        }
+        let own = Slots { plain: Some(item), origin: Some(node.item_span), bound: true, ..Slots::default() };
+        Some(core::mem::replace(info, own))
+    }
+
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen<'t> {
         let list = self.expression(&node.list);
         self.operand(Word::For, 0, &node.list, list, None);
         self.narrowing.enter_loop(node.id, node.item, &node.body);
         let head = self.narrowing.point();
-        self.bind(node.item, list.map(ValueInfo::item), node.item_span);
+        let item = list.map(ValueInfo::item);
+        self.bind(node.item, item, node.item_span);
+        let joined = self.own_item(node, item);
         let of_pass = if to == Goes::Nowhere { to } else { Goes::Kept };
         self.yielded.push((None, of_pass));
         let last = self.block(&node.body, if node.yields { Goes::Kept } else { of_pass });
@@ -550,6 +563,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let pass = if node.yields { given } else { last };
         self.narrowing.end_pass(node.id);
         self.narrowing.from(head);
+        if let (Some(info), Some(joined)) = (self.slots.get_mut(node.item.0 as usize), joined) {
+            *info = joined;
+        }
         if let Some(block) = &node.otherwise {
             self.block(block, Goes::Nowhere);
         }
