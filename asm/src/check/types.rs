@@ -128,6 +128,8 @@ struct Slots<'t> {
     bound: bool,
     /// Whether this pass has read it.
     read: bool,
+    /// Whether what is bound to it differs.
+    mixed: bool,
 }
 
 struct Types<'l, 't, 'a> {
@@ -167,6 +169,11 @@ struct Types<'l, 't, 'a> {
     hyphened: (Vec<Name<'a>>, HashSet<&'a str>),
     /// The operands of each `%` and `//`, its span, and whether it is `%`.
     divisions: Vec<(Expr<'a>, Expr<'a>, Span, bool)>,
+    /// The paths of unknown type that are conditions, each with its place, and those where no bool fits.
+    tests: Vec<(Expr<'a>, (Word, usize))>,
+    no_bools: Vec<Expr<'a>>,
+    /// The conditions of the enclosing branches in which they are true.
+    satisfied: SmallVec<[Expr<'a>; 4]>,
     /// Which values are not nil.
     narrowing: Narrowing<'a>,
 }
@@ -235,6 +242,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             finds: (Vec::new(), false),
             hyphened: (Vec::new(), HashSet::new()),
             divisions: Vec::new(),
+            tests: Vec::new(),
+            no_bools: Vec::new(),
+            satisfied: SmallVec::new(),
             narrowing: Narrowing::default(),
         }
     }
@@ -266,6 +276,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.finds.0.clear();
             self.hyphened.0.clear();
             self.divisions.clear();
+            self.tests.clear();
+            self.no_bools.clear();
             self.slots.iter_mut().for_each(|slot| slot.read = false);
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);
@@ -293,6 +305,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         for name in names.into_iter().filter(|name| !own(name)) {
             self.found.push(messages::hyphen_minus(name));
         }
+        for (test, place) in &self.tests {
+            if let Some(other) = self.no_bools.iter().find(|other| same_value(test, other)) {
+                self.found.push(messages::no_bool_elsewhere(self.function, *place, test, other.span));
+            }
+        }
         let divisions = core::mem::take(&mut self.divisions);
         for (a, b, span, _) in divisions.iter().filter(|of| of.3) {
             let beside = |of: &&(Expr<'a>, Expr<'a>, Span, bool)| {
@@ -315,6 +332,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         info.bound = true;
         info.origin.get_or_insert(span);
         let (before, joined) = (*part(info), join(*part(info), seen));
+        info.mixed |= before.zip(seen).is_some_and(|(before, seen)| !before.same(seen));
         let same = match (before, joined) {
             (Some(before), Some(joined)) => before.same(joined),
             (before, joined) => before.is_none() && joined.is_none(),
@@ -499,7 +517,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.operand(Word::If, 0, &node.condition, condition, None);
         let before = self.narrowing.point();
         self.narrowing.assume(&node.condition, true);
+        self.satisfied.push(node.condition);
         let then = self.block(&node.then, to);
+        self.satisfied.pop();
         let behind = self.narrowing.from(before);
         self.narrowing.assume(&node.condition, false);
         let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, to));

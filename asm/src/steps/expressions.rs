@@ -7,6 +7,7 @@ use super::comprehensions::Makes;
 use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::operator::NO_DEFAULT;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::Node;
 use crate::expr::reference::{Reference, Root, Step};
@@ -166,7 +167,7 @@ impl<'a> StepReader<'_, 'a> {
         let wrong =
             Diagnostic::new(Code::ConditionType, value.span, "`or` takes bools, and gives no default")
                 .expected("a bool, or `??` before the default", "another value")
-                .help("write `??` for a value where the one before it is null");
+                .help(NO_DEFAULT);
         self.report(if is_or(self.source, place) { wrong.replace(place, "??") } else { wrong });
         self.unread(span)
     }

@@ -93,10 +93,12 @@ pub(crate) fn unset(function: &Function<'_>, slot: Slot, reference: Span, reason
     }
     diagnostic.help(terms.choose(
         "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
-         fails, write ROLLBACK after the call; to give it another value, bind it in the ERR arm",
+         fails, write ROLLBACK after the call; to give it another value, bind it in the ERR arm; to keep what it held \
+         before, bind the call to another slot, and this one in the OK arm",
         "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
          fails, write `rollback` beside the call; to give it another value, use `value` in a handler beside the \
-         `call` itself, or `let` on the `match` with `then`",
+         `call` itself, or `let` on the `match` with `then`; to keep what it held before, give the call another name, \
+         and bind this one in its `then`",
     ))
 }
 

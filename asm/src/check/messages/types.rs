@@ -5,7 +5,7 @@ use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Literal, N
 use crate::check::fixes;
 use crate::check::messages::given::Path;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::operator::RANGE_BEGINS_AT_ZERO;
+use crate::dialect::operator::{NO_DEFAULT, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::rules::Demand;
@@ -111,11 +111,31 @@ pub(crate) fn never_bool(
     let message = format!("{}, but this is {found}", takes(terms, word, index, Demand::Condition));
     let diagnostic = Diagnostic::new(Code::MaybeNil, value.span, message)
         .expected(Demand::Condition.to_string(), found.to_string());
-    diagnostic.help(match (terms.is_id(), kinds.meets(Kinds::TEXT)) {
+    diagnostic.help(is_there(terms, kinds.meets(Kinds::TEXT)))
+}
+
+/// A condition of unknown type, which is something other than a bool at another place.
+pub(in crate::check) fn no_bool_elsewhere(
+    function: &Function<'_>,
+    (word, index): (Word, usize),
+    value: &Expr<'_>,
+    other: Span,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let takes = takes(terms, word, index, Demand::Condition);
+    Diagnostic::new(Code::MaybeNil, value.span, format!("{takes}, but elsewhere this is no bool"))
+        .expected(Demand::Condition.to_string(), "what is no bool elsewhere")
+        .related(other, "here no bool fits")
+        .help(is_there(terms, true))
+}
+
+/// How a condition tests whether a value is there.
+fn is_there(terms: Terms, text: bool) -> &'static str {
+    match (terms.is_id(), text) {
         (true, _) => "compare it with nil: `NEQ v LIT 2 nil`",
         (false, true) => "compare it with `null`, and with `''` if an empty text counts as none",
         (false, false) => "compare it with `null`",
-    })
+    }
 }
 
 /// Whether a constant is the text of a range: `1..3`, `range(3)`.
@@ -154,6 +174,8 @@ pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> S
         (Word::Get, 1) if demand == Demand::Is(Inferred::TEXT) => {
             format!("{name} of a record takes a text as `key`")
         }
+        // A condition may have no word, as in `c ? a : b`, or another one, as in an assertion.
+        (Word::Not, _) if !terms.is_id() => "a condition is a bool or nil".to_owned(),
         _ if let Some(function) = word.row().pure => {
             let operand = function.row().operands.get(index).map_or("", |operand| operand.name);
             format!("{name} takes {demand} as `{operand}`")
@@ -192,6 +214,7 @@ pub(crate) fn unclear_column(
     whole: Span,
 ) -> Diagnostic {
     let name = Terms::of(function.notation).word(Word::of_pure(extreme));
+    let name = name.trim_matches('`');
     let text =
         if let ExprKind::Literal(Literal::Text(text)) = field.kind { shorten(text) } else { "…".into() };
     let message = format!("`{name}` of a value of unknown type and the text `{text}` has two meanings");
@@ -268,7 +291,7 @@ pub(crate) fn changed(value: &Expr<'_>) -> Option<Slot> {
 pub(crate) fn no_default(right: &Expr<'_>, word: Span) -> Diagnostic {
     Diagnostic::new(Code::ConditionType, right.span, "`or` takes bools, and gives no default")
         .expected("a bool, or `??` before the default", "a value that is not known to be a bool")
-        .help("write `??` for a value where the one before it is null; two bools are compared with `true` first")
+        .help(NO_DEFAULT)
         .replace(word, "??")
 }
 

@@ -247,6 +247,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.never_equal((left, a), (right, b));
                 self.never_answered(left, other);
                 self.never_answered(right, known);
+                for (path, seen, other) in [(left, known, right), (right, other, left)] {
+                    if let ExprKind::Literal(Literal::Text(_) | Literal::Number(_)) = other.kind {
+                        self.asked(path, seen, (word, 0), Demand::Ordered);
+                    }
+                }
             }
             Binary::HasName if let ExprKind::List(items) = left.kind => {
                 items.iter().for_each(|item| self.never_answered(item, other));
@@ -283,7 +288,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     /// Notes a `%` or `//`; a `%` beside a `//` of the same operands has a warning.
     fn divided(&mut self, left: &Expr<'a>, right: &Expr<'a>, (whole, remainder): (Span, bool)) {
-        if self.function.notation != Notation::Id && self.divisions.len() < DIVISIONS {
+        if self.function.notation != Notation::Id && self.divisions.len() < COMPARED {
             self.divisions.push((*left, *right, whole, remainder));
         }
     }
@@ -321,6 +326,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     /// Warns about a part of a text that is always nil.
     fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
+        // In a branch in which it is true, a bool is no text.
+        if self.satisfied.iter().any(|test| super::same_value(test, part)) {
+            self.no_bools.push(*part);
+        }
         if seen == Some(Inferred::NIL) {
             let value = self.typed(part, Inferred::NIL);
             self.found.push(messages::nil_in_text(self.function, value));
@@ -445,6 +454,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     ) -> bool {
         let demand = rules::operand(word, index, first);
         self.whole_answer(demand, expression, seen);
+        self.asked(expression, seen, (word, index), demand);
         let misfit = self.misfit(word, index, expression, seen, demand);
         let misfit = match misfit {
             None if demand == Demand::Condition => self.never_bool((word, index), expression, seen),
@@ -456,6 +466,24 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             None => self.maybe_nil((word, index), expression, seen, demand),
         }
         fits
+    }
+
+    /// Notes a path of unknown type that is a condition, or where no bool fits.
+    fn asked(&mut self, value: &Expr<'a>, seen: Seen<'t>, place: (Word, usize), demand: Demand) {
+        let mut root = value;
+        while let ExprKind::Field(of, _) = root.kind {
+            root = of;
+        }
+        let ExprKind::Ref(slot) = root.kind else { return };
+        let mixed = self.slots.get(slot.0 as usize).is_none_or(|info| info.mixed);
+        if mixed || ty(seen) != Some(Inferred::ANY) {
+            return;
+        }
+        if demand == Demand::Condition && self.tests.len() < COMPARED {
+            self.tests.push((*value, place));
+        } else if !demand.accepts(Inferred::BOOL) && self.no_bools.len() < COMPARED {
+            self.no_bools.push(*value);
+        }
     }
 
     /// From here on a value counts as tested.
@@ -548,8 +576,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 }
 
-/// The most divisions of a function that are compared.
-const DIVISIONS: usize = 64;
+/// The most divisions, conditions and other uses of a function that are compared.
+const COMPARED: usize = 64;
 
 /// Whether a name is another one with a hyphen and a number behind it: `total-1`.
 fn is_hyphened(name: &str) -> bool {
