@@ -110,7 +110,7 @@ const fn row(place: Place, words: &'static [&'static str], means: Means, example
 }
 
 /// What to write instead of an unbounded loop.
-const LOOP: &str = "a loop has a bound: `while` or `until` with its condition, `max` passes at most, and `do` with the steps";
+const LOOP: &str = "a loop has a bound: `while` or `until` with its condition, `max` passes at most, and `do` with the steps; a number of passes is `for` over `range(n)`";
 
 use Place as At;
 
@@ -148,8 +148,8 @@ const ROWS: &[Row] = &[
     row(At::Key, &["workflow", "title"], Keys(&["function"]), "first-try/workflow/enclosed"),
     row(At::Key, &["retry", "retries", "max-retries"],
         Advice("each try is a pass of a loop: `for` over `range` of the most tries, in it the call with `{\"skip\": true}` \
-                as its `{handler}`, then `break`, and `else` for when all tries failed; a handler with steps keeps the failure \
-                for it with `let`"), "first-try/tool-calling/retry"),
+                as its `{handler}`, then `break`, and `else` for when all tries failed; `{\"then\": [{\"let\": \"why\", \"value\": \
+                \"${error}\"}, {\"skip\": true}]}` as its `{handler}` keeps the last failure, if `why` is bound before the loop"), "first-try/tool-calling/retry"),
     row(At::Key, &["collect", "emit"], Advice("a step of the loop with `yield` adds a value to its list"), "5-shared/words-without-key"),
     row(At::Key, &["finally"], Advice("write its steps behind this step, and in the handler before it returns"), "5-shared/words-without-key"),
     row(At::Key, &["unless"], Advice("write `if` with `not` before the condition"), "5-shared/words-without-key"),
@@ -166,7 +166,7 @@ const ROWS: &[Row] = &[
         Advice("leave it out: what a function returns is its outcome, and tools do the rest"), "first-try/workflow/reference-call"),
     row(At::Key, &["repeat", "repeat-until", "do-while", "do-until", "forever"], Advice(LOOP), "5-shared/loop-without-bound"),
     row(At::Key, &["times", "from", "start", "upto", "up-to"],
-        Advice("a loop runs over a list: `range` of a number is the list of the numbers from 0 to below it"), "5-shared/loop-a-number-of-times"),
+        Advice("a loop runs over a list: `range` of a number is the list of the numbers from 0 to below it: beside `for`, `in: range(n)`"), "5-shared/loop-a-number-of-times"),
     row(At::Key, &["sleep", "wait", "delay", "pause"], Advice("what waits is a tool, in a step with `call`"), "5-shared/sleep-step"),
     row(At::Key, &["filter"], Advice("loop over the list with `for`, with an `if` in it around what is wanted"), "first-try/tool-calling/retry"),
     row(At::Key, &["elif", "else-if", "elseif"],
@@ -322,6 +322,11 @@ const RANGES: [(usize, usize); Place::Document as usize + 1] = {
 fn rows(place: Place) -> impl Iterator<Item = &'static Row> {
     let (from, to) = RANGES.get(place as usize).copied().unwrap_or_default();
     ROWS.get(from..to).unwrap_or_default().iter()
+}
+
+/// All words of a place.
+pub(crate) fn words_of(place: Place) -> impl Iterator<Item = &'static str> {
+    rows(place).flat_map(|row| row.words).copied()
 }
 
 /// The words of a place, in order.

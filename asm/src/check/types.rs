@@ -5,10 +5,11 @@
 //! answer has its type. A read of a field that the schema does not list is a warning (`answer_fields`),
 //! unless the function tests for it with HAS.
 //!
-//! The type of a slot is the join of all its bindings in the function; in the body of a loop that alone binds
-//! the slot there, it is that of the loop's items. In a loop a binding may depend on a later one, so inference
-//! is repeated to a fixed point: each pass starts from the types of the previous one, and types only become
-//! less precise. Only the diagnostics of the last pass are kept, in which no slot changed after it was read.
+//! The type of a slot is the join of all its bindings in the function; in the body of a loop that alone
+//! binds the slot there, it is that of the loop's items. In a loop a binding may depend on a later one, so
+//! that inference is repeated to a fixed point: each pass starts from the types of the previous one, and
+//! types only become less precise. Only the diagnostics of the last pass are kept, in which no slot changed
+//! after it was read.
 
 mod expression;
 mod given;

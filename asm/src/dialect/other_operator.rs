@@ -11,6 +11,11 @@ pub(crate) fn is_default(spelling: &str) -> bool {
     in_place_of(spelling) == in_place_of("default")
 }
 
+/// Whether a word gives a value as a text.
+pub(crate) fn is_text(spelling: &str) -> bool {
+    in_place_of(spelling) == in_place_of("str")
+}
+
 /// Module prefixes of functions in other languages.
 const PREFIXES: [&str; 9] =
     ["math.", "number.", "string.", "strings.", "str.", "object.", "array.", "json.", "date."];
@@ -144,6 +149,23 @@ pub fn near(spelling: &str) -> Option<&'static Operator> {
             find(nearest(spelling, words)?)
         })
         .filter(|operator| operator.spelling != spelling)
+}
+
+/// The help for a function that does not exist: up to three of similar names, and where all are listed.
+pub(crate) fn similar(word: &str) -> String {
+    let mut near: Vec<&'static str> = Vec::new();
+    while near.len() < 3 {
+        let own = super::operator::TABLE.iter().map(|operator| operator.spelling);
+        let all = own.chain(foreign::words_of(Place::Operation));
+        let left = all.filter(|name| name.starts_with(char::is_alphabetic) && !near.contains(name));
+        let Some(next) = nearest(word, left) else { break };
+        near.push(next);
+    }
+    let mut own: Vec<&str> =
+        near.iter().filter_map(|name| find(name).or_else(|| meant(name))).map(|own| own.spelling).collect();
+    own.dedup();
+    let most = if own.is_empty() { String::new() } else { format!("similar are `{}`; ", own.join("`, `")) };
+    format!("{most}the card of the notation lists all functions; what a tool computes is a step with `call`")
 }
 
 #[cfg(test)]

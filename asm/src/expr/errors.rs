@@ -2,10 +2,10 @@
 //!
 //! They are separate from the parser so that the stack frames of its recursive functions stay small.
 
-use super::BRACES;
 use super::lexer::Token;
 use super::parser::Parser;
 use super::tree::Tree;
+use super::{BRACES, OF_ITEMS};
 use crate::diagnostic::Diagnostic;
 use crate::foreign::{self, Place};
 use crate::text::shorten;
@@ -29,6 +29,9 @@ pub(super) fn closing(text: &str, at: usize) -> usize {
     text.len()
 }
 
+/// How a record of items is written.
+pub(super) const RECORD_OF_ITEMS: &str = "a record of items is `record([{key: K, value: V} for x in xs])`; the names of its other fields are constant";
+
 /// Whether a word asks if something holds another.
 fn asks(word: &str) -> bool {
     foreign::word(Place::Operation, word).unwrap_or(word) == "has"
@@ -48,6 +51,13 @@ impl<'a> Parser<'_, '_, 'a> {
             let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found());
             self.fail(wrong);
         }
+    }
+
+    /// A list or record of items in a form that is not read.
+    pub(super) fn no_comprehension(&mut self, expected: &str, help: &str) {
+        let wrong = self.wrong(Code::BadExpression, "a list of items is `[E for x in xs if c]`");
+        let wrong = wrong.expected(expected, self.found()).help(help);
+        self.fail(wrong);
     }
 
     pub(super) fn too_deep(&mut self) {
@@ -76,7 +86,17 @@ impl<'a> Parser<'_, '_, 'a> {
                 let wrong = self.words.fix(wrong.help("leave it out"), from, to, "");
                 self.fail(wrong);
             }
-            _ => self.refuse("a value is missing", "a name, a literal or `(`"),
+            _ => {
+                let help = match (self.words.byte(from.wrapping_sub(1)), self.words.byte(from)) {
+                    (Some(b'['), Some(b'*' | b']' | b'?')) => OF_ITEMS,
+                    (_, Some(b'~')) => {
+                        "there are no patterns: `starts(t, u)`, `ends(t, u)` and `u in t` ask about parts"
+                    }
+                    _ => return self.refuse("a value is missing", "a name, a literal or `(`"),
+                };
+                let wrong = self.wrong(Code::BadExpression, "a value is missing");
+                self.fail(wrong.expected("a name, a literal or `(`", self.found()).help(help));
+            }
         }
     }
 
@@ -207,10 +227,9 @@ impl<'a> Parser<'_, '_, 'a> {
             "=<" => "write `<=` to compare",
             "=!" | "~=" => "write `!=` to compare",
             "&" => "write `and`",
-            "|" => {
-                "there are no filters: write the function before its operands, `len(list)`, and `or` for conditions"
-            }
+            "|" => &self.no_filter(),
             "?" => "a choice has a blank behind its `?`: `c ? a : b`, or `a if c else b`",
+            ":" if self.words.get(self.to, self.words.text.len()).contains(" for ") => RECORD_OF_ITEMS,
             ":" if self.braces > 0 => "a record has a blank before its brace: `${ {a: x} }`",
             ":" | "if" | "else" => "one of two values is `a if c else b`",
             "between" => "write `least <= x <= most`",
@@ -249,6 +268,20 @@ impl<'a> Parser<'_, '_, 'a> {
             Some(meant) => self.words.fix(wrong.nearest(Some(meant)), from, to, meant),
             None => wrong,
         });
+    }
+
+    /// What to write instead of the filter behind the `|` at the cursor.
+    fn no_filter(&self) -> String {
+        let at = self.words.blanks(self.to);
+        let name = self.words.get(at, crate::text::name_end(self.words.text, at).unwrap_or(at));
+        if let Some(foreign::Means::Advice(help)) = foreign::meaning(Place::Function, name) {
+            return format!("there are no filters: {help}");
+        }
+        let own = foreign::word(Place::Operation, name).unwrap_or(name);
+        let own = if own.is_empty() { "len" } else { own };
+        format!(
+            "there are no filters: write the function before its operands, `{own}(x)`; `or` is for conditions"
+        )
     }
 
     /// The whole text as a text, if it is a sentence with values in it: `Hello $.name`.

@@ -38,5 +38,9 @@ pub use parser::{path, whole};
 pub use template::{Sigil, template};
 pub use tree::{Each, Kind, Operand, Sign, Tree};
 
+/// What to write instead of a path to several items.
+pub(crate) const OF_ITEMS: &str = "a field of each item is `column(list, 'field')`, and the items that pass a test are \
+     `[x for x in list if x.field == 1]`";
+
 /// How deep `${…}` may be in one another: each level of texts in texts is read again.
 pub const BRACES: u8 = 4;

@@ -1,5 +1,6 @@
 //! The operands of operators: names, constants, texts, lists, records, and what is in parentheses.
 
+use super::errors::RECORD_OF_ITEMS;
 use super::lexer::Token;
 use super::parser::{CHOICE, NOT, Parser, SIGN, is_operator, tree};
 use super::reference::{INPUT, Reference, Root, Words};
@@ -11,6 +12,12 @@ use crate::foreign::{self, Place};
 use crate::span::Span;
 use crate::text::name_end;
 use ilo_spec::error::Code;
+
+/// What to write instead of several names, or several lists, in a list of items.
+const ONE_NAME: &str = "a position is `i` in `[E for i in range(len(xs))]`, with `xs[i]` for the item, or `index` beside \
+    `for` in a step; the parts of an item are `x.key` and `x.value`, or `x[0]` and `x[1]`";
+const ONE_LIST: &str =
+    "write a loop in a loop, as steps with `for`, and add each value to a list with `let` and `push`";
 
 /// The constant of a word.
 pub(crate) fn constant(word: &str) -> Option<Literal<'static>> {
@@ -373,13 +380,13 @@ impl<'a> Parser<'_, '_, 'a> {
     ) -> Option<Tree<'a>> {
         self.bump();
         let Token::Word(word) = self.token else {
-            self.refuse("the name of the item is missing", "a name");
+            self.no_comprehension("a name", ONE_NAME);
             return None;
         };
         let item = Name { text: word, span: self.span() };
         self.bump();
         if !self.is_word("in") {
-            self.refuse("the list is missing: `[E for x in xs]`", "`in`");
+            self.no_comprehension("`in`", ONE_NAME);
             return None;
         }
         self.bump();
@@ -390,6 +397,10 @@ impl<'a> Parser<'_, '_, 'a> {
         } else {
             None
         };
+        if self.is_word("for") {
+            self.no_comprehension(&format!("`{close}`"), ONE_LIST);
+            return None;
+        }
         self.close(close, "a list is not closed")?;
         let levels = value.levels.max(list.levels).max(condition.map_or(0, |condition| condition.levels));
         let each = self.words.arena.alloc(Each { item, list, condition, value });
@@ -440,8 +451,17 @@ impl<'a> Parser<'_, '_, 'a> {
             let value = self.root(from, from, to);
             return Some((name, value));
         }
+        if !self.is(":") && self.words.get(self.from, self.words.text.len()).contains(" for ") {
+            self.no_comprehension("`:`", RECORD_OF_ITEMS);
+            return None;
+        }
         self.close(":", "a field has no value")?;
-        Some((name, self.expression(CHOICE, level + 1)?))
+        let value = self.expression(CHOICE, level + 1)?;
+        if self.is_word("for") {
+            self.no_comprehension("`,` or `}`", RECORD_OF_ITEMS);
+            return None;
+        }
+        Some((name, value))
     }
 
     /// A record with further fields.

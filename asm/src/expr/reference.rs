@@ -3,6 +3,7 @@
 //! This module knows the syntax only; the readers of steps resolve the names. Positions are exact to the byte
 //! if the source has the text unchanged.
 
+use super::OF_ITEMS;
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node, Style, Text};
@@ -285,7 +286,7 @@ impl<'n, 'a> Words<'n, 'a> {
             let item = format!("`{}`, or an item such as `${{list.0}}`", self.get(at, end));
             let wrong = Diagnostic::new(Code::BadReference, place, "a reference names one value")
                 .expected(item, format!("`{shown}`"))
-                .help("what is taken of each element, or of some, is made by a loop, `for`, that yields it");
+                .help(OF_ITEMS);
             return Some((wrong, close));
         }
         let fixed = format!("${{{}}}", written.trim_start_matches('$'));

@@ -4,9 +4,19 @@
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use super::words::{get_key, instead, key_of};
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::{Entry, entries};
+use crate::document::{Entry, Kind, Node, entries};
 use crate::foreign::{self, Place};
 use crate::text::is_name;
+
+/// A call with the steps for its success under `ok`.
+pub(super) fn succeeded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let ok = get(list, &["call"]).and(get(list, &["ok"]))?;
+    let Kind::List(steps @ [_, ..]) = ok.value.kind else { return None };
+    let is_step = |step: &Node<'a>| entries(step).iter().any(|entry| entry.is(begins_step));
+    let mut step = others(list, &["ok"]);
+    step.push(("then", ok.value));
+    steps.iter().all(is_step).then(|| at.rewrite(step))
+}
 
 /// A call as agents send it to a tool.
 pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {

@@ -233,7 +233,7 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
 pub(super) fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
     let written = shown(key);
     Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))
-        .expected(operator::LIST, format!("`{written}`"))
+        .expected("an operator", format!("`{written}`"))
         .nearest(meant.map(|operator| operator.spelling))
         .fix(meant.and_then(|operator| rename(key, operator.spelling)))
 }

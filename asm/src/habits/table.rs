@@ -72,6 +72,8 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"if": true, "continue": true}"# => r#"{"if": true, "skip": true}"#;
     "loop of another language", Step, loops::looped, ToolCalling,
         r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
+    "steps for the success of a call under `ok`", Step, calls::succeeded, ToolCalling,
+        r#"{"call": "t", "ok": [{"call": "u"}]}"# => r#"{"call": "t", "then": [{"call": "u"}]}"#;
     "call of another language", Step, calls::called, Mcp,
         r#"{"tool": "t", "arguments": {"a": 1}}"# => r#"{"call": "t", "with": {"a": 1}}"#;
     "value beside a call for when it fails", Step, calls::defaulted, ToolCalling,

@@ -15,6 +15,7 @@ use crate::syntax::registry::Registries;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
+use ilo_spec::node::{Place, Word};
 use ilo_spec::types::Type;
 use std::ops::Range;
 
@@ -55,6 +56,11 @@ impl<'a> Source<'a> {
         for (index, comment) in lexed.comments.iter().enumerate() {
             if comment.own_line && header::is_header(text, comment.span) {
                 headers.push((index, header::read(text, comment.span, arena, diagnostics)));
+            }
+            if !comment.own_line && is_statement(Cursor::new(text, comment.span).rest()) {
+                let message = "`;` begins a comment, so that this statement does not run";
+                let warning = Diagnostic::new(Code::Unreachable, comment.span, message);
+                diagnostics.push(warning.help("write each statement on a line of its own"));
             }
         }
         let source = Source { text, limits: *limits, lexed, headers };
@@ -278,6 +284,20 @@ fn whole(source: &str) -> Option<Diagnostic> {
     let message = "the line of a function begins with `;`";
     let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
     Some(wrong.expected(HEADER, "`fn`").fix(fix))
+}
+
+/// Whether a comment is an instruction: a statement's mnemonic, then numbers, texts and mnemonics.
+fn is_statement(comment: &str) -> bool {
+    let mut words = comment.split_whitespace();
+    let head = words.next().and_then(Word::from_mnemonic);
+    let begins = head.is_some_and(|word| {
+        matches!(word.row().place, Place::Statement | Place::Control) || word == Word::Call
+    });
+    let number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let mut next = words.take(3).peekable();
+    begins
+        && next.peek().is_some()
+        && next.all(|word| number(word) || word.starts_with('"') || Word::from_mnemonic(word).is_some())
 }
 
 /// Drops errors that only follow from an adjacent one: after a wrong token an operand is missing too, and

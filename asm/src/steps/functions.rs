@@ -1,10 +1,10 @@
 //! Calls of functions and methods in expressions.
 
 use super::reader::{StepReader, literal};
-use crate::ast::{Expr, ExprKind, Field, Literal, Name};
+use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name};
 use crate::catalog::own_function_address;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
+use crate::dialect::operator::{self, Form, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::other_operator;
 use crate::document::Node;
 use crate::expr::{Kind, Operand, Tree};
@@ -45,6 +45,10 @@ impl<'a> StepReader<'_, 'a> {
         let Some(of) = of else { return self.function_of(node, name, (operands, reverse), span) };
         if let Some(whole) = self.of_module(of, name) {
             return self.function_of(node, whole, (operands, reverse), span);
+        }
+        if operands.is_empty() && other_operator::is_text(name.text) {
+            let value = self.of_tree(node, of);
+            return self.as_text(value, span);
         }
         let unlike = unlike(name.text);
         let own = foreign::word(Place::Method, name.text);
@@ -155,6 +159,11 @@ impl<'a> StepReader<'_, 'a> {
             return form;
         }
         let Some(found) = found.or(other) else {
+            if let Some(&value) =
+                read.first().filter(|_| read.len() == 1 && other_operator::is_text(name.text))
+            {
+                return self.as_text(value, span);
+            }
             self.no_function(name);
             return self.unread(span);
         };
@@ -168,6 +177,11 @@ impl<'a> StepReader<'_, 'a> {
         }
         self.operands_of(found, read.len(), span);
         self.unread(span)
+    }
+
+    /// `str(x)`: the value as it is in a text.
+    fn as_text(&mut self, value: Expr<'a>, span: Span) -> Expr<'a> {
+        self.binary(Binary::Concat, value, literal(Literal::Text(""), span), span)
     }
 
     /// A call of another function of the file, whose inputs are given in their order.
@@ -205,8 +219,7 @@ impl<'a> StepReader<'_, 'a> {
         let word = name.text;
         let near = other_operator::near(word).map(|near| near.spelling);
         let help = unlike(word).map(str::to_owned).or_else(|| other_operator::instead_of(word));
-        let help =
-            help.unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`"));
+        let help = help.unwrap_or_else(|| other_operator::similar(word));
         self.report(
             Diagnostic::new(
                 Code::UnknownOperator,
@@ -226,8 +239,7 @@ impl<'a> StepReader<'_, 'a> {
             _ if bare_split => "write what the text is split at: `split(text, ' ')`".to_owned(),
             (Some(unlike), _) => unlike.to_owned(),
             (None, Some(found)) => format!("a function is written before its operands: `{}`", example(found)),
-            (None, None) => other_operator::instead_of(word)
-                .unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`")),
+            (None, None) => other_operator::instead_of(word).unwrap_or_else(|| other_operator::similar(word)),
         };
         let message = if bare_split {
             "`split()` needs what the text is split at".to_owned()

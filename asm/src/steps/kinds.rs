@@ -41,6 +41,7 @@ impl<'a> StepReader<'_, 'a> {
         let form = match self.own_kind(item.node) {
             Some(form) => form,
             None if habits::is_value(self.dialect, entries(item.node), wanted) => {
+                self.lint(|lints| lints.yields(item.node));
                 let value = self.value(item.node);
                 let target = self.step_name(item);
                 self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));

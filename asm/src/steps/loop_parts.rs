@@ -52,14 +52,22 @@ impl<'a> StepReader<'_, 'a> {
         let inside = list.and_then(|list| self.enumerated(list));
         let named = POSITIONS.contains(&first) && !POSITIONS.contains(&second);
         if inside.is_none() && !named {
-            self.report(
-                Diagnostic::new(Code::BadShape, variable.span, "a loop has one name for its element")
-                    .expected("one name", "two names")
-                    .help(format!(
-                        "write `{second}` here and `index` with `{first}` beside it for the position, or read the \
-                         parts of the element as its items"
-                    )),
-            );
+            let list = list.and_then(|list| self.source.get(list.span.range())).unwrap_or("");
+            let other = if list.contains("group") { "items" } else { "value" };
+            let (position, item) =
+                if POSITIONS.contains(&second) { (second, first) } else { (first, second) };
+            let help = if other == "items" || ["entries", "items()"].iter().any(|of| list.contains(of)) {
+                format!(
+                    "write one name, such as `g`: then `g.key` is `{first}`, and `g.{other}` is `{second}`"
+                )
+            } else {
+                format!(
+                    "write `{item}` here and `index` with `{position}` beside it for the position, or read the \
+                     parts of the element as its items"
+                )
+            };
+            let wrong = Diagnostic::new(Code::BadShape, variable.span, "a loop has one name for its element");
+            self.report(wrong.expected("one name", "two names").help(help));
         }
         let name = Node::of_text(second, variable.span);
         let index = Some(Name { text: first, span: inner(variable) });

@@ -142,7 +142,9 @@ impl<'a> StepReader<'_, 'a> {
             Makes::Binary(_) if chains => format!(
                 "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
             ),
-            Makes::Binary(_) => format!("write `{{\"{spelling}\": [a, b]}}`"),
+            Makes::Binary(_) => {
+                format!("write `{{\"{spelling}\": [a, b]}}`; a record of data is `{{\"obj\": {{…}}}}`")
+            }
             Makes::Apply(function) => {
                 let names: Vec<&str> = function.row().operands.iter().map(|operand| operand.name).collect();
                 let names = names.join(", ");

@@ -9,9 +9,10 @@ use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
-use crate::dialect::{Dialect, Key, STEPS};
+use crate::dialect::{Dialect, Key, STEPS, begins_step, other_operator};
 use crate::document::{Entry, Kind, Node, entries, first_of, inner, shown};
 use crate::expr;
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
@@ -363,8 +364,11 @@ impl<'a> StepReader<'_, 'a> {
         let found = shown(written);
         self.report(
             Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"))
-                .expected(operator::LIST, format!("`{found}`"))
-                .help("a record with this field is marked as one: `{\"obj\": {…}}`"),
+                .expected(
+                    "an operator, or `{\"obj\": {…}}` for a record with this field",
+                    format!("`{found}`"),
+                )
+                .help(other_operator::similar(&found)),
         );
     }
 
@@ -427,13 +431,13 @@ impl<'a> StepReader<'_, 'a> {
             let found = shown(&step.key);
             let help = self.case_as_if(subject, key);
             let message = format!("a case is a value, and `{found}` a step");
-            if matches!(entries(first), [only] if returned(only)) {
+            if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") {
                 self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
-            } else {
-                let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message)
-                    .expected("the value alone, or `obj` around it for the record", format!("`{found}`"));
-                self.report(warning.help(help));
+                return self.unread(node.span);
             }
+            let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message)
+                .expected("the value alone, or `obj` around it for the record", format!("`{found}`"));
+            self.report(warning.help(help));
         }
         self.value(node)
     }
@@ -518,6 +522,16 @@ fn is_symbol(node: &Node<'_>) -> bool {
     matches!(entries(node), [only] if only.is(|name| !name.chars().any(letter)))
 }
 
+/// The key that binds a name in some language: `{"let": "n", "value": 1}`, `{"push": 1, "to": "xs"}`.
+fn binding<'d, 'a>(list: &'d [Entry<'a>]) -> Option<&'d Entry<'a>> {
+    let of = |place: Place| list.iter().find(move |entry| entry.is(|name| foreign::is(place, name)));
+    let named = of(Place::Binder).filter(|entry| entry.value.text().is_some());
+    let holds = |entry: &&Entry<'a>| entry.is(|name| foreign::is(Place::Held, name) || begins_step(name));
+    let (value, grows) = (list.iter().find(holds), of(Place::Grower));
+    let to = list.iter().find(|entry| entry.name() == Some("to"));
+    named.filter(|_| value.or(grows).is_some()).or(grows.filter(|_| to.is_some()))
+}
+
 /// The word of a step in the value of a case: of a step alone, a step of a list, or a step under its name.
 fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entry<'a>> {
     let is_true = |entry: &Entry<'a>| matches!(entry.value.kind, Kind::Bool(true));
@@ -527,8 +541,10 @@ fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entr
         Some("break" | "skip" | "continue") => is_true(entry),
         _ => false,
     };
-    let alone =
-        |node: &'d Node<'a>| entries(node).first().filter(|only| entries(node).len() == 1 && leaves(only));
+    let alone = |node: &'d Node<'a>| match entries(node) {
+        [only] => Some(only).filter(|only| leaves(only)),
+        list => binding(list),
+    };
     let acts = |node: &Node<'a>| {
         let word = |name: &str| matches!(name, "let" | "then" | "yield");
         entries(node).iter().any(|entry| leaves(entry) || entry.is(word))

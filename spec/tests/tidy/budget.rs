@@ -5,13 +5,13 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 44_979),
-    (&["asm/src/dialect", "asm/src/expr"], 4_595),
-    (&["asm/src/foreign.rs", "asm/src/habits"], 3_183),
-    (&["asm/src/steps"], 6_445),
-    (&["asm/src/document"], 3_320),
-    (&["asm/src/check", "asm/src/rules"], 7_089),
-    (&["asm/src/id", "asm/src/syntax"], 4_689),
+    (&["asm/src"], 44_956),
+    (&["asm/src/dialect", "asm/src/expr"], 4_653),
+    (&["asm/src/foreign.rs", "asm/src/habits"], 3_214),
+    (&["asm/src/steps"], 6_411),
+    (&["asm/src/document"], 3_277),
+    (&["asm/src/check", "asm/src/rules"], 7_123),
+    (&["asm/src/id", "asm/src/syntax"], 4_708),
     (&["guide/src"], 15_796),
     (&["host/src"], 20_209),
     (&["journal/src"], 10_313),

@@ -3,7 +3,7 @@
 use super::Lints;
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
-use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::operator::{self, Form, Makes, Operator};
 use crate::dialect::reader_habits::ValuePlace;
 use crate::dialect::{Key, other_operator};
 use crate::document::{Entry, Kind, Node, entries, first_of, rename};
@@ -25,9 +25,23 @@ impl<'a> Lints<'_, 'a> {
         {
             return self.only_entry(node, only, name, place);
         }
+        let sign = |name: &str| operator::find(name).filter(|found| found.form != Form::Function);
+        let signs = || list.iter().map(|entry| entry.name().and_then(sign));
+        if let Some(Some(first)) = signs().next().filter(|_| signs().all(|found| found.is_some())) {
+            return self.operation(node, first);
+        }
         let keys = list.iter().filter_map(Entry::name);
         if let Some(chooses) = step_of_keys(&keys) {
             self.step_as_data(node, chooses);
+        }
+    }
+
+    /// Warns about a record in the place of a step whose only key says in other languages that it yields.
+    pub(crate) fn yields(&mut self, node: &Node<'a>) {
+        let [only] = entries(node) else { return };
+        if let Some(help) = only.name().and_then(foreign::advice).filter(|help| help.contains("`yield`")) {
+            let warning = self.data("this record is data in the place of a step", node, "`yield`");
+            self.suspect(node.span, warning.help(help));
         }
     }
 

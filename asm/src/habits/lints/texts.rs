@@ -8,6 +8,7 @@ use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Kind as NodeKind, Node, Text, inner, rename};
+use crate::expr::OF_ITEMS;
 use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
 use crate::expr::{self, Kind, Sign, Tree};
@@ -49,7 +50,17 @@ impl<'a> Lints<'_, 'a> {
         if !text.contains('[') || text.starts_with(['$', '{', '.']) {
             return;
         }
-        let Some(path) = expr::path(node, self.at.nesting, self.at.arena) else { return };
+        let Some(path) = expr::path(node, self.at.nesting, self.at.arena) else {
+            let of = text.split('[').next().and_then(|of| bare_text(of, node.span, self.at.arena));
+            if ["[*]", "[?"].iter().any(|part| text.contains(part))
+                && of.is_some_and(|of| self.at.names.resolve(&of).is_some())
+            {
+                let message = format!("`{}` is text here", shorten(text));
+                let wrong = Diagnostic::new(Code::TextReference, node.span, message);
+                self.suspect(node.span, wrong.help(OF_ITEMS));
+            }
+            return;
+        };
         if self.at.names.resolve(&path).is_none() {
             return;
         }
@@ -79,6 +90,10 @@ impl<'a> Lints<'_, 'a> {
             return self.reads_as_expression(node, &tree);
         }
         let shown = format!("`{}`", shorten(node.text().unwrap_or("")));
+        if matches!(node.text(), Some("..." | "…")) {
+            let wrong = Diagnostic::new(Code::TextReference, node.span, format!("{shown} is a text here"));
+            return self.warn(wrong.help("write the value that is left out, or `${'...'}` for this text"));
+        }
         if node.text().is_some_and(|text| text.starts_with("={{") && text.ends_with("}}")) {
             let message = format!("{shown} is text here, and nothing in it is read");
             let wrong = Diagnostic::new(Code::TextReference, node.span, message);
