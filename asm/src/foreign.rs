@@ -364,6 +364,11 @@ pub(crate) fn advice(word: &str) -> Option<&'static str> {
     key_rows(word).find_map(|row| if let Advice(help) = row.means { Some(help) } else { None })
 }
 
+/// What to write instead of a word of a place.
+pub(crate) fn instead(place: Place, word: &str) -> Option<&'static str> {
+    if let Some(Advice(help)) = meaning(place, word) { Some(help) } else { None }
+}
+
 /// The word of ilo or JSON that a word of a place means.
 pub(crate) fn word(place: Place, word: &str) -> Option<&'static str> {
     if let Some(Word(meant)) = meaning(place, word) { Some(meant) } else { None }

@@ -28,10 +28,7 @@ pub(crate) fn matched_call<'c, 'a>(
     call: &Stmt<'a>,
     next: Option<&Stmt<'a>>,
     in_try: bool,
-) -> Option<Matched<'c, 'a>>
-where
-    'a: 'c,
-{
+) -> Option<Matched<'c, 'a>> {
     let StmtKind::Let { slot, value: Bound::Expr(value), .. } = call.kind else { return None };
     value.attempt()?;
     let (node, bound) = match next?.kind {

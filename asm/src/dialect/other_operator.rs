@@ -2,7 +2,7 @@
 //! without one.
 
 use super::operator::{Operator, find};
-use crate::foreign::{self, Means, Place};
+use crate::foreign::{self, Place};
 use crate::text::nearest;
 use std::borrow::Cow;
 
@@ -33,8 +33,7 @@ fn without_module(plain: &str) -> Cow<'_, str> {
 
 /// What to write instead of a function of another language.
 pub(crate) fn in_place_of(spelling: &str) -> Option<&'static str> {
-    let meaning = foreign::meaning(Place::Function, &without_module(&plain(spelling)))?;
-    if let Means::Advice(help) = meaning { Some(help) } else { None }
+    foreign::instead(Place::Function, &without_module(&plain(spelling)))
 }
 
 /// The same where it is the key of a record.

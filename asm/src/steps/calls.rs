@@ -39,7 +39,7 @@ impl<'a> StepReader<'_, 'a> {
                     let help = "leave it out; a fault ends the run, so test for its cause with `if` before";
                     self.report(Diagnostic::new(Code::HandlerNowhere, handler.key.span, message).help(help));
                 }
-                self.finish_value(value, step.target, tail, step.head());
+                self.finish(Bound::Expr(value), step.target, tail, step.head());
             }
         }
     }
@@ -100,7 +100,7 @@ impl<'a> StepReader<'_, 'a> {
     fn attempt_unhandled(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, (tail, has_then): (Tail, bool)) {
         let rollback = step.get(Key::Rollback);
         if !has_then && (rollback.is_none() || (step.target.is_none() && !tail.wanted())) {
-            self.finish_value(value, step.target, tail, step.head());
+            self.finish(Bound::Expr(value), step.target, tail, step.head());
             return self.rollbacks(rollback);
         }
         if has_then && step.target.is_none() {
@@ -155,8 +155,7 @@ impl<'a> StepReader<'_, 'a> {
         let body = self.within(inside, |this| this.branch(steps, of_blocks, Key::Try));
         let handler = self.failure_arm(step, HandledBy { tail: of_blocks, is_text: false, bind: None });
         let node = Try { body, handler, span: step.place() };
-        let control = Control::Try(self.arena.alloc(node));
-        self.finish(Bound::Control(control), step.target, tail, step.head());
+        self.finish(Bound::Control(Control::Try(self.arena.alloc(node))), step.target, tail, step.head());
     }
 
     /// `match` on the result of a call: steps for its value, and a handler for its failure.
@@ -172,8 +171,7 @@ impl<'a> StepReader<'_, 'a> {
             Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() }
         });
         let node = Match { slot: own.0, slot_span: own.1, err, ok, span: step.place() };
-        let control = Control::Match(self.arena.alloc(node));
-        self.finish(Bound::Control(control), step.target, tail, step.head());
+        self.finish(Bound::Control(Control::Match(self.arena.alloc(node))), step.target, tail, step.head());
     }
 
     /// Whether its failure is a text: that of a tool, or of a pure function.

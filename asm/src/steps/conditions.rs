@@ -17,8 +17,7 @@ impl<'a> StepReader<'_, 'a> {
         let otherwise =
             step.get(Key::Else).map(|node| self.branch_of_if(step, node, tail_of_blocks, Key::Else));
         let node = If { condition, then, otherwise, span: step.place() };
-        let control = Control::If(self.arena.alloc(node));
-        self.finish(Bound::Control(control), step.target, tail, step.head());
+        self.finish(Bound::Control(Control::If(self.arena.alloc(node))), step.target, tail, step.head());
     }
 
     /// The branch of an `if` for a true condition: steps, or a return beside the condition.

@@ -4,7 +4,7 @@ use super::callees::in_parentheses;
 use super::entries::Keyed;
 use super::reader::{InnerLoops, Position, StepReader};
 use super::step::{Item, Step, Tail, Target};
-use crate::ast::{Expr, StmtKind};
+use crate::ast::{Bound, Expr, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Key, RESULT};
@@ -65,7 +65,7 @@ impl<'a> StepReader<'_, 'a> {
                     .help(self.dialect.step_form()),
             );
         }
-        self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
+        self.finish(Bound::Expr(value), target, tail, Span::new(item.start(), item.node.span.end));
     }
 
     fn record_step(&mut self, item: &Item<'_, 'a>, tail: Tail) {
@@ -137,7 +137,7 @@ impl<'a> StepReader<'_, 'a> {
             }
             key => {
                 let value = self.construct_of(key, &step.keyed);
-                self.finish_value(value, step.target, tail, step.head());
+                self.finish(Bound::Expr(value), step.target, tail, step.head());
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::dialect::operator::{self, Form, Makes, Operator, RANGE_BEGINS_AT_ZERO
 use crate::dialect::other_operator;
 use crate::document::Node;
 use crate::expr::{Kind, Operand, Tree};
-use crate::foreign::{self, Means, Place};
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
@@ -50,7 +50,7 @@ impl<'a> StepReader<'_, 'a> {
             let value = self.of_tree(node, of);
             return self.as_text(value, span);
         }
-        let unlike = unlike(name.text);
+        let unlike = foreign::instead(Place::Method, name.text);
         let own = foreign::word(Place::Method, name.text);
         let own = own.or_else(|| METHODS.contains(&name.text).then_some(name.text));
         let bare_split = own == Some("split") && operands.is_empty();
@@ -218,7 +218,8 @@ impl<'a> StepReader<'_, 'a> {
     fn no_function(&mut self, name: Name<'a>) {
         let word = name.text;
         let near = other_operator::near(word).map(|near| near.spelling);
-        let help = unlike(word).map(str::to_owned).or_else(|| other_operator::instead_of(word));
+        let help = foreign::instead(Place::Method, word).map(str::to_owned);
+        let help = help.or_else(|| other_operator::instead_of(word));
         let help = help.unwrap_or_else(|| other_operator::similar(word));
         self.report(
             Diagnostic::new(
@@ -264,11 +265,6 @@ impl<'a> StepReader<'_, 'a> {
 fn takes_fields(function: &str) -> bool {
     let own = operator::find(function).or_else(|| other_operator::meant(function));
     own.is_some_and(|own| matches!(own.spelling, "sort" | "unique" | "group" | "column" | "sum"))
-}
-
-/// What to write instead of a method that differs between languages, or changes what it is called on.
-fn unlike(method: &str) -> Option<&'static str> {
-    if let Means::Advice(help) = foreign::meaning(Place::Method, method)? { Some(help) } else { None }
 }
 
 /// How a function is written.

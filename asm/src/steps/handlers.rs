@@ -109,10 +109,7 @@ impl<'a> StepReader<'_, 'a> {
         handler: Option<&'d Node<'a>>,
         at: Span,
         compensate: Option<&'d Node<'a>>,
-    ) -> Action<'d, 'a>
-    where
-        'a: 'd,
-    {
+    ) -> Action<'d, 'a> {
         self.compensations(compensate);
         let Some(node) = handler else { return Action::Fail(None, at) };
         let node = self.shaped(Key::Handler, node, !matches!(node.kind, Kind::Null));

@@ -21,10 +21,7 @@ pub(crate) struct Known<'d, 'a> {
 
 impl<'a> StepReader<'_, 'a> {
     /// Reads the keys of a record, which may have `keys`; `what` names the record in messages.
-    pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a>
-    where
-        'a: 'd,
-    {
+    pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut read = self.known(node, keys);
         if !read.unknown.is_empty()
             && let Some(new) = self.rewritten(Asked::Keys(keys, what), node)

@@ -3,6 +3,7 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
+use crate::ast::Bound;
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Form, Key, RESULT, STEP_KEYS, STEPS, form_of, second_form};
@@ -17,10 +18,7 @@ impl<'a> StepReader<'_, 'a> {
         &mut self,
         item: &Item<'d, 'a>,
         tail: Tail,
-    ) -> Option<(&'static Form, Keyed<'d, 'a>)>
-    where
-        'a: 'd,
-    {
+    ) -> Option<(&'static Form, Keyed<'d, 'a>)> {
         if let Some(form) = self.own_kind(item.node) {
             let read = self.known(item.node, &form.keys());
             if read.unknown.is_empty() && read.repeated.is_empty() && !is_odd(form, &read.found) {
@@ -44,7 +42,7 @@ impl<'a> StepReader<'_, 'a> {
                 self.lint(|lints| lints.yields(item.node));
                 let value = self.value(item.node);
                 let target = self.step_name(item);
-                self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
+                self.finish(Bound::Expr(value), target, tail, Span::new(item.start(), item.node.span.end));
                 return None;
             }
             None => self.misspelt_step(item)?,

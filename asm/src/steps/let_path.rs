@@ -209,14 +209,14 @@ impl<'a> StepReader<'_, 'a> {
         let value = self.bound_value(node);
         let Some(target) = step.target else { return };
         if !is_name(target.name.text) {
-            return self.finish_value(value, step.target, Tail::Drop, step.head());
+            return self.finish(Bound::Expr(value), step.target, Tail::Drop, step.head());
         }
         let Some(slot) = self.scope.find(target.name.text) else {
             return self.no_variable(target.name.span, target.name.text, None, None);
         };
         let list = of_slot(slot, target.name.span);
         let value = self.binary(Binary::Append, list, value, step.head());
-        self.finish_value(value, step.target, Tail::Drop, step.head());
+        self.finish(Bound::Expr(value), step.target, Tail::Drop, step.head());
     }
 }
 

@@ -36,10 +36,7 @@ pub(crate) struct LoopParts<'a> {
 
 impl<'a> StepReader<'_, 'a> {
     /// The names of a loop: `index` beside it, or two names in one text.
-    pub(crate) fn element<'d>(&mut self, step: &Step<'d, 'a>, variable: &'d Node<'a>) -> Element<'d, 'a>
-    where
-        'a: 'd,
-    {
+    pub(crate) fn element<'d>(&mut self, step: &Step<'d, 'a>, variable: &'d Node<'a>) -> Element<'d, 'a> {
         let list = step.get(Key::In);
         let index = step.get(Key::Index).and_then(|node| self.written_name(node));
         let Some((first, second)) = variable.text().and_then(|text| text.split_once(',')) else {
@@ -75,10 +72,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The list of which another language lists positions and elements: `enumerate(E)`.
-    fn enumerated<'d>(&self, list: &'d Node<'a>) -> Option<&'d Node<'a>>
-    where
-        'a: 'd,
-    {
+    fn enumerated<'d>(&self, list: &'d Node<'a>) -> Option<&'d Node<'a>> {
         if let [Entry { key, value }] = entries(list) {
             return (key.text() == Some("enumerate")).then_some(match &value.kind {
                 Kind::List([only]) => only,

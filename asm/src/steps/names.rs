@@ -55,10 +55,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The value of a key; if it is `odd`, what is read in its place.
-    pub(crate) fn shaped<'d>(&mut self, key: Key, node: &'d Node<'a>, odd: bool) -> &'d Node<'a>
-    where
-        'a: 'd,
-    {
+    pub(crate) fn shaped<'d>(&mut self, key: Key, node: &'d Node<'a>, odd: bool) -> &'d Node<'a> {
         if odd { self.rewritten(Asked::Part(key), node).unwrap_or(node) } else { node }
     }
 

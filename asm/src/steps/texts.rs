@@ -1,7 +1,7 @@
 //! Reads texts: references, templates, and plain texts.
 
 use super::reader::{StepReader, literal, nothing};
-use super::unresolved::{SUBTRACTION, rename_near, subtracts};
+use super::unresolved::with_near;
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::ValuePlace;
@@ -58,14 +58,10 @@ impl<'a> StepReader<'_, 'a> {
         };
         let near = self.near_name(name.text).or(near.map(|name| Near { name, sure: false }));
         let as_text = format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or(""));
-        let mut wrong = Diagnostic::new(code, name.span, message)
+        let wrong = Diagnostic::new(code, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
-            .nearest(near.map(|near| near.name))
-            .help(format!("if it is meant as text, write `{}`", shorten(&as_text)))
-            .fix(near.and_then(|near| rename_near(name, near)));
-        if near.is_some_and(|near| subtracts(name.text, near.name)) {
-            wrong = wrong.help(SUBTRACTION);
-        }
+            .help(format!("if it is meant as text, write `{}`", shorten(&as_text)));
+        let mut wrong = with_near(wrong, name, near);
         let text = node.text().unwrap_or("");
         let names_field = place == ValuePlace::Field && reference.path.is_empty() && wrong.fix.is_none();
         if names_field || (near.is_none() && later.is_none() && is_file(text)) {

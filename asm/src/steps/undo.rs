@@ -28,10 +28,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The calls under `compensate` or `rollback`.
-    fn calls<'d>(&mut self, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>>
-    where
-        'a: 'd,
-    {
+    fn calls<'d>(&mut self, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>> {
         let call = self.dialect.word(Key::Call);
         let calls = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name() == Some(call));
         let odd = match node.kind {

@@ -6,15 +6,14 @@ use crate::ast::{Expr, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
 use crate::expr::reference::{FAILURES, Reference, Root};
-use crate::foreign::{self, Means, Place};
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, is_name, near, shorten};
 use ilo_spec::error::Code;
 
 /// The help if a name may be meant as a subtraction.
-pub(crate) const SUBTRACTION: &str =
-    "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
+const SUBTRACTION: &str = "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
 
 impl<'a> StepReader<'_, 'a> {
     pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
@@ -32,16 +31,11 @@ impl<'a> StepReader<'_, 'a> {
         }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
         let near = near(name.text, names.iter().copied());
-        let mut wrong = wrong
-            .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
-            .nearest(near.map(|near| near.name))
-            .fix(near.and_then(|near| rename_near(name, near)));
-        if near.is_some_and(|near| subtracts(name.text, near.name)) {
-            wrong = wrong.help(SUBTRACTION);
-        } else if wrong.fix.is_none() {
-            wrong = wrong.help("declare it among the inputs");
-        }
-        self.report(wrong);
+        let wrong = wrong
+            .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text));
+        let wrong = with_near(wrong, name, near);
+        let helped = wrong.fix.is_some() || wrong.help.is_some();
+        self.report(if helped { wrong } else { wrong.help("declare it among the inputs") });
         literal(Literal::Nil, span)
     }
 
@@ -169,17 +163,11 @@ impl<'a> StepReader<'_, 'a> {
             let wrong = wrong.help(format!("write `{text}` for a text, or bind the name in a step before"));
             return wrong.replace(reference.span, text);
         }
-        let wrong =
-            wrong.nearest(near.map(|near| near.name)).fix(near.and_then(|near| rename_near(name, near)));
-        let help = match foreign::meaning(Place::Name, name.text) {
-            Some(Means::Advice(instead)) => instead,
-            _ => "bind it in a step before; a plain dollar sign is written `$$`",
-        };
-        match near {
-            None => wrong.help(help),
-            Some(near) if subtracts(name.text, near.name) => wrong.help(SUBTRACTION),
-            Some(_) => wrong,
+        if near.is_some() {
+            return with_near(wrong, name, near);
         }
+        let bind = "bind it in a step before; a plain dollar sign is written `$$`";
+        wrong.help(foreign::instead(Place::Name, name.text).unwrap_or(bind))
     }
 
     /// Adds the reference that is meant to the diagnostic of an unresolved reference.
@@ -204,9 +192,12 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// The fix that writes the name that is certainly meant.
-pub(crate) fn rename_near(name: Name<'_>, near: Near<'_>) -> Option<Fix> {
-    rename_part(name, near.name).filter(|_| near.sure)
+/// Adds the name that is most likely meant in place of another one, with the fix that writes it.
+pub(crate) fn with_near(wrong: Diagnostic, name: Name<'_>, near: Option<Near<'_>>) -> Diagnostic {
+    let Some(near) = near else { return wrong };
+    let fix = rename_part(name, near.name).filter(|_| near.sure);
+    let wrong = wrong.nearest(Some(near.name)).fix(fix);
+    if subtracts(name.text, near.name) { wrong.help(SUBTRACTION) } else { wrong }
 }
 
 fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
@@ -217,6 +208,6 @@ fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
 
 /// Whether a name is another name followed by a hyphen and more: a subtraction may be meant, so the rest must
 /// not be dropped.
-pub(crate) fn subtracts(name: &str, from: &str) -> bool {
+fn subtracts(name: &str, from: &str) -> bool {
     name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
 }

@@ -223,36 +223,20 @@ impl<'s> MergedSchema<'s> {
             return self;
         }
         let have = |kind: Kinds| (self.kinds.meets(kind), other.kinds.meets(kind));
-        self.texts = either(have(Kinds::TEXT), self.texts, other.texts);
-        self.format = match have(Kinds::TEXT) {
-            (true, false) => self.format,
-            (false, _) => other.format,
-            (true, true) => self.format.filter(|_| self.format == other.format),
-        };
+        self.texts = either(have(Kinds::TEXT), self.texts, other.texts, listed);
+        self.format = either(have(Kinds::TEXT), self.format, other.format, |a, b| a.filter(|_| a == b));
         let numbers = have(Kinds::NUMBER);
-        self.numbers = either(numbers, self.numbers, other.numbers);
+        self.numbers = either(numbers, self.numbers, other.numbers, listed);
         let (a, b) = ((self.least, self.most, self.whole), (other.least, other.most, other.whole));
-        (self.least, self.most, self.whole) = match numbers {
-            (true, false) => a,
-            (false, _) => b,
-            (true, true) => {
-                let widest = |a: Option<Bound>, b: Option<Bound>, side| {
-                    let (a, b) = (a?, b?);
-                    Some(if tighter(Some(a), Some(b), side) == Some(a) { b } else { a })
-                };
-                (widest(a.0, b.0, Ordering::Greater), widest(a.1, b.1, Ordering::Less), a.2 && b.2)
-            }
-        };
-        self.boolean = match have(Kinds::BOOL) {
-            (true, false) => self.boolean,
-            (false, _) => other.boolean,
-            (true, true) => self.boolean.filter(|_| self.boolean == other.boolean),
-        };
-        self.items = match have(Kinds::LIST) {
-            (true, false) => self.items,
-            (false, _) => other.items,
-            (true, true) => any_of(self.items, other.items),
-        };
+        (self.least, self.most, self.whole) = either(numbers, a, b, |a, b| {
+            let widest = |a: Option<Bound>, b: Option<Bound>, side| {
+                let (a, b) = (a?, b?);
+                Some(if tighter(Some(a), Some(b), side) == Some(a) { b } else { a })
+            };
+            (widest(a.0, b.0, Ordering::Greater), widest(a.1, b.1, Ordering::Less), a.2 && b.2)
+        });
+        self.boolean = either(have(Kinds::BOOL), self.boolean, other.boolean, |a, b| a.filter(|_| a == b));
+        self.items = either(have(Kinds::LIST), self.items, other.items, any_of);
         match have(Kinds::RECORD) {
             (true, false) => {}
             (false, _) => {
@@ -343,17 +327,20 @@ fn both<T>(a: Option<Vec<T>>, b: Option<Vec<T>>, keep: impl FnOnce(&mut Vec<T>, 
     }
 }
 
-/// The constants that fit one of two schemas, of which each may not have the kind at all.
-fn either<T>(have: (bool, bool), a: Option<Vec<T>>, b: Option<Vec<T>>) -> Option<Vec<T>> {
+/// What fits one of two schemas, of which each may not have the kind at all.
+fn either<T>(have: (bool, bool), a: T, b: T, both: impl FnOnce(T, T) -> T) -> T {
     match have {
         (true, false) => a,
         (false, _) => b,
-        (true, true) => {
-            let (mut a, b) = (a?, b?);
-            a.extend(b);
-            Some(a).filter(|all| all.len() <= LARGEST)
-        }
+        (true, true) => both(a, b),
     }
+}
+
+/// The constants of either list.
+fn listed<T>(a: Option<Vec<T>>, b: Option<Vec<T>>) -> Option<Vec<T>> {
+    let (mut a, b) = (a?, b?);
+    a.extend(b);
+    Some(a).filter(|all| all.len() <= LARGEST)
 }
 
 /// The tighter of two bounds. `side` is the order of the tighter one relative to the other.
