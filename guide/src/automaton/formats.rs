@@ -24,9 +24,9 @@ fn all(format: Format) -> [&'static str; 2] {
 
 /// The rest of a text of a format that begins like this; `None` if there is none.
 pub(crate) fn rest(format: Format, begun: &[u8]) -> Option<&'static str> {
-    let begun = core::str::from_utf8(begun).ok().filter(|begun| begun.len() < 64)?;
+    let begun = core::str::from_utf8(begun).ok()?;
     let texts = all(format).into_iter().filter_map(|text| text.get(begun.len()..));
-    texts.chain(ENDS).find(|rest| format.fits(&[begun, rest].concat()))
+    texts.chain(ENDS).find(|rest| begun.len() + rest.len() < 64 && format.fits(&[begun, rest].concat()))
 }
 
 /// The format that constant texts of a shape have.
@@ -54,6 +54,7 @@ mod tests {
 
     #[test]
     fn every_beginning_of_a_date_continues_to_one() {
+        const LONGEST: usize = 63;
         for month in 1..=12 {
             for day in 1..=28 {
                 let date = format!("1987-{month:02}-{day:02}");
@@ -68,6 +69,13 @@ mod tests {
                 }
             }
         }
+        let long = format!("1987-01-02T03:04:05.{}", "6".repeat(LONGEST));
+        for length in 0..LONGEST {
+            assert!(rest(Format::DateTime, &long.as_bytes()[..length]).is_some(), "{length}");
+        }
+        let full = format!("{}Z", &long[..LONGEST - 1]);
+        assert_eq!(rest(Format::DateTime, full.as_bytes()), Some(""));
+        assert_eq!(rest(Format::DateTime, &long.as_bytes()[..LONGEST]), None, "nothing could end it");
         for wrong in ["x", "2026-13", "2026-02-3", "2026-1-", "2026-01-01 ", "\\u0032"] {
             assert_eq!(rest(Format::Date, wrong.as_bytes()), None, "{wrong}");
         }
