@@ -8,7 +8,7 @@ use crate::expr::names::{self, Used};
 use crate::expr::reference::INPUT;
 use crate::span::Span;
 use crate::text::is_name;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 /// The names in the document of a function.
 #[derive(Default)]
@@ -21,8 +21,8 @@ pub(crate) struct Survey<'a> {
     used: HashMap<&'a str, u32>,
     /// The last position at which each input is referred to.
     inputs: HashMap<&'a str, u32>,
-    /// The names with which whole texts begin, if names need no sign.
-    bare: Option<HashSet<&'a str>>,
+    /// The names with which whole texts begin, if names need no sign, each with its last position.
+    bare: Option<HashMap<&'a str, u32>>,
 }
 
 /// The keys whose values are steps, in YAML each under its name.
@@ -71,13 +71,16 @@ pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a s
 impl<'a> Survey<'a> {
     /// Walks a document without recursion.
     pub(crate) fn of(document: &Node<'a>, bare: bool) -> Survey<'a> {
-        let mut survey = Survey { bare: bare.then(HashSet::new), ..Survey::default() };
+        let mut survey = Survey { bare: bare.then(HashMap::new), ..Survey::default() };
         let mut rest = vec![(*document, false, false)];
         while let Some((node, named, computes)) = rest.pop() {
             match node.kind {
                 Kind::Text(text) => {
                     survey.text(text.text, computes, node.span.start);
-                    survey.bare.iter_mut().for_each(|bare| _ = bare.insert(root(text.text)));
+                    if let Some(bare) = &mut survey.bare {
+                        let last = bare.entry(root(text.text)).or_default();
+                        *last = node.span.start.max(*last);
+                    }
                 }
                 Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false, computes))),
                 Kind::Record(_) => {
@@ -171,14 +174,15 @@ impl<'a> Survey<'a> {
         self.first.get(name).copied()
     }
 
-    /// Whether a name is referred to after a position.
+    /// Whether a name may be referred to after a position.
     pub(crate) fn used_after(&self, name: &str, place: u32) -> bool {
-        self.used.get(name).is_some_and(|&last| last >= place)
+        let bare = self.bare.as_ref().and_then(|bare| bare.get(name));
+        self.used.get(name).max(bare).is_some_and(|&last| last >= place)
     }
 
     /// Whether a name may be referred to.
     pub(crate) fn is_used(&self, name: &str) -> bool {
-        self.used.contains_key(name) || self.bare.as_ref().is_some_and(|bare| bare.contains(name))
+        self.used.contains_key(name) || self.bare.as_ref().is_some_and(|bare| bare.contains_key(name))
     }
 
     /// The last position at which an input is read, by its name or with all inputs (`$input`).

@@ -60,8 +60,8 @@ impl<'a> StepReader<'_, 'a> {
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
             return self.attempt_unhandled(step, value, (tail, has_then));
         }
-        let bind = self.bind_call(step, value);
         let is_read = step.target.is_some_and(|target| self.is_read_behind(step, target));
+        let bind = self.bind_call(step, value);
         let of_err = match tail {
             Tail::Drop if !is_read => Tail::Drop,
             Tail::Yield if has_then && !is_read => Tail::Yield,
