@@ -113,8 +113,8 @@ impl<'a> StepReader<'_, 'a> {
         Some(literal(Literal::Number(number), node.span))
     }
 
-    /// Builds an operation. An addition of a text joins; it is reported if a written text may be meant as a
-    /// number or as a name, and no other one can only be a text.
+    /// Builds an operation. An addition of a text joins; it is reported if the text may be meant as a number
+    /// or as a name.
     pub(crate) fn makes(&mut self, operator: &Operator, written: &Node<'a>, operands: &[Expr<'a>]) -> Makes {
         let is_text = |operand: &Expr<'a>| match operand.kind {
             ExprKind::Literal(Literal::Text(_)) => {
@@ -126,9 +126,7 @@ impl<'a> StepReader<'_, 'a> {
             return operator.makes;
         }
         let is_named = |of: &Expr<'a>| of.constant_text().is_some_and(is_name);
-        let may_differ = |operand: &Expr<'a>| is_number(operand) || is_named(operand);
-        let is_plain = |operand: &Expr<'a>| operand.constant_text().is_some() && !may_differ(operand);
-        if operands.iter().any(may_differ) && !operands.iter().any(is_plain) {
+        if operands.iter().any(|operand| is_number(operand) || is_named(operand)) {
             let wrong = adds_texts(written.span);
             self.report(wrong.fix_or_help(rename(written, "concat"), "`concat` joins texts"));
         }
