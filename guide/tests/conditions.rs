@@ -64,7 +64,11 @@ fn what_is_wrong_is_refused_where_it_is() {
     let bodies = [
         // A name of a pass, before it or behind it.
         r#"{"while":{"==":["page.next|",null]},"do":["#,
-        r#"{"while":true,"do":[{"let":"page","expr":1}]},{"ret":["page|"]}"#,
+        r#"{"while":false,"do":[{"let":"page","expr":1}]},{"ret":["page|"]}"#,
+        // Nothing is reached behind a loop that no condition ends.
+        r#"{"while":|true,"do":["#,
+        // A written text beside `+` may be meant as a name.
+        r#"{"expr":{"+":["|a: ","b"]}}"#,
         // The passes of `until` must have an end, which none may skip.
         r#"{"do":[{"r|et":1}],"#,
         r#"{"do":[{"if":true,"|skip":true}],"#,

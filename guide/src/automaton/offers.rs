@@ -323,12 +323,8 @@ impl<'c> Core<'_, 'c> {
             }
             Word::Add if first == Inferred::ANY => {
                 let takes = |ty| self.arena.takes_type(self.session, frame.want, ty);
-                match (takes(Inferred::NUMBER), takes(Inferred::TEXT), takes(Inferred::ANY.list())) {
-                    (true, true, true) => Want::Demand(demand),
-                    (true, _, _) => Want::Demand(Demand::Is(Inferred::NUMBER)),
-                    (_, _, true) => Want::Demand(Demand::List),
-                    _ => Want::Demand(Demand::Is(Inferred::TEXT)),
-                }
+                let number = takes(Inferred::NUMBER);
+                Want::Demand(if number { Demand::Is(Inferred::NUMBER) } else { Demand::List })
             }
             _ => Want::Demand(demand),
         };

@@ -239,10 +239,10 @@ impl<'c> Arena<'c> {
             Word::Add => {
                 let takes = |ty| self.takes_type(session, want, ty);
                 match first.ty {
-                    Inferred::ANY => {
-                        takes(Inferred::NUMBER) || takes(Inferred::TEXT) || takes(Inferred::ANY.list())
-                    }
+                    Inferred::ANY => takes(Inferred::NUMBER) || takes(Inferred::ANY.list()),
                     Inferred::NUMBER => takes(Inferred::NUMBER),
+                    // CONCAT joins texts: in `constrained` a written text beside `+` may be meant as a name.
+                    Inferred::TEXT => false,
                     _ => self.takes(session, want, ValueInfo::held(first.ty)),
                 }
             }

@@ -213,8 +213,10 @@ impl Machine<'_, '_> {
         }
         let is_free = self.core.shape(want).is_none();
         if has(BOOL) {
-            let fit =
-                [true, false].into_iter().filter(|&truth| is_free || self.core.fits(Constant::Bool(truth)));
+            // Nothing is reached behind `while: true`.
+            let endless = matches!(self.around(), Some(Around::While(_)));
+            let fits = |truth| is_free || self.core.fits(Constant::Bool(truth));
+            let fit = [true, false].into_iter().filter(|&truth| fits(truth) && !(truth && endless));
             set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
         }
         if has(NUMBER) && is_free {
