@@ -50,8 +50,9 @@ static FIXED: LazyLock<Fixed> = LazyLock::new(|| {
 });
 
 /// The words of expressions by what a value must be, for the demands of operands.
-fn common_words(session: &Session<'_>) -> Vec<(Demand, Words)> {
+fn common_words(session: &Session<'_>, adds_texts: bool) -> Vec<(Demand, Words)> {
     let mut core = Core::new(session);
+    core.arena.adds_texts = adds_texts;
     let operands = TABLE.iter().flat_map(|row| (0..2).map(|index| rules::operand(row.word, index, None)));
     let types = [Inferred::TEXT, Inferred::NUMBER, Inferred::BOOL, Inferred::RECORD].map(Demand::Is);
     let mut found: Vec<(Demand, Words)> = Vec::new();
@@ -240,7 +241,10 @@ impl<'c> Core<'_, 'c> {
             Want::Demand(demand) => Some(demand),
             _ => None,
         };
-        let common = self.session.common_words.get_or_init(|| common_words(self.session));
+        let adds_texts = self.arena.adds_texts;
+        let [names, ids] = &self.session.common_words;
+        let common = if adds_texts { ids } else { names };
+        let common = common.get_or_init(|| common_words(self.session, adds_texts));
         if let Some((_, words)) = common.iter().find(|it| Some(it.0) == demand) {
             return *words;
         }
@@ -323,8 +327,13 @@ impl<'c> Core<'_, 'c> {
             }
             Word::Add if first == Inferred::ANY => {
                 let takes = |ty| self.arena.takes_type(self.session, frame.want, ty);
-                let number = takes(Inferred::NUMBER);
-                Want::Demand(if number { Demand::Is(Inferred::NUMBER) } else { Demand::List })
+                let text = self.arena.adds_texts && takes(Inferred::TEXT);
+                match (takes(Inferred::NUMBER), text, takes(Inferred::ANY.list())) {
+                    (true, true, true) => Want::Demand(demand),
+                    (true, _, _) => Want::Demand(Demand::Is(Inferred::NUMBER)),
+                    (_, _, true) => Want::Demand(Demand::List),
+                    _ => Want::Demand(Demand::Is(Inferred::TEXT)),
+                }
             }
             _ => Want::Demand(demand),
         };

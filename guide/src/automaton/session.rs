@@ -134,8 +134,8 @@ pub struct Session<'c> {
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
     needs: [OnceLock<Needs>; 2],
-    /// The words that values may begin with, by what they must be.
-    pub(crate) common_words: OnceLock<Vec<(Demand, Words)>>,
+    /// The words that values may begin with, by what they must be, in `constrained` and in ID text.
+    pub(crate) common_words: [OnceLock<Vec<(Demand, Words)>>; 2],
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
@@ -227,7 +227,7 @@ impl<'c> Session<'c> {
             json_call: OnceLock::new(),
             json: OnceLock::new(),
             needs: Default::default(),
-            common_words: OnceLock::new(),
+            common_words: [OnceLock::new(), OnceLock::new()],
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)

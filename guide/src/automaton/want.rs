@@ -76,6 +76,8 @@ impl WantKey<'_> {
 pub(crate) struct Arena<'c> {
     pub(crate) wants: Vec<Want<'c>>,
     pub(crate) values: Vec<ValueInfo<'c>>,
+    /// Whether ADD takes texts. In `constrained` a written one beside `+` may be meant as a name.
+    pub(crate) adds_texts: bool,
 }
 
 /// The number of first values that are reused for equal types.
@@ -86,7 +88,7 @@ pub(crate) const ANY: WantId = 0;
 
 impl<'c> Arena<'c> {
     pub(crate) fn new() -> Arena<'c> {
-        Arena { wants: vec![Want::Any], values: vec![ValueInfo::ANY] }
+        Arena { wants: vec![Want::Any], values: vec![ValueInfo::ANY], adds_texts: true }
     }
 
     pub(crate) fn memory(&self) -> usize {
@@ -239,10 +241,13 @@ impl<'c> Arena<'c> {
             Word::Add => {
                 let takes = |ty| self.takes_type(session, want, ty);
                 match first.ty {
-                    Inferred::ANY => takes(Inferred::NUMBER) || takes(Inferred::ANY.list()),
+                    Inferred::ANY => {
+                        takes(Inferred::NUMBER)
+                            || (self.adds_texts && takes(Inferred::TEXT))
+                            || takes(Inferred::ANY.list())
+                    }
                     Inferred::NUMBER => takes(Inferred::NUMBER),
-                    // CONCAT joins texts: in `constrained` a written text beside `+` may be meant as a name.
-                    Inferred::TEXT => false,
+                    Inferred::TEXT if !self.adds_texts => false,
                     _ => self.takes(session, want, ValueInfo::held(first.ty)),
                 }
             }

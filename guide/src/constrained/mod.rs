@@ -63,7 +63,9 @@ pub type ConstrainedMark = BodyMark<Point>;
 impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// Begins the body.
     pub fn new(session: &'s Session<'c>) -> ConstrainedGuide<'s, 'c> {
-        Body::of(Machine::new(Core { names: true, ..Core::new(session) }))
+        let mut core = Core { names: true, ..Core::new(session) };
+        core.arena.adds_texts = false;
+        Body::of(Machine::new(core))
     }
 
     /// What may come next. Within a part, the rest of it.
