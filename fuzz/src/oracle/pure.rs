@@ -84,6 +84,10 @@ pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
         Pure::Iso => Value::text(&time::write(a.number().ok_or(MISMATCH)?).ok_or(MISMATCH)?),
         Pure::Date => Value::text(&day(moment(a)?.1)?),
         Pure::Days => {
+            // A wrong type of one is a fault, also where the other fails.
+            if [a, b].into_iter().any(|it| it.number().is_none() && text(it).is_err()) {
+                return Err(MISMATCH);
+            }
             let (from, to) = (moment(a)?.0, moment(b)?.0);
             let difference = number::calculate(Binary::Sub, to, from).map_err(Stop::Fault)?;
             floor_div(difference, Number::Int(86_400))?
