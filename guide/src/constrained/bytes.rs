@@ -32,7 +32,6 @@ impl Bytes for Machine<'_, '_> {
             core: self.core.point(),
             text: self.text.len(),
             arounds: self.arounds.len(),
-            lists: self.lists.lengths(),
             place: self.place.clone(),
         }
     }
@@ -41,7 +40,6 @@ impl Bytes for Machine<'_, '_> {
         self.core.back(&point.core);
         self.text.truncate(point.text);
         self.arounds.truncate(point.arounds);
-        self.lists.cut(point.lists);
         self.walk.forget(point.text);
         self.memo.cut(point.text);
         self.place.clone_from(&point.place);
@@ -127,8 +125,8 @@ impl Bytes for Machine<'_, '_> {
 
     fn take_choice(&mut self, choice: usize, depth: usize) -> bool {
         self.choices();
-        let Some(choices) = self.place.choices else { return false };
-        let view = View::new(choices, &self.lists, &self.memo.lists, self.core.session);
+        let Some(choices) = &self.place.choices else { return false };
+        let view = View::new(choices, self.core.session);
         let Some((bytes, act)) = view.at(choice) else { return false };
         self.text.extend_from_slice(bytes.as_bytes().get(depth..).unwrap_or_default());
         self.take(act)

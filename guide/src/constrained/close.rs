@@ -163,7 +163,7 @@ impl Machine<'_, '_> {
     /// The index of the choice, of some, that leads to an end soonest.
     pub(super) fn best(&mut self, low: usize, high: usize) -> Option<usize> {
         self.choices();
-        let choices = self.view(self.place.choices?);
+        let choices = self.view();
         if let View::Names(names) = choices
             && names.are_tools()
         {

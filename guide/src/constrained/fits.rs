@@ -4,6 +4,7 @@
 use super::choice::Act;
 use super::close::Becomes;
 use super::machine::{Around, Lex, Machine, Next};
+use super::memo::Memo;
 use super::names::NAME as LONGEST;
 use super::views::Begins;
 use crate::automaton::close::EndKey;
@@ -98,11 +99,13 @@ impl Surface for Machine<'_, '_> {
 
     fn memory(&self) -> usize {
         let arounds = self.arounds.capacity() * size_of::<(Around, u32)>();
-        self.core.memory() + self.text.capacity() + arounds + self.lists.memory() + self.memo.memory()
+        self.core.memory() + self.text.capacity() + arounds + self.memo.memory()
     }
 
     fn grew(&mut self) {
-        self.forget_choices();
+        if self.memo.is_full(self.text.len()) {
+            self.memo = Memo::new(self.text.len());
+        }
     }
 
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
@@ -197,8 +200,8 @@ impl Surface for Machine<'_, '_> {
 
     fn node(&self, here: &Here, becomes: Becomes, _: bool) -> Option<usize> {
         let Becomes::Choice(place, _) = becomes else { return None };
-        let choices = self.place.choices.filter(|_| self.place.from == here.from)?;
-        Some(match self.view(choices).at(place)?.1 {
+        let choices = (self.place.from == here.from).then(|| self.view())?;
+        Some(match choices.at(place)?.1 {
             Act::Operator(word) => usize::MAX - alike(word) as usize,
             _ => place,
         })

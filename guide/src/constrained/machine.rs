@@ -1,7 +1,7 @@
 //! The state of a body in `constrained`, and the effect of each byte: the choices that they make.
 
 use super::choice::Act;
-use super::choices::{self, Choices, Lists};
+use super::choices::Choices;
 use super::memo::Memo;
 use super::paths::Path;
 use super::views::{Sorted, View, with};
@@ -215,7 +215,6 @@ pub struct Machine<'s, 'c> {
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
     pub(super) arounds: Vec<(Around, u32)>,
-    pub(super) lists: Lists,
     pub(super) memo: Memo,
     pub(super) walk: Walk<Lex, Point>,
     pub(super) place: Place,
@@ -227,7 +226,6 @@ pub struct Point {
     pub(super) core: CorePoint,
     pub(super) text: usize,
     pub(super) arounds: usize,
-    pub(super) lists: choices::Lengths,
     pub(super) place: Place,
 }
 
@@ -255,27 +253,10 @@ impl<'s, 'c> Machine<'s, 'c> {
             core,
             text: Vec::new(),
             arounds: Vec::new(),
-            lists: Lists::default(),
             memo: Memo::new(0),
             walk: Walk::default(),
             place,
         }
-    }
-
-    /// Removes the choices of earlier positions if there are many. Only marks return to those.
-    pub(super) fn forget_choices(&mut self) {
-        if !self.lists.are_many() && !self.memo.is_full(self.text.len()) {
-            return;
-        }
-        let mut lists = Lists::default();
-        let mut copy = |choices: Option<Choices>| {
-            let source = |it: Choices| if it.are_in_memo() { &self.memo.lists } else { &self.lists };
-            choices.map(|it| lists.copy(it, source(it)))
-        };
-        let (choices, holes) = (copy(self.place.choices), copy(self.place.quote.holes));
-        (self.place.choices, self.place.quote.holes) = (choices, holes);
-        self.lists = lists;
-        self.memo = Memo::new(self.text.len());
     }
 
     /// The innermost open construct.
@@ -311,19 +292,17 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// The choices here, computed once.
     pub(super) fn choices(&mut self) -> View<'_> {
-        let choices = match self.place.choices {
-            Some(choices) => choices,
-            None => {
-                let holes = self.place.quote.holes.filter(|_| self.place.next == Next::Hole);
-                let found = holes.unwrap_or_else(|| self.known_offers());
-                *self.place.choices.insert(found)
-            }
-        };
-        self.view(choices)
+        if self.place.choices.is_none() {
+            let holes = self.place.quote.holes.as_ref().filter(|_| self.place.next == Next::Hole);
+            self.place.choices = Some(holes.cloned().unwrap_or_else(|| self.known_offers()));
+        }
+        self.view()
     }
 
-    pub(super) fn view(&self, choices: Choices) -> View<'_> {
-        View::new(choices, &self.lists, &self.memo.lists, self.core.session)
+    /// The choices here; none before they are computed.
+    pub(super) fn view(&self) -> View<'_> {
+        let choices = self.place.choices.as_ref();
+        choices.map_or(View::Listed(&[]), |choices| View::new(choices, self.core.session))
     }
 
     /// The effect of a byte, if it is known without trying.

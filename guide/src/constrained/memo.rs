@@ -1,7 +1,7 @@
 //! Choices that are expensive to find, by the body before them: masks look at the same positions several
 //! times, until the body has passed them.
 
-use super::choices::{Choices, Lists};
+use super::choices::Choices;
 use super::machine::{Around, Machine, Next};
 use hashbrown::HashMap;
 
@@ -17,13 +17,12 @@ pub(super) struct Memo {
     /// The length of the common beginning.
     base: usize,
     known: HashMap<Box<[u8]>, Choices>,
-    pub(super) lists: Lists,
 }
 
 impl Memo {
     pub(super) fn memory(&self) -> usize {
-        let keys: usize = self.known.keys().map(|key| key.len()).sum();
-        keys + self.known.capacity() * (size_of::<(Box<[u8]>, Choices)>() + 1) + self.lists.memory()
+        let known: usize = self.known.iter().map(|(key, choices)| key.len() + choices.memory()).sum();
+        known + self.known.capacity() * (size_of::<(Box<[u8]>, Choices)>() + 1)
     }
 
     /// Removes everything if the body becomes shorter than the common beginning.
@@ -40,7 +39,7 @@ impl Memo {
 
     /// An empty memo for bodies with a beginning of this length.
     pub(super) fn new(length: usize) -> Memo {
-        Memo { base: length, known: HashMap::new(), lists: Lists::of_memo() }
+        Memo { base: length, known: HashMap::new() }
     }
 }
 
@@ -64,16 +63,14 @@ impl Machine<'_, '_> {
         }
         // The memo may have begun anew within a choice.
         let Some(key) = self.text.get(self.memo.base..self.place.from) else { return self.offers() };
-        if let Some(&known) = self.memo.known.get(key) {
-            return known;
+        if let Some(known) = self.memo.known.get(key) {
+            return known.clone();
         }
+        let key: Box<[u8]> = key.into();
         let found = self.offers();
-        if self.memo.known.len() >= MOST {
-            return found;
+        if self.memo.known.len() < MOST {
+            self.memo.known.insert(key, found.clone());
         }
-        let found = self.memo.lists.copy(found, &self.lists);
-        let key = self.text.get(self.memo.base..self.place.from).unwrap_or_default();
-        self.memo.known.insert(key.into(), found);
         found
     }
 }

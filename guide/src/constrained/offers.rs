@@ -26,10 +26,7 @@ impl Machine<'_, '_> {
             Next::HoleField => self.hole_fields(),
             Next::Value => self.values(false),
             Next::Item => self.values(true),
-            _ => {
-                let found = self.listed();
-                self.lists.add(found)
-            }
+            _ => Choices::listed(self.listed()),
         }
     }
 
@@ -293,7 +290,7 @@ impl Machine<'_, '_> {
     fn tools(&mut self) -> Choices {
         let (session, tools) = (self.core.session, self.core.integers());
         if self.core.has_all_tools(tools) {
-            return self.lists.names(Names::Tools, Which::ALL, None);
+            return Choices::Names { of: Names::Tools, which: Which::all(), end: None };
         }
         let mut fits = vec![false; session.tools.len()];
         self.core.each(tools, |number| {
@@ -303,8 +300,8 @@ impl Machine<'_, '_> {
         });
         let fit = |number: u32| fits.get(number as usize).copied().unwrap_or_default();
         let places = (0..).zip(&session.json().tools.all).filter(|it| fit(it.1.number));
-        let places: Vec<u32> = places.map(|it| it.0).collect();
-        self.lists.names(Names::Tools, Which::Only(places), None)
+        let which = Which::Only(places.map(|it| it.0).collect());
+        Choices::Names { of: Names::Tools, which, end: None }
     }
 
     /// The keys of a case in a list that may come next.
@@ -344,15 +341,14 @@ impl Machine<'_, '_> {
 
     /// The keys that may come next in a record, and its end. A comma is before a further key.
     fn keys(&mut self, further: bool) -> Choices {
-        let Some(Around::Fields { count, most, end }) = self.around() else { return self.lists.add([]) };
-        let Some(frame) = self.core.frame() else { return self.lists.add([]) };
+        let Some(Around::Fields { count, most, end }) = self.around() else { return Choices::listed([]) };
+        let Some(frame) = self.core.frame() else { return Choices::listed([]) };
         let missing = self.core.missing(&frame);
         let room = most.saturating_sub(count) as usize;
         // An empty list is left out, but not an empty record.
         let may_end = |none: bool| missing.is_empty() && (count > 0 || frame.word == Word::Obj || none);
         if room == 0 {
-            let end = may_end(true).then(|| choice(end, Act::EndParts));
-            return self.lists.add(end);
+            return Choices::listed(may_end(true).then(|| choice(end, Act::EndParts)));
         }
         let session = self.core.session;
         let (names, numbers) = (session.json(), self.core.integers());
@@ -360,15 +356,15 @@ impl Machine<'_, '_> {
             let mut given: Vec<u32> = given.iter().filter_map(|&number| names.key_place(number)).collect();
             given.sort_unstable();
             let end = may_end(given.len() == session.named.len()).then_some(end);
-            let which = Which::All { except: given, further: None };
-            return self.lists.names(Names::Keys { further }, which, end);
+            let which = Which::All { except: given.into(), further: None };
+            return Choices::Names { of: Names::Keys { further }, which, end };
         }
         let numbers = self.core.members(numbers).into_iter();
         let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
         let mut places: Vec<u32> = fits.filter_map(|number| names.key_place(number)).collect();
         places.sort_unstable();
         let end = may_end(places.is_empty()).then_some(end);
-        self.lists.names(Names::Keys { further }, Which::Only(places), end)
+        Choices::Names { of: Names::Keys { further }, which: Which::Only(places.into()), end }
     }
 
     /// Tries a step in an expression that begins with a word, and undoes it.

@@ -89,8 +89,8 @@ impl<'c> Machine<'_, 'c> {
     pub(super) fn fields(&mut self, path: Path, hole: bool) -> Choices {
         let session = self.core.session;
         let Some(shape) = self.read(path).part.shape() else {
-            let fields = Names::Fields(self.equal_fields(path, hole));
-            return self.lists.names(fields, Which::ALL, None);
+            let of = Names::Fields(self.equal_fields(path, hole));
+            return Choices::Names { of, which: Which::all(), end: None };
         };
         let fields = Fields { last: true, further: true, hole };
         let longer: Vec<u32> = self.longer(path, shape).collect();
@@ -106,18 +106,17 @@ impl<'c> Machine<'_, 'c> {
                 let mut places: Vec<u32> =
                     named.filter_map(|name| all.place(&fields.written(name, further))).collect();
                 places.sort_unstable();
-                places
+                places.into()
             };
-            let (except, further) = (places(except, false), places(longer, true));
-            let which = Which::All { except, further: Some(further) };
-            return self.lists.names(Names::Fields(fields), which, None);
+            let which = Which::All { except: places(except, false), further: Some(places(longer, true)) };
+            return Choices::Names { of: Names::Fields(fields), which, end: None };
         }
         let written = |number: u32, further: bool| {
             let act = if further { Act::Field(number) } else { Act::LastField(number) };
             session.path_field(number).map(|name| choice(fields.written(name, further), act))
         };
         let last = numbers.into_iter().filter_map(|number| written(number, false));
-        self.lists.add(last.chain(longer.into_iter().filter_map(|number| written(number, true))))
+        Choices::listed(last.chain(longer.into_iter().filter_map(|number| written(number, true))))
     }
 
     /// The fields that may come next in a path to a value about which nothing is known: all have the same

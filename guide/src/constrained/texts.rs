@@ -7,6 +7,7 @@ use super::choice::{Choice, choice};
 use super::choices::Choices;
 use super::machine::{Leads, Lex, Machine, Next, TEXT as LONGEST, decoded};
 use super::paths::Path;
+use super::views::View;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, Step, is_text, step};
@@ -33,7 +34,7 @@ impl Machine<'_, '_> {
         if byte == b'{' && dollar {
             let holes = self.hole_choices();
             self.goes_on(Next::Hole);
-            return !self.view(holes).is_empty();
+            return !View::new(&holes, self.core.session).is_empty();
         }
         match step(inside, byte) {
             Step::Refused => false,
@@ -179,13 +180,11 @@ impl Machine<'_, '_> {
 
     /// The references that may be in `${…}`, computed once for each text.
     pub(super) fn hole_choices(&mut self) -> Choices {
-        if let Some(known) = self.place.quote.holes {
-            return known;
+        if let Some(known) = &self.place.quote.holes {
+            return known.clone();
         }
-        let found = self.holes();
-        let found = self.lists.add(found);
-        self.place.quote.holes = Some(found);
-        found
+        let found = Choices::listed(self.holes());
+        self.place.quote.holes.insert(found).clone()
     }
 
     /// The references that may be in `${…}`.
@@ -202,14 +201,10 @@ impl Machine<'_, '_> {
 
     /// The fields of a path that may come next in `${…}`.
     pub(super) fn hole_fields(&mut self) -> Choices {
-        // The lists of choices keep what the attempt adds.
-        let point = self.point();
-        self.begin_template();
-        let found = self.fields(self.place.path, true);
-        let lists = core::mem::take(&mut self.lists);
-        self.back(&point);
-        self.lists = lists;
-        found
+        self.tried(|this| {
+            this.begin_template();
+            this.fields(this.place.path, true)
+        })
     }
 
     /// How a text can continue as a reference, or with one.
@@ -230,7 +225,7 @@ impl Machine<'_, '_> {
                     let Some(fields) = read.map(|path| this.fields(path, false)) else {
                         return Vec::new();
                     };
-                    let all = this.view(fields).all(0, usize::MAX);
+                    let all = View::new(&fields, this.core.session).all(0, usize::MAX);
                     all.map(|(_, bytes, act)| choice(format!("{written_path}.{bytes}"), act)).collect()
                 })
             }

@@ -200,7 +200,7 @@ impl Machine<'_, '_> {
             return Choices::Values(values);
         }
         let known = (0..values.len()).filter_map(|place| values.at(place));
-        self.lists.add(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
+        Choices::listed(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
     }
 
     /// The literals that may come next, after LIT; `more` gets the listed texts.

@@ -1,7 +1,7 @@
 //! Choices with their data, in the order of their bytes.
 
 use super::choice::{Act, Choice};
-use super::choices::{Choices, Lists, Names, Span, Which};
+use super::choices::{Choices, Names, Which};
 use super::machine::{Leads, Lex};
 use super::values::Values;
 use crate::automaton::json_names::{JsonName, SortedNames};
@@ -80,14 +80,12 @@ pub(super) struct Begins {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(choices: Choices, lists: &'a Lists, memo: &'a Lists, session: &'a Session<'_>) -> Self {
-        let of = |span: Span| if span.is_in_memo() { memo } else { lists };
-        match choices {
-            Choices::Listed(span) => View::Listed(of(span).listed(span)),
+    pub(super) fn new(choices: &'a Choices, session: &'a Session<'_>) -> Self {
+        match *choices {
+            Choices::Listed(ref listed) => View::Listed(listed),
             Choices::Values(values) => View::Values(values),
-            Choices::Names { of: names, which, end } => {
-                let which = which.map(|span| of(span).places(span));
-                View::Names(Named { of: names, names: names.all(session), which, end })
+            Choices::Names { of, ref which, end } => {
+                View::Names(Named { of, names: of.all(session), which, end })
             }
         }
     }
@@ -161,7 +159,7 @@ impl<'a> Sorted<'a> for &'a [Choice] {
 pub(super) struct Named<'a> {
     of: Names,
     names: &'a SortedNames,
-    which: Which<&'a [u32]>,
+    which: &'a Which,
     end: Option<&'static str>,
 }
 
@@ -202,7 +200,7 @@ impl<'a> Sorted<'a> for Named<'a> {
                 let next = places.get(places.partition_point(|&it| (it as usize) < place));
                 next.map_or(names.max(place), |&it| it as usize)
             }
-            Which::All { except: [], further: None } => place,
+            Which::All { except, further: None } if except.is_empty() => place,
             Which::All { .. } => {
                 let mut rest = self.names.all.iter().enumerate().skip(place);
                 rest.find(|it| self.has(it.0, it.1)).map_or(names.max(place), |it| it.0)
