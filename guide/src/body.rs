@@ -1,7 +1,7 @@
-//! An unfinished program in either notation: its bytes and tokens, forward and back.
+//! An unfinished text, such as a program in either notation: its bytes and tokens, forward and back.
 
 use crate::budget::{Budget, Short};
-use crate::surface::Surface;
+use crate::surface::{Steps, Surface};
 use crate::tokens::{Print, Refused};
 use crate::vocab::{Lacks, Vocab};
 use core::fmt::{self, Debug};
@@ -9,9 +9,9 @@ use core::fmt::{self, Debug};
 /// The most bytes that are forced at once.
 const FORCED: usize = 4096;
 
-/// An unfinished program. A clone continues independently.
+/// An unfinished text. A clone continues independently.
 #[derive(Clone)]
-pub struct Body<S: Surface> {
+pub struct Body<S> {
     pub(crate) surface: S,
     budget: Budget,
 }
@@ -29,31 +29,23 @@ impl<P> Debug for BodyMark<P> {
     }
 }
 
-impl<S: Surface> Body<S> {
+impl<S: Steps> Debug for Body<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Body({:?})", String::from_utf8_lossy(self.text()))
+    }
+}
+
+impl<S: Steps> Body<S> {
     pub(crate) fn of(surface: S) -> Body<S> {
         Body { surface, budget: Budget::default() }
     }
 
-    /// Whether a vocabulary has a token for each byte that the program may need. If not, a model with it may
-    /// get stuck, at the first token or later.
-    ///
-    /// # Errors
-    /// What it lacks.
-    pub fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
-        self.surface.can_write(vocab)
-    }
-
-    /// The approximate number of bytes of the guide.
-    pub fn memory(&self) -> usize {
-        self.surface.memory() + size_of::<Self>()
-    }
-
-    /// The body so far.
+    /// The text so far.
     pub fn text(&self) -> &[u8] {
         self.surface.text()
     }
 
-    /// Takes bytes of the body.
+    /// Takes bytes of the text.
     ///
     /// # Errors
     /// A byte that may not come next. Then nothing has changed.
@@ -80,17 +72,17 @@ impl<S: Surface> Body<S> {
         (0..=u8::MAX).filter(|&byte| self.surface.tried(|surface| surface.byte(byte))).collect()
     }
 
-    /// Whether the program may end here.
+    /// Whether the text may end here.
     pub fn may_end(&mut self) -> bool {
         self.surface.may_end()
     }
 
-    /// The position in the program, to return to.
+    /// The position in the text, to return to.
     pub fn mark(&self) -> BodyMark<S::Point> {
         BodyMark { point: self.surface.mark(), print: Print::of(self.surface.session(), self.text()) }
     }
 
-    /// Returns to an earlier position of this program. A mark of another text, of which this one is no
+    /// Returns to an earlier position of this text. A mark of another text, of which this one is no
     /// continuation, changes nothing.
     pub fn rollback(&mut self, mark: &BodyMark<S::Point>) {
         if mark.print.begins(self.surface.session(), self.text()) {
@@ -98,12 +90,7 @@ impl<S: Surface> Body<S> {
         }
     }
 
-    /// A text that ends the program.
-    pub fn close(&mut self) -> Option<Vec<u8>> {
-        self.surface.close().map(|parts| parts.concat())
-    }
-
-    /// The bytes that must come next: as long as there is only one choice. Empty if the program may end.
+    /// The bytes that must come next: as long as there is only one choice. Empty if the text may end.
     pub fn forced(&mut self) -> Vec<u8> {
         let point = self.surface.point();
         let mut forced = Vec::new();
@@ -148,6 +135,27 @@ impl<S: Surface> Body<S> {
         let count = valid.count();
         self.surface.back(&point);
         count
+    }
+}
+
+impl<S: Surface> Body<S> {
+    /// Whether a vocabulary has a token for each byte that the program may need. If not, a model with it may
+    /// get stuck, at the first token or later.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
+        self.surface.can_write(vocab)
+    }
+
+    /// The approximate number of bytes of the guide.
+    pub fn memory(&self) -> usize {
+        self.surface.memory() + size_of::<Self>()
+    }
+
+    /// A text that ends the program.
+    pub fn close(&mut self) -> Option<Vec<u8>> {
+        self.surface.close().map(|parts| parts.concat())
     }
 
     /// Sets the bits of the tokens that may come next, and clears all others, so that the program can still

@@ -5,8 +5,10 @@
 //! with a [`Header`], and then the body with a [`crate::Guide`] over a session of that header.
 
 use crate::Session;
+use crate::body::{Body, BodyMark};
 use crate::budget::Short;
-use crate::tokens::{Refused, letters};
+use crate::surface::Steps;
+use crate::tokens::letters;
 use crate::vocab::{Vocab, bits::set};
 use hashbrown::HashSet;
 use ilo_asm::catalog::bare;
@@ -31,8 +33,14 @@ const NIL: &str = "nil\n";
 const LONGEST_END: usize = 40;
 
 /// The header of an unfinished function.
-#[derive(Clone, Debug)]
-pub struct Header {
+pub type Header = Body<HeaderText>;
+
+/// A position of a [`Header`] to return to.
+pub type HeaderMark = BodyMark<HeaderPoint>;
+
+/// The text of an unfinished header.
+#[derive(Clone)]
+pub struct HeaderText {
     /// The program's own.
     own: String,
     /// The names of functions and tools, those of tools also without their server.
@@ -82,9 +90,9 @@ enum Typed {
     Failure,
 }
 
-/// The position to which [`Header::back`] returns.
-#[derive(Clone, Copy, Debug)]
-pub struct HeaderMark {
+/// A position to return to.
+#[derive(Clone, Copy)]
+pub struct HeaderPoint {
     text: usize,
     helper: Option<Place>,
     parameters: usize,
@@ -98,85 +106,106 @@ impl Header {
         let functions = session.functions.iter().map(String::as_str);
         let all = tools.clone().chain(tools.map(bare)).chain(functions);
         let helper = (session.functions.len() <= HELPERS).then_some(Place::Fixed(START, Then::Name));
-        Header {
+        Body::of(HeaderText {
             own: session.header.clone(),
             taken: all.map(str::to_owned).collect(),
             text: Vec::new(),
             helper,
             parameters: Vec::new(),
-        }
+        })
     }
 
-    /// The header so far.
-    pub fn text(&self) -> &[u8] {
+    /// Whether the header is complete: its line has ended.
+    pub fn ended(&self) -> bool {
+        self.text().ends_with(b"\n")
+    }
+
+    /// Whether the header is, or can only become, that of the program itself.
+    pub fn is_own(&self) -> bool {
+        self.surface.helper.is_none()
+    }
+
+    /// A text that completes the header: that of the program itself, if that is still possible.
+    pub fn close(&self) -> String {
+        self.surface.close()
+    }
+
+    /// Sets the bits of the tokens that may come next, and clears all others, so that the header can still be
+    /// completed with `left` tokens, this one included. `u32::MAX` means no budget. If few are left, the mask
+    /// has only the next token of [`Header::close`]. A complete header allows the token that ends a text.
+    ///
+    /// # Errors
+    /// Where the budget was too small from the start.
+    pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
+        bits.fill(0);
+        if self.ended() {
+            set(bits, vocab.eos());
+            return Ok(());
+        }
+        let close = self.close();
+        if left as usize <= close.len().max(LONGEST_END) + 1 {
+            let tokens = vocab.cut(close.as_bytes());
+            if let Some(&first) = tokens.iter().flatten().next() {
+                set(bits, first);
+            }
+            let needed = tokens.map(|tokens| tokens.len());
+            let fits = needed.is_some_and(|needed| needed <= left as usize);
+            return if fits { Ok(()) } else { Err(Short { needed }) };
+        }
+        for first in self.next_bytes() {
+            for &token in vocab.with_first(first) {
+                if self.surface.tried(|text| vocab.token(token).iter().all(|&byte| text.byte(byte))) {
+                    set(bits, token);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Steps for HeaderText {
+    type Point = HeaderPoint;
+
+    fn text(&self) -> &[u8] {
         &self.text
     }
 
+    fn point(&self) -> HeaderPoint {
+        HeaderPoint { text: self.text.len(), helper: self.helper, parameters: self.parameters.len() }
+    }
+
+    fn back(&mut self, point: &HeaderPoint) {
+        self.text.truncate(point.text);
+        self.parameters.truncate(point.parameters);
+        self.helper = point.helper;
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        let is_own = self.own.as_bytes().get(self.text.len()) == Some(&byte) && self.may_be_own();
+        let helper = self.helper.and_then(|place| self.step(place, byte));
+        if is_own || helper.is_some() {
+            self.text.push(byte);
+            self.helper = helper;
+        }
+        is_own || helper.is_some()
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.text.ends_with(b"\n")
+    }
+
+    fn session(&self) -> usize {
+        0
+    }
+}
+
+impl HeaderText {
     /// The bytes of a helper's header from an offset: they are ASCII.
     fn from(&self, at: usize) -> &str {
         core::str::from_utf8(self.text.get(at..).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// Whether the header is complete: its line has ended.
-    pub fn ended(&self) -> bool {
-        self.text.ends_with(b"\n")
-    }
-
-    /// Whether the header is, or can only become, that of the program itself.
-    pub fn is_own(&self) -> bool {
-        self.helper.is_none()
-    }
-
-    /// Takes bytes of the header.
-    ///
-    /// # Errors
-    /// A byte that may not come next. Then nothing has changed.
-    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
-        let mark = self.mark();
-        let refused = bytes.iter().position(|&byte| !self.byte(byte));
-        let Some(at) = refused else { return Ok(()) };
-        self.back(&mark);
-        Err(Refused { at })
-    }
-
-    /// Takes a token. The end token after a complete header changes nothing.
-    ///
-    /// # Errors
-    /// A token that may not come next. Then nothing has changed.
-    pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-        let bytes = vocab.usable(token);
-        match token == vocab.eos() {
-            true if self.ended() => Ok(()),
-            false if !bytes.is_empty() => self.accept_bytes(bytes),
-            _ => Err(Refused { at: 0 }),
-        }
-    }
-
-    /// The bytes that may come next; none if the header is complete.
-    pub fn next_bytes(&mut self) -> Vec<u8> {
-        let mark = self.mark();
-        let fits = |byte: &u8| {
-            let fits = self.byte(*byte);
-            self.back(&mark);
-            fits
-        };
-        (0..=u8::MAX).filter(fits).collect()
-    }
-
-    /// The bytes that must come next, as long as there is only one choice.
-    pub fn forced(&mut self) -> Vec<u8> {
-        let mark = self.mark();
-        let mut forced = Vec::new();
-        while let [only] = self.next_bytes()[..] {
-            self.byte(only);
-            forced.push(only);
-        }
-        self.back(&mark);
-        forced
-    }
-
-    /// A text that completes the header: that of the program itself, if that is still possible.
-    pub fn close(&self) -> String {
+    fn close(&self) -> String {
         if self.may_be_own() {
             return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
         }
@@ -217,71 +246,8 @@ impl Header {
         }
     }
 
-    /// Sets the bits of the tokens that may come next, and clears all others, so that the header can still be
-    /// completed with `left` tokens, this one included. `u32::MAX` means no budget. If few are left, the mask
-    /// has only the next token of [`Header::close`]. A complete header allows the token that ends a text.
-    ///
-    /// # Errors
-    /// Where the budget was too small from the start.
-    pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
-        bits.fill(0);
-        if self.ended() {
-            set(bits, vocab.eos());
-            return Ok(());
-        }
-        let close = self.close();
-        if left as usize <= close.len().max(LONGEST_END) + 1 {
-            let tokens = vocab.cut(close.as_bytes());
-            if let Some(&first) = tokens.iter().flatten().next() {
-                set(bits, first);
-            }
-            let needed = tokens.map(|tokens| tokens.len());
-            return if needed.is_some_and(|needed| needed <= left as usize) {
-                Ok(())
-            } else {
-                Err(Short { needed })
-            };
-        }
-        let mark = self.mark();
-        for first in self.next_bytes() {
-            for &token in vocab.with_first(first) {
-                if vocab.token(token).iter().all(|&byte| self.byte(byte)) {
-                    set(bits, token);
-                }
-                self.back(&mark);
-            }
-        }
-        Ok(())
-    }
-
-    /// The position in the header, to return to.
-    pub fn mark(&self) -> HeaderMark {
-        HeaderMark { text: self.text.len(), helper: self.helper, parameters: self.parameters.len() }
-    }
-
-    /// Returns to an earlier position of this header. Marks of later positions are then invalid, as those of
-    /// [`Guide`](crate::Guide::rollback).
-    pub fn back(&mut self, mark: &HeaderMark) {
-        if mark.text > self.text.len() {
-            return;
-        }
-        self.text.truncate(mark.text);
-        self.parameters.truncate(mark.parameters);
-        self.helper = mark.helper;
-    }
-
     fn may_be_own(&self) -> bool {
         self.own.as_bytes().starts_with(&self.text)
-    }
-
-    fn byte(&mut self, byte: u8) -> bool {
-        let is_own = self.own.as_bytes().get(self.text.len()) == Some(&byte) && self.may_be_own();
-        let helper = self.helper.and_then(|place| self.step(place, byte));
-        if is_own || helper.is_some() {
-            self.text.push(byte);
-            self.helper = helper;
-        }
-        is_own || helper.is_some()
     }
 
     /// The position after a byte of a helper's header.
@@ -294,12 +260,12 @@ impl Header {
                 ([], Then::Type(of)) => Place::Type { of, from: here + 1, lists: 0 },
                 (rest, _) => Place::Fixed(rest, then),
             },
-            Place::Name(from) if byte == b'(' => self.may_end(from, true).then_some(Place::Open)?,
+            Place::Name(from) if byte == b'(' => self.may_end_name(from, true).then_some(Place::Open)?,
             Place::Name(from) => self.goes_on(from, byte, true).then_some(place)?,
             Place::Open if byte == b')' => TO_OUTPUT,
             Place::Open => self.goes_on(here, byte, false).then_some(Place::Parameter(here))?,
             Place::Parameter(from) if byte == b':' => {
-                self.may_end(from, false).then_some(())?;
+                self.may_end_name(from, false).then_some(())?;
                 self.parameters.push(self.from(from).to_owned());
                 Place::Fixed(BLANK, Then::Type(Typed::Parameter))
             }
@@ -329,7 +295,7 @@ impl Header {
     }
 
     /// Whether the name may end here.
-    fn may_end(&self, from: usize, function: bool) -> bool {
+    fn may_end_name(&self, from: usize, function: bool) -> bool {
         let name = self.from(from);
         !name.is_empty() && !name.ends_with('-') && self.is_free(name, function)
     }

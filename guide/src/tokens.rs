@@ -1,9 +1,6 @@
-//! Tokens of a text that is followed, and the check of a whole file.
+//! Tokens of a text that is followed.
 
 use crate::vocab::Vocab;
-use ilo_asm::catalog::Catalog;
-use ilo_asm::compile;
-use ilo_asm::notation::Notation;
 use std::fmt;
 
 /// Bytes that may not come next. Nothing has changed.
@@ -90,15 +87,6 @@ impl End {
         }
         (at == text.len()).then_some(rest)
     }
-}
-
-/// The first error of a whole file.
-pub(crate) fn check(file: &str, notation: Notation, catalog: &Catalog) -> Result<(), String> {
-    let options =
-        compile::Options { from: Some(notation), catalog: Some(catalog), ..compile::Options::default() };
-    let (_, found) = compile::compile(file, &options);
-    let error = found.as_slice().iter().find(|found| found.is_error());
-    error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
 }
 
 /// All texts of this number of small letters.

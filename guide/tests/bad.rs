@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
+use crate::both::Follow;
 use crate::common::{Random, number};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::{ConstrainedGuide, Guide, Header, Node, Options, Session, Vocab};
@@ -241,9 +242,9 @@ fn a_header_refuses_random_bytes_and_tokens_without_effect() {
         // A mark of a longer text changes nothing.
         for (at, mark) in marks.iter().enumerate().rev() {
             let mut other = Header::new(&session);
-            other.back(mark);
+            other.rollback(mark);
             assert_eq!(other.text(), b"");
-            header.back(mark);
+            header.rollback(mark);
             assert_eq!(header.text().len(), at);
         }
         let end = header.close();

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test may panic")]
 
+use crate::both::Follow;
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::{ConstrainedGuide, Guide, Options, Piece, Session, Vocab};
 use serde_json::{Value, json};

@@ -8,6 +8,9 @@
 )]
 
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::compile::{Options as Build, compile};
+use ilo_asm::diagnostic::Diagnostic;
+use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, ConstrainedMark, Guide, Mark, Options, Refused, Session, Short, Vocab};
 use serde_json::json;
 
@@ -25,10 +28,12 @@ pub trait Follow: Clone {
     fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused>;
     fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize;
     fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short>;
+    /// Builds the file. Returns its first error.
+    fn check(&mut self, catalog: &Catalog) -> Result<(), String>;
 }
 
 macro_rules! follow {
-    ($guide:ident, $mark:ty) => {
+    ($guide:ident, $mark:ty, $notation:expr) => {
         impl Follow for $guide<'_, '_> {
             type Mark = $mark;
             fn mark(&self) -> $mark {
@@ -64,12 +69,21 @@ macro_rules! follow {
             fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
                 $guide::fill_mask(self, vocab, left, bits)
             }
+            fn check(&mut self, catalog: &Catalog) -> Result<(), String> {
+                let file = self.finish().map_err(|error| error.to_string())?;
+                let options = Build { from: Some($notation), catalog: Some(catalog), ..Build::default() };
+                let (_, found) = compile(&file, &options);
+                let error = found.as_slice().iter().find(|found| found.is_error());
+                let shown =
+                    |error: &Diagnostic| format!("{}: {}\n{file}", error.code.as_str(), error.message);
+                error.map_or(Ok(()), |error| Err(shown(error)))
+            }
         }
     };
 }
 
-follow!(Guide, Mark);
-follow!(ConstrainedGuide, ConstrainedMark);
+follow!(Guide, Mark, Notation::Id);
+follow!(ConstrainedGuide, ConstrainedMark, Notation::Constrained);
 
 /// A body in each notation.
 pub const ID: &str = "LET 1 CALL 0 1 0 REF 0\nRET CONCAT REF 0 LIT 0 \"größe 😀\"";

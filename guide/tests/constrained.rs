@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
+use crate::both::Follow;
 use crate::common::Random;
 use crate::common::walk::step;
 use ilo_asm::catalog::{Catalog, Tool};

@@ -72,14 +72,29 @@ impl Literal<'_> {
         }
     }
 
-    /// It as messages show it.
-    pub(crate) fn shown(self) -> String {
+    /// The number of its kind in ID text.
+    pub const fn kind(self) -> u8 {
+        match self {
+            Literal::Text(_) => 0,
+            Literal::Number(_) => 1,
+            Literal::Nil => 2,
+            Literal::Bool(_) => 3,
+        }
+    }
+
+    /// It in ID text.
+    pub fn written(self) -> String {
         match self {
             Literal::Nil => "nil".to_owned(),
             Literal::Bool(truth) => truth.to_string(),
             Literal::Number(number) => number.to_string(),
-            Literal::Text(text) => quoted(&shorten(text)),
+            Literal::Text(text) => quoted(text),
         }
+    }
+
+    /// It as messages show it.
+    pub(crate) fn shown(self) -> String {
+        if let Literal::Text(text) = self { quoted(&shorten(text)) } else { self.written() }
     }
 }
 

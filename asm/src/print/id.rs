@@ -8,10 +8,9 @@ use crate::ast::{
     Stmt, StmtKind,
 };
 use crate::syntax::write::{write_header, write_name};
-use crate::text::quote;
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// Prints all functions of a file.
 pub fn print(file: &File<'_>) -> String {
@@ -56,7 +55,8 @@ fn header(function: &Function<'_>, body: &Printer<'_>, out: &mut String) {
     registry("Fields", body.fields.order.iter().copied().enumerate(), out);
 }
 
-fn registry<'n>(title: &str, entries: impl Iterator<Item = (usize, &'n str)>, out: &mut String) {
+/// Writes a registry, if it has entries.
+pub fn registry<'n, N: Display>(title: &str, entries: impl Iterator<Item = (N, &'n str)>, out: &mut String) {
     let mut entries = entries.peekable();
     if entries.peek().is_none() {
         return;
@@ -233,12 +233,7 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Literal(literal) => {
                 self.word(Word::Lit);
-                self.number(match literal {
-                    Literal::Text(_) => 0,
-                    Literal::Number(_) => 1,
-                    Literal::Nil => 2,
-                    Literal::Bool(_) => 3,
-                });
+                self.number(literal.kind());
                 self.literal(literal);
             }
             ExprKind::Field(record, field) => {
@@ -352,14 +347,7 @@ impl<'a> Printer<'a> {
 
     fn literal(&mut self, literal: Literal<'_>) {
         self.out.push(' ');
-        match literal {
-            Literal::Nil => self.out.push_str("nil"),
-            Literal::Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
-            Literal::Number(number) => {
-                let _ = write!(self.out, "{number}");
-            }
-            Literal::Text(text) => quote(text, &mut self.out),
-        }
+        self.out.push_str(&literal.written());
     }
 
     fn call(&mut self, call: &Call<'a>, behind: Behind) {

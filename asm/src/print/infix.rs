@@ -120,10 +120,7 @@ fn choice(printer: &mut Printer<'_, '_>, map: &MatchMap<'_>, closeness: u8, out:
 fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut String) {
     match literal {
         Literal::Nil => out.push_str("null"),
-        Literal::Bool(value) => out.push_str(if value { "true" } else { "false" }),
-        Literal::Number(number) => {
-            let _ = write!(out, "{number}");
-        }
+        Literal::Bool(_) | Literal::Number(_) => out.push_str(&literal.written()),
         Literal::Text(text) => quoted(&printer.text(text), out),
     }
 }

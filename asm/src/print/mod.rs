@@ -37,7 +37,7 @@ use names::Names;
 use reference_style::Style;
 use slot_usage::Usage;
 
-pub use id::print as id;
+pub use id::{print as id, registry};
 
 /// Prints all functions of a file in a notation. What the notation cannot express is reported and omitted.
 // So that it is built as this crate is, not as that of its caller.

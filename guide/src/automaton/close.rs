@@ -5,10 +5,9 @@ use crate::automaton::formats;
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, one};
 use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS};
-use crate::automaton::steps::Constant;
 use crate::automaton::want::ANY;
+use ilo_asm::ast::Literal;
 use ilo_asm::types::Inferred;
-use ilo_spec::json::quoted;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::number;
 use std::borrow::Cow;
@@ -18,10 +17,9 @@ use std::borrow::Cow;
 pub(crate) type Out<'o> = dyn FnMut(&[u8]) -> bool + 'o;
 
 /// The texts that are tried as keys: more than a MATCH_MAP has cases.
-fn keys() -> impl Iterator<Item = String> {
-    let letters = || 'a'..='z';
-    let two = letters().map(|letter| format!("a{letter}"));
-    core::iter::once(String::new()).chain(letters().map(String::from)).chain(two)
+fn keys() -> impl Iterator<Item = &'static str> {
+    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+    (0..3).flat_map(|length| (0..LETTERS.len()).filter_map(move |at| LETTERS.get(at..at + length)))
 }
 
 /// The parts of the state that an end depends on.
@@ -47,31 +45,24 @@ enum KnownValue {
 }
 
 /// A node within a line.
-pub(crate) enum Node {
+pub(crate) enum Node<'c> {
     Word(Word),
     Integer(u32),
-    Nil,
-    Bool(bool),
-    Number(String),
-    Text(String),
+    Constant(Literal<'c>),
 }
 
-impl Node {
+impl Node<'_> {
     /// The node as it is written.
-    pub(crate) fn text(&self) -> Cow<'_, str> {
+    pub(crate) fn text(&self) -> Cow<'static, str> {
         match self {
             Node::Word(word) => word.mnemonic().into(),
             Node::Integer(number) => number.to_string().into(),
-            Node::Nil => "nil".into(),
-            Node::Bool(true) => "true".into(),
-            Node::Bool(false) => "false".into(),
-            Node::Number(text) => text.into(),
-            Node::Text(text) => quoted(text).into(),
+            Node::Constant(constant) => constant.written().into(),
         }
     }
 }
 
-impl Core<'_, '_> {
+impl<'c> Core<'_, 'c> {
     /// Writes the next node of an end. Returns whether the end was found, when that is known.
     pub(crate) fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         let goes_on = match self.state.phase {
@@ -127,17 +118,11 @@ impl Core<'_, '_> {
         })
     }
 
-    fn take_node(&mut self, node: &Node, out: &mut Out<'_>) -> bool {
-        match node {
-            Node::Word(word) => self.take_word(*word),
-            Node::Integer(number) => self.take_integer(*number),
-            Node::Nil => self.take_constant(Constant::Nil),
-            Node::Bool(truth) => self.take_constant(Constant::Bool(*truth)),
-            Node::Number(text) => {
-                let Ok(number) = number::parse(text) else { return false };
-                self.take_constant(Constant::Number(number));
-            }
-            Node::Text(text) => self.take_constant(Constant::Text(text)),
+    fn take_node(&mut self, node: &Node<'_>, out: &mut Out<'_>) -> bool {
+        match *node {
+            Node::Word(word) => self.take_word(word),
+            Node::Integer(number) => self.take_integer(number),
+            Node::Constant(constant) => self.take_constant(constant),
         }
         out([" ", &node.text()].concat().as_bytes())
     }
@@ -178,12 +163,12 @@ impl Core<'_, '_> {
     }
 
     /// The next node of an end within a line.
-    pub(crate) fn ending_node(&mut self) -> Option<Node> {
+    pub(crate) fn ending_node(&mut self) -> Option<Node<'c>> {
         match self.state.phase {
-            Phase::LitValue(_) => return self.ending_constant(),
+            Phase::LitValue(_) => return self.ending_constant().map(Node::Constant),
             Phase::CaseKey => {
                 if let Some(key) = self.ending_constant() {
-                    return Some(key);
+                    return Some(Node::Constant(key));
                 }
             }
             Phase::CallWord => return Some(Node::Word(Word::Call)),
@@ -213,29 +198,26 @@ impl Core<'_, '_> {
             return Some(Node::Integer(number));
         }
         let words = self.trial(Core::words);
-        TABLE.iter().find(|row| words & one(row.word) != 0).map(|row| Node::Word(row.word))
+        // AT is behind FIELD.
+        TABLE.iter().rev().find(|row| words & one(row.word) != 0).map(|row| Node::Word(row.word))
     }
 
-    fn ending_constant(&self) -> Option<Node> {
-        if self.takes_constant(Constant::Nil) {
-            return Some(Node::Nil);
-        }
-        let truth = [true, false].into_iter().find(|&truth| self.takes_constant(Constant::Bool(truth)));
-        if let Some(truth) = truth {
-            return Some(Node::Bool(truth));
+    fn ending_constant(&self) -> Option<Literal<'c>> {
+        let words = [Literal::Nil, Literal::Bool(true), Literal::Bool(false)];
+        if let Some(word) = words.into_iter().find(|&word| self.takes_constant(word)) {
+            return Some(word);
         }
         if self.takes_kind(NUMBER) {
-            return self.first_number(b"").map(Node::Number);
+            return number::parse(&self.first_number(b"")?).ok().map(Literal::Number);
         }
         if !self.takes_kind(TEXT) {
             return None;
         }
-        if let Some(texts) = self.texts() {
-            return texts.first().map(|text| Node::Text((**text).to_owned()));
-        }
-        if let Some(format) = self.format() {
-            return Some(Node::Text(formats::example(format).to_owned()));
-        }
-        keys().find(|text| self.fits(Constant::Text(text))).map(Node::Text)
+        let text = match (self.texts(), self.format()) {
+            (Some(texts), _) => &**texts.first()?,
+            (None, Some(format)) => formats::example(format),
+            (None, None) => keys().find(|text| self.fits(Literal::Text(text)))?,
+        };
+        Some(Literal::Text(text))
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::automaton::formats;
 use crate::automaton::keys::Numbers;
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
+use crate::automaton::offers::type_of;
 use crate::automaton::session::{Callee, Numbered, Session};
-use crate::automaton::want::{Arena, Want};
+use crate::automaton::want::{Arena, Want, empty_list};
+use ilo_asm::ast::Literal;
 use ilo_asm::catalog::Shape;
-use ilo_asm::check::{Part, ValueInfo};
+use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
 use ilo_spec::node::Word;
@@ -35,7 +36,7 @@ fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8>
         return None;
     }
     let mut deepest = 0;
-    for field in shape.fields().filter(|field| field.required) {
+    for field in shape.required() {
         session.field_numbers.get(field.name)?;
         deepest = deepest.max(depth_within(session, field.shape, left)?);
     }
@@ -47,25 +48,28 @@ fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8>
 pub(crate) enum Flat<'c> {
     List,
     Record,
-    Nil,
-    Bool(bool),
-    Text(&'c str),
-    Number(Number),
+    Is(Literal<'c>),
 }
 
 impl Flat<'_> {
     /// In `constrained`, or else in ID text.
-    fn written(&self, json: bool) -> String {
-        let (kind, value) = match self {
-            Flat::List => return if json { "[]" } else { "LIST 0" }.to_owned(),
-            Flat::Record => return if json { "{\"obj\":{}}" } else { "OBJ 0" }.to_owned(),
-            Flat::Nil => (NIL, if json { "null" } else { "nil" }.to_owned()),
-            Flat::Bool(truth) => (BOOL, truth.to_string()),
-            Flat::Text(text) if json => return format!("{{\"text\":{}}}", quoted(text)),
-            Flat::Text(text) => (TEXT, quoted(text)),
-            Flat::Number(number) => (NUMBER, number.to_string()),
-        };
-        if json { value } else { format!("LIT {kind} {value}") }
+    fn written(self, json: bool) -> String {
+        match self {
+            Flat::List => if json { "[]" } else { "LIST 0" }.to_owned(),
+            Flat::Record => if json { "{\"obj\":{}}" } else { "OBJ 0" }.to_owned(),
+            Flat::Is(value) if !json => format!("LIT {} {}", value.kind(), value.written()),
+            Flat::Is(Literal::Nil) => "null".to_owned(),
+            Flat::Is(Literal::Text(text)) => format!("{{\"text\":{}}}", quoted(text)),
+            Flat::Is(value) => value.written(),
+        }
+    }
+
+    fn known(self) -> ValueInfo<'static> {
+        match self {
+            Flat::List => empty_list(),
+            Flat::Record => ValueInfo::held(Inferred::RECORD),
+            Flat::Is(value) => type_of(value.kind()),
+        }
     }
 }
 
@@ -76,10 +80,10 @@ fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
         return Some(Flat::List);
     }
     if takes(Kinds::NIL) {
-        return Some(Flat::Nil);
+        return Some(Flat::Is(Literal::Nil));
     }
     if takes(Kinds::BOOL) {
-        return Some(Flat::Bool(shape.boolean().unwrap_or(true)));
+        return Some(Flat::Is(Literal::Bool(shape.boolean().unwrap_or(true))));
     }
     if takes(Kinds::TEXT) {
         let text = match shape.texts() {
@@ -87,17 +91,17 @@ fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
             None => Some(formats::of(shape).map_or("", formats::example)),
         };
         if let Some(text) = text {
-            return Some(Flat::Text(text));
+            return Some(Flat::Is(Literal::Text(text)));
         }
     }
     if !takes(Kinds::NUMBER) {
         return None;
     }
-    Some(Flat::Number(match Numbers::of(shape) {
+    Some(Flat::Is(Literal::Number(match Numbers::of(shape) {
         Numbers::Listed(all) => *all.first()?,
         Numbers::Integers(low, high) => Number::Int(0.clamp(low, high)),
         Numbers::All => Number::Int(0),
-    }))
+    })))
 }
 
 /// Whether one of these texts may be written. With a very long one, none is: it would fill the line.
@@ -141,18 +145,9 @@ impl<'c> Arena<'c> {
         {
             return flat(shape);
         }
-        let candidates = [
-            (Flat::List, Inferred::ANY.list(), Part::Nothing),
-            (Flat::Record, Inferred::RECORD, Part::Unknown),
-            (Flat::Number(Number::Int(0)), Inferred::NUMBER, Part::Unknown),
-            (Flat::Bool(true), Inferred::BOOL, Part::Unknown),
-            (Flat::Nil, Inferred::NIL, Part::Nothing),
-            (Flat::Text(""), Inferred::TEXT, Part::Unknown),
-        ];
-        let fits = |(_, ty, part): &&(Flat<'c>, Inferred, Part<'c>)| {
-            self.accepts(session, want, ValueInfo::held(*ty).with_part(*part))
-        };
-        candidates.iter().find(fits).map(|found| found.0)
+        let values = [Literal::Number(Number::Int(0)), Literal::Bool(true), Literal::Nil, Literal::Text("")];
+        let mut all = [Flat::List, Flat::Record].into_iter().chain(values.map(Flat::Is));
+        all.find(|flat| self.accepts(session, want, flat.known()))
     }
 }
 
@@ -166,9 +161,8 @@ fn write_constant(session: &Session<'_>, shape: Shape<'_>, json: bool, left: u8,
     if !shape.kinds().meets(Kinds::RECORD) {
         return false;
     }
-    let required = || shape.fields().filter(|field| field.required);
-    let _ = if json { write!(out, "{{\"obj\":{{") } else { write!(out, "OBJ {}", required().count()) };
-    for field in required() {
+    let _ = if json { write!(out, "{{\"obj\":{{") } else { write!(out, "OBJ {}", shape.required().count()) };
+    for field in shape.required() {
         let Some(number) = session.field_numbers.get(field.name) else { return false };
         let _ = if json { write!(out, "{}:", quoted(field.name)) } else { write!(out, " {number} ") };
         if !write_constant(session, field.shape, json, left, out) {
@@ -180,68 +174,46 @@ fn write_constant(session: &Session<'_>, shape: Shape<'_>, json: bool, left: u8,
     true
 }
 
-/// The longest of the shortest calls in the notation `constrained`.
-pub(crate) fn longest_json_call(session: &Session<'_>) -> String {
+/// The longest of the shortest calls of a session's tools, in `constrained` or else in ID text.
+pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
     let call = |tool: &Numbered<'_>| {
-        let mut call = format!("{{\"call\":{},\"args\":{{", quoted(&tool.name));
+        let name = quoted(&tool.name);
+        let mut call = if json { format!("{{\"call\":{name},\"args\":{{") } else { " CALL 999".to_owned() };
+        let mut argument = |name: &str, shape: Shape<'_>| {
+            call += &if json { quoted(name) + ":" } else { " 999 ".to_owned() };
+            write_constant(session, shape, json, DEEPEST_CONSTANT, &mut call);
+            call += if json { "," } else { "" };
+        };
         match &tool.callee {
-            Some(Callee::Tool(callee)) => {
-                for field in callee.input().fields().filter(|field| field.required) {
-                    let _ = write!(call, "{}:", quoted(field.name));
-                    write_constant(session, field.shape, true, DEEPEST_CONSTANT, &mut call);
-                    call.push(',');
-                }
-            }
+            Some(Callee::Tool(tool)) => tool.input().required().for_each(|it| argument(it.name, it.shape)),
             Some(Callee::Function { parameters, .. }) => {
-                parameters.iter().for_each(|it| {
-                    let _ = write!(call, "{}:{{\"text\":\"\"}},", quoted(&it.name));
-                });
+                parameters.iter().for_each(|it| argument(&it.name, Shape::ANY));
             }
             None => {}
         }
-        call + "}}"
+        call + if json { "}}" } else { "" }
     };
     session.tools.iter().map(call).max_by_key(String::len).unwrap_or_default()
 }
 
-/// The longest texts that constants of the session's tools have.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lengths {
-    /// Of an argument or a field.
-    pub(crate) constant: String,
-    /// The longest constants of all required arguments of a call.
-    pub(crate) call: String,
-}
-
-/// Finds the longest constants of the arguments of a session's tools.
-pub(crate) fn lengths(session: &Session<'_>) -> Lengths {
-    let mut found = Lengths { constant: " 63 LIST 0".to_owned(), call: String::new() };
-    let keep = |longest: &mut String, text: String| {
-        if text.len() > longest.len() {
-            *longest = text;
-        }
-    };
-    let constant = |shape: Shape<'_>| {
-        let mut text = " 999 ".to_owned();
-        write_constant(session, shape, false, DEEPEST_CONSTANT, &mut text);
-        text
-    };
+/// The longest constant that an argument or a field of a session's tools may need, in ID text.
+pub(crate) fn longest_constant(session: &Session<'_>) -> String {
+    let mut longest = " 63 LIST 0".to_owned();
     for tool in &session.tools {
         let Some(Callee::Tool(callee)) = &tool.callee else { continue };
-        let required = callee.input().fields().filter(|field| field.required);
-        let call = required.fold(" CALL 999".to_owned(), |call, field| call + &constant(field.shape));
-        keep(&mut found.call, call);
         let mut shapes: Vec<(Shape<'_>, u8)> = vec![(callee.input(), 0)];
         let mut seen = 0;
         while let Some((shape, depth)) = shapes.pop() {
             seen += 1;
             for inner in shape.fields().map(|it| it.shape).chain([shape.item()]) {
-                keep(&mut found.constant, constant(inner));
+                let mut text = " 999 ".to_owned();
+                write_constant(session, inner, false, DEEPEST_CONSTANT, &mut text);
+                longest = if text.len() > longest.len() { text } else { longest };
                 if depth < DEEPEST_CONSTANT && seen < 256 && !inner.is_any() {
                     shapes.push((inner, depth + 1));
                 }
             }
         }
     }
-    found
+    longest
 }

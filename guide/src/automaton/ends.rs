@@ -189,7 +189,7 @@ impl<'c> Core<'_, 'c> {
         let mut gives = if pass.gives.value { Gives::VALUE } else { Gives::LACK };
         if pass.gives.value {
             let item = self.arena.value(pass.value);
-            let list: ValueInfo<'c> = crate::automaton::want::listed(item);
+            let list: ValueInfo<'c> = item.listed();
             if let (Goes::Out(want) | Goes::Kept(want), NO_SLOT) = (around.goes, block.bound)
                 && !self.arena.takes(self.session, want, list)
             {

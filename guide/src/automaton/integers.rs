@@ -73,7 +73,10 @@ impl<'c> Core<'_, 'c> {
                 let fits = self.arena.takes_type(self.session, self.state.want, Inferred::TEXT);
                 if fits { self.fields_but(&[]) } else { Integers::Nothing }
             }
-            Phase::PathField => self.path_fields(),
+            Phase::PathField => match self.frame() {
+                Some(frame) => self.fields_of(self.arena.value(frame.first), frame.want),
+                None => Integers::Nothing,
+            },
             Phase::PairField | Phase::MergeMore => self.pair_fields(),
             _ => self.counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most)),
         }
@@ -187,12 +190,10 @@ impl<'c> Core<'_, 'c> {
         (!self.session.alike.is_empty()).then_some(found)
     }
 
-    /// The fields that FIELD may read.
-    fn path_fields(&mut self) -> Integers {
-        let Some(frame) = self.frame() else { return Integers::Nothing };
-        let of = self.arena.value(frame.first);
+    /// The fields of a value that FIELD may read.
+    pub(crate) fn fields_of(&mut self, of: ValueInfo<'c>, want: WantId) -> Integers {
         let shape = of.part.shape();
-        let takes = |known| self.arena.takes(self.session, frame.want, known);
+        let takes = |known| self.arena.takes(self.session, want, known);
         // A field that the shape does not list is equivalent to every other such field.
         let other = shape
             .map_or(ValueInfo::ANY, |shape| shape.unlisted().map_or(ValueInfo::ANY, ValueInfo::unlisted));

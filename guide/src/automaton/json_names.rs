@@ -20,64 +20,13 @@ pub(crate) struct JsonName {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortedNames {
     pub(crate) all: Vec<JsonName>,
-    runs: Runs,
-}
-
-/// Which of some sorted texts begin alike.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Runs {
-    /// The number of bytes that each has in common with the one before it.
-    common: Vec<usize>,
-    /// The first one after each that has fewer bytes in common with the one before it.
-    fewer: Vec<usize>,
-}
-
-impl Runs {
-    pub(crate) fn new<'t>(sorted: impl Iterator<Item = &'t str>) -> Runs {
-        let mut before = "";
-        let common = sorted.map(|text| {
-            let both = before.bytes().zip(text.bytes());
-            before = text;
-            both.take_while(|(a, b)| a == b).count()
-        });
-        let common: Vec<usize> = common.collect();
-        let mut fewer = vec![common.len(); common.len()];
-        for place in (0..common.len()).rev() {
-            let own = common.get(place);
-            let mut next = place + 1;
-            while common.get(next) >= own && next < common.len() {
-                next = fewer.get(next).copied().unwrap_or(common.len());
-            }
-            if let Some(to) = fewer.get_mut(place) {
-                *to = next;
-            }
-        }
-        Runs { common, fewer }
-    }
-
-    /// The end of the texts from a place on that have the same bytes up to this number, and the same next
-    /// one.
-    pub(crate) fn end(&self, place: usize, depth: usize) -> usize {
-        let mut end = place + 1;
-        while self.common.get(end).is_some_and(|&common| common > depth) {
-            end = self.fewer.get(end).copied().unwrap_or(end + 1);
-        }
-        end
-    }
 }
 
 impl SortedNames {
     fn new(mut all: Vec<JsonName>) -> SortedNames {
         sort_by(&mut all, |a, b| a.bytes.cmp(&b.bytes));
         all.dedup_by(|a, b| a.bytes == b.bytes);
-        let runs = Runs::new(all.iter().map(|it| &*it.bytes));
-        SortedNames { all, runs }
-    }
-
-    /// The end of the names from a place on that have the same bytes up to this number, and the same next
-    /// one.
-    pub(crate) fn alike(&self, place: usize, depth: usize) -> usize {
-        self.runs.end(place, depth)
+        SortedNames { all }
     }
 
     /// The place of a name.
@@ -166,30 +115,5 @@ impl JsonNames {
             });
             SortedNames::new(all.collect())
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_end_where_texts_differ() {
-        let mut texts = Vec::new();
-        for number in 0..400_u32 {
-            // With common beginnings of all lengths.
-            texts.push(format!("{:b}", number * 37 % 251).replace('0', "a").replace('1', "b"));
-            texts.push("ab".repeat(number as usize % 7));
-        }
-        texts.sort();
-        texts.dedup();
-        let runs = Runs::new(texts.iter().map(String::as_str));
-        for (place, text) in texts.iter().enumerate() {
-            for depth in 0..text.len() {
-                let begins = |other: &String| other.get(..=depth) == text.get(..=depth);
-                let length = texts[place..].iter().take_while(|it| begins(it)).count();
-                assert_eq!(runs.end(place, depth), place + length, "{text} {depth}");
-            }
-        }
     }
 }

@@ -5,8 +5,8 @@ use crate::automaton::formats;
 use crate::automaton::numbers::{Begun, Room, room};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
 use crate::automaton::state::{Core, Frame, Phase};
-use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
+use ilo_asm::ast::Literal;
 use ilo_asm::catalog::Shape;
 use ilo_asm::rules;
 use ilo_spec::node::Word;
@@ -25,8 +25,8 @@ impl<'c> Core<'_, 'c> {
         let mut kinds = 0;
         for kind in [TEXT, NUMBER, NIL, BOOL] {
             let used = match kind {
-                NIL => self.has_key(&frame, Constant::Nil),
-                BOOL => [true, false].into_iter().all(|truth| self.has_key(&frame, Constant::Bool(truth))),
+                NIL => self.has_key(&frame, Literal::Nil),
+                BOOL => [true, false].into_iter().all(|truth| self.has_key(&frame, Literal::Bool(truth))),
                 _ => false,
             };
             if !used && rules::may_be_equal(subject, type_of(kind).ty) {
@@ -36,20 +36,20 @@ impl<'c> Core<'_, 'c> {
         kinds
     }
 
-    fn has_key(&self, frame: &Frame, constant: Constant<'_>) -> bool {
+    fn has_key(&self, frame: &Frame, constant: Literal<'_>) -> bool {
         let key = key_of(constant);
         self.list(frame.given).any(|given| given == key)
     }
 
     /// Whether a constant may be written here, if its kind may be.
-    pub(crate) fn fits(&self, constant: Constant<'_>) -> bool {
+    pub(crate) fn fits(&self, constant: Literal<'_>) -> bool {
         let Some(frame) = self.frame() else { return false };
         if self.state.phase == Phase::CaseKey {
-            return !matches!(constant, Constant::Text("_")) && !self.has_key(&frame, constant);
+            return !matches!(constant, Literal::Text("_")) && !self.has_key(&frame, constant);
         }
         let shape = self.shape(frame.want);
         match constant {
-            Constant::Text(text) => match self.frames.get(frame.parent as usize) {
+            Literal::Text(text) => match self.frames.get(frame.parent as usize) {
                 Some(parent) if parent.word == Word::At && parent.index == 1 => {
                     let known = field(self.arena.value(parent.first), text);
                     self.arena.takes(self.session, parent.want, known)
@@ -59,9 +59,9 @@ impl<'c> Core<'_, 'c> {
                     shape.refuses_text(text).is_none() && format.is_none_or(|format| format.fits(text))
                 }),
             },
-            Constant::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
-            Constant::Nil => true,
-            Constant::Bool(truth) => shape.is_none_or(|shape| shape.refuses_bool(truth).is_none()),
+            Literal::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
+            Literal::Nil => true,
+            Literal::Bool(truth) => shape.is_none_or(|shape| shape.refuses_bool(truth).is_none()),
         }
     }
 
@@ -119,7 +119,7 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
         let Some(room) = room(text) else { return false };
         let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
-        if whole.is_some_and(|number| self.takes_constant(Constant::Number(number))) {
+        if whole.is_some_and(|number| self.takes_constant(Literal::Number(number))) {
             return true;
         }
         let is_full = matches!(room, Room::More(0) | Room::Exponent(0));
@@ -130,9 +130,8 @@ impl<'c> Core<'_, 'c> {
 
     /// The first number with this beginning that may come next, digit by digit.
     pub(crate) fn first_number(&self, begun: &[u8]) -> Option<String> {
-        let fits = |text: &str| {
-            number::parse(text).is_ok_and(|number| self.takes_constant(Constant::Number(number)))
-        };
+        let fits =
+            |text: &str| number::parse(text).is_ok_and(|number| self.takes_constant(Literal::Number(number)));
         if let Numbers::Listed(all) = self.numbers() {
             let mut texts = all.iter().map(ToString::to_string);
             return texts.find(|text| text.as_bytes().starts_with(begun));
@@ -172,11 +171,11 @@ impl<'c> Numbers<'c> {
 
 /// A key of `MATCH_MAP` as a hash. A collision of two keys is practically impossible, and would only refuse a
 /// key that could have been allowed. Equal numbers have one key: 1 and 1.0 are equal.
-pub(crate) fn key_of(constant: Constant<'_>) -> u64 {
+pub(crate) fn key_of(constant: Literal<'_>) -> u64 {
     match constant {
-        Constant::Text(text) => fnv(0, text.as_bytes()),
-        Constant::Number(Number::Int(int)) => fnv(1, &int.to_le_bytes()),
-        Constant::Number(Number::Double(double)) => match number::in_text(double) {
+        Literal::Text(text) => fnv(0, text.as_bytes()),
+        Literal::Number(Number::Int(int)) => fnv(1, &int.to_le_bytes()),
+        Literal::Number(Number::Double(double)) => match number::in_text(double) {
             Number::Int(int) => fnv(1, &int.to_le_bytes()),
             Number::Double(_) => {
                 let whole = if double.abs() < LEAST_LARGE { None } else { format!("{double}").parse().ok() };
@@ -186,8 +185,8 @@ pub(crate) fn key_of(constant: Constant<'_>) -> u64 {
                 )
             }
         },
-        Constant::Nil => fnv(2, &[]),
-        Constant::Bool(truth) => fnv(3, &[u8::from(truth)]),
+        Literal::Nil => fnv(2, &[]),
+        Literal::Bool(truth) => fnv(3, &[u8::from(truth)]),
     }
 }
 

@@ -377,7 +377,7 @@ impl<'c> Core<'_, 'c> {
         let deep = depth >= DEPTH;
         let Some(shape) = self.shape(want) else { return Some((0, if deep { 0 } else { all })) };
         let numbered = |name: &str| self.session.field_numbers.contains_key(name);
-        let required: Vec<_> = shape.fields().filter(|field| field.required).collect();
+        let required: Vec<_> = shape.required().collect();
         let least = u32::try_from(required.len()).ok()?;
         if !required.iter().all(|field| {
             numbered(field.name) && crate::automaton::constants::depth_of(self.session, field.shape).is_some()

@@ -52,7 +52,7 @@ impl<'c> Core<'_, 'c> {
             tool.map(|tool| tool.required.clone()).unwrap_or_default()
         } else {
             let shape = self.shape(frame.want).filter(|_| frame.word == Word::Obj);
-            let fields = shape.into_iter().flat_map(Shape::fields).filter(|field| field.required);
+            let fields = shape.into_iter().flat_map(Shape::required);
             fields.filter_map(|field| self.session.field_numbers.get(field.name).copied()).collect()
         };
         required.into_iter().filter(|&number| !self.in_list(frame.given, number)).collect()

@@ -1,7 +1,4 @@
-//! The comments before a body, which are its header and its registries: reads and writes them.
-
-use ilo_spec::json::quoted;
-use std::collections::HashSet;
+//! The comments before a body, which are its header and its registries.
 
 /// A text split into parts.
 #[derive(Debug, Default)]
@@ -84,28 +81,4 @@ fn by_number(entries: Vec<(u32, String)>) -> Vec<String> {
         }
     }
     names
-}
-
-/// Writes a registry, if it has entries: the first of each number.
-pub(crate) fn write<'n>(title: &str, entries: impl Iterator<Item = (u32, &'n str)>, out: &mut String) {
-    let mut known = HashSet::new();
-    let mut entries = entries.filter(|it| !it.1.is_empty() && known.insert(it.0)).peekable();
-    if entries.peek().is_none() {
-        return;
-    }
-    out.push_str("; ");
-    out.push_str(title);
-    out.push(':');
-    for (number, name) in entries {
-        out.push(' ');
-        out.push_str(&number.to_string());
-        out.push('=');
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if name.chars().all(plain) {
-            out.push_str(name);
-        } else {
-            out.push_str(&quoted(name));
-        }
-    }
-    out.push('\n');
 }

@@ -1,14 +1,14 @@
 //! The inputs of a guide, fixed before the first byte: the signature, the callable tools and functions, and
 //! the registries.
 
-use crate::automaton::constants::{self, DEEPEST_CONSTANT, Lengths, depth_of};
+use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
 use crate::automaton::needs::Needs;
 use crate::automaton::offers::Words;
 use crate::automaton::registries;
 use bumpalo::Bump;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use ilo_asm::ast::{Function, TypeName};
 use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
 use ilo_asm::check::{ValueInfo, check};
@@ -129,8 +129,9 @@ pub struct Session<'c> {
     vars: Vec<(u32, String)>,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
-    lengths: OnceLock<Lengths>,
-    json_call: OnceLock<String>,
+    /// The longest constants of its tools in ID text, and their longest calls in both notations.
+    constant: OnceLock<String>,
+    calls: [OnceLock<String>; 2],
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
     needs: [OnceLock<Needs>; 2],
@@ -140,6 +141,11 @@ pub struct Session<'c> {
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
     Err(SessionError(message.into()))
+}
+
+/// The one for ID text, or the one for `constrained`.
+fn of_notation<T>([id, constrained]: &[T; 2], notation: Notation) -> &T {
+    if notation == Notation::Id { id } else { constrained }
 }
 
 fn inferred(ty: &TypeName<'_>) -> Inferred {
@@ -209,6 +215,8 @@ impl<'c> Session<'c> {
             return wrong("expected one signature, such as `f(id: text) -> text`");
         };
         let above = functions_above(catalog, &options.above, &name)?;
+        let (mut vars, mut known) = (options.vars.clone(), HashSet::new());
+        vars.retain(|(number, name)| !name.is_empty() && known.insert(*number));
         let mut session = Session {
             header,
             above: options.above.clone(),
@@ -221,13 +229,13 @@ impl<'c> Session<'c> {
             alike: Vec::new(),
             fields: Vec::new(),
             field_numbers: HashMap::new(),
-            vars: options.vars.clone(),
+            vars,
             named: Vec::new(),
-            lengths: OnceLock::new(),
-            json_call: OnceLock::new(),
+            constant: OnceLock::new(),
+            calls: Default::default(),
             json: OnceLock::new(),
             needs: Default::default(),
-            common_words: [OnceLock::new(), OnceLock::new()],
+            common_words: Default::default(),
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)
@@ -338,9 +346,7 @@ impl<'c> Session<'c> {
 
     /// What a program in a notation may need of a vocabulary.
     pub(crate) fn needs(&self, notation: Notation) -> &Needs {
-        let [id, constrained] = &self.needs;
-        let needs = if notation == Notation::Id { id } else { constrained };
-        needs.get_or_init(|| Needs::of(self, notation))
+        of_notation(&self.needs, notation).get_or_init(|| Needs::of(self, notation))
     }
 
     /// The numbers of the tools of some groups.
@@ -450,11 +456,11 @@ impl<'c> Session<'c> {
             out.push('\n');
         }
         out.push_str(&self.header);
-        registries::write("Vars", self.vars.iter().map(|(number, name)| (*number, name.as_str())), &mut out);
+        print::registry("Vars", self.vars.iter().map(|it| (it.0, it.1.as_str())), &mut out);
         let tools = (0..).zip(self.tools.iter().map(|tool| tool.name.as_str()));
-        registries::write("Tools", tools.filter(|it| tool(it.0)), &mut out);
+        print::registry("Tools", tools.filter(|it| tool(it.0) && !it.1.is_empty()), &mut out);
         let fields = (0..).zip(self.fields.iter().map(String::as_str));
-        registries::write("Fields", fields.filter(|it| field(it.0)), &mut out);
+        print::registry("Fields", fields.filter(|it| field(it.0) && !it.1.is_empty()), &mut out);
         out
     }
 
@@ -472,9 +478,9 @@ impl<'c> Session<'c> {
         prefix
     }
 
-    /// The longest constants of its tools.
-    pub(crate) fn lengths(&self) -> Lengths {
-        self.lengths.get_or_init(|| constants::lengths(self)).clone()
+    /// The longest constant of an argument or field of its tools, in ID text.
+    pub(crate) fn longest_constant(&self) -> &str {
+        self.constant.get_or_init(|| constants::longest_constant(self))
     }
 
     /// Its names in JSON.
@@ -482,9 +488,10 @@ impl<'c> Session<'c> {
         self.json.get_or_init(|| JsonNames::new(self))
     }
 
-    /// The longest of the shortest calls of its tools in the notation `constrained`.
-    pub(crate) fn longest_json_call(&self) -> &str {
-        self.json_call.get_or_init(|| constants::longest_json_call(self))
+    /// The longest of the shortest calls of its tools.
+    pub(crate) fn longest_call(&self, notation: Notation) -> &str {
+        let json = notation != Notation::Id;
+        of_notation(&self.calls, notation).get_or_init(|| constants::longest_call(self, json))
     }
 
     /// The name of the tool or function with a number.

@@ -2,25 +2,16 @@
 
 use crate::automaton::flow::bit;
 use crate::automaton::keys::key_of;
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name, type_of};
+use crate::automaton::offers::{BOOL, NIL, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
-use crate::automaton::want::{ANY, Want, either, empty_list, field, item, listed};
+use crate::automaton::want::{ANY, Want, either, empty_list, field};
+use ilo_asm::ast::Literal;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::number;
-use ilo_spec::program::Number;
-
-/// A constant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Constant<'t> {
-    Text(&'t str),
-    Number(Number),
-    Nil,
-    Bool(bool),
-}
 
 impl<'c> Core<'_, 'c> {
     /// Makes an operand the next token.
@@ -226,27 +217,22 @@ impl<'c> Core<'_, 'c> {
     }
 
     /// Takes a constant.
-    pub(crate) fn take_constant(&mut self, constant: Constant<'_>) {
+    pub(crate) fn take_constant(&mut self, constant: Literal<'_>) {
         let Some(frame) = self.frame() else { return };
         if self.state.phase == Phase::CaseKey {
             let given = self.push_list(frame.given, key_of(constant));
             self.set_frame(Frame { given, ..frame });
             return self.case_value();
         }
-        let known = match constant {
-            Constant::Text(text) => {
-                let parent = self.frames.get(frame.parent as usize).copied();
-                if let Some(at) = parent.filter(|it| it.word == Word::At && it.index == 1) {
-                    // AT with a literal text reads like FIELD.
-                    let known = field(self.arena.value(at.first), text);
-                    self.state.frame = frame.parent;
-                    return self.close_frame(known);
-                }
-                ValueInfo::held(Inferred::TEXT)
+        let parent = self.frames.get(frame.parent as usize);
+        let known = match (constant, parent.filter(|it| it.word == Word::At && it.index == 1)) {
+            // AT with a literal text reads like FIELD.
+            (Literal::Text(text), Some(at)) => {
+                let known = field(self.arena.value(at.first), text);
+                self.state.frame = frame.parent;
+                known
             }
-            Constant::Number(_) => ValueInfo::held(Inferred::NUMBER),
-            Constant::Nil => ValueInfo::held(Inferred::NIL).with_part(Part::Nothing),
-            Constant::Bool(_) => ValueInfo::held(Inferred::BOOL),
+            _ => type_of(constant.kind()),
         };
         self.close_frame(known);
     }
@@ -254,8 +240,8 @@ impl<'c> Core<'_, 'c> {
     /// Takes a written number. Returns `false` if it is none that may come next.
     pub(crate) fn complete_number(&mut self, written: &[u8]) -> bool {
         let number = core::str::from_utf8(written).ok().and_then(|text| number::parse(text).ok());
-        let number = number.filter(|&number| self.takes_constant(Constant::Number(number)));
-        number.map(|number| self.take_constant(Constant::Number(number))).is_some()
+        let number = number.filter(|&number| self.takes_constant(Literal::Number(number)));
+        number.map(|number| self.take_constant(Literal::Number(number))).is_some()
     }
 
     /// Completes the innermost expression. Expressions that this completes in turn are handled in a loop.
@@ -296,7 +282,7 @@ impl<'c> Core<'_, 'c> {
             Word::List => {
                 self.set_frame(Frame { others, left: frame.left.saturating_sub(1), ..frame });
                 if frame.left <= 1 {
-                    return Some(listed(joined));
+                    return Some(joined.listed());
                 }
                 self.next_item();
                 None
@@ -358,7 +344,7 @@ impl<'c> Core<'_, 'c> {
             return if keeps { ValueInfo { ty, ..first } } else { ValueInfo::held(ty) };
         }
         if word == Word::At {
-            return item(first);
+            return first.item();
         }
         let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty)).unwrap_or(Inferred::ANY);
         let part = second.filter(|_| word == Word::Append).map(|second| first.part.join(second.part.list()));
@@ -405,7 +391,7 @@ impl<'c> Core<'_, 'c> {
         let Some(frame) = self.frame() else { return };
         match frame.word {
             Word::List if frame.others == NONE => self.close_frame(empty_list()),
-            Word::List => self.close_frame(listed(self.arena.value(frame.others))),
+            Word::List => self.close_frame(self.arena.value(frame.others).listed()),
             Word::Merge => self.end_merge(),
             Word::MatchMap => self.close_frame(self.arena.value(frame.others)),
             _ => {
@@ -441,7 +427,7 @@ impl<'c> Core<'_, 'c> {
             }
             Stmt::If | Stmt::For => {
                 if self.state.stmt == Stmt::For {
-                    self.state.want = self.arena.add_value(item(known));
+                    self.state.want = self.arena.add_value(known.item());
                 }
                 self.state.phase = Phase::BlockCount;
             }
@@ -497,14 +483,8 @@ impl<'c> Core<'_, 'c> {
     }
 
     /// Whether a constant may come next.
-    pub(crate) fn takes_constant(&self, constant: Constant<'_>) -> bool {
-        let kind = match constant {
-            Constant::Text(_) => TEXT,
-            Constant::Number(_) => NUMBER,
-            Constant::Nil => NIL,
-            Constant::Bool(_) => BOOL,
-        };
-        self.takes_kind(kind) && self.fits(constant)
+    pub(crate) fn takes_constant(&self, constant: Literal<'_>) -> bool {
+        self.takes_kind(constant.kind()) && self.fits(constant)
     }
 
     /// Whether some constants of a kind may come next.

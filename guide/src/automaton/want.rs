@@ -177,7 +177,7 @@ impl<'c> Arena<'c> {
             Want::Demand(demand) => demand.accepts(ty),
             Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::IndexOf(of) => Demand::Indexable.accepts(ty) && self.takes(session, of, item(known)),
+            Want::IndexOf(of) => Demand::Indexable.accepts(ty) && self.takes(session, of, known.item()),
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
@@ -258,7 +258,7 @@ impl<'c> Arena<'c> {
                 }
                 first.ty != Inferred::NIL && (text || first.ty == Inferred::ANY)
             }
-            Word::Min | Word::Max => self.takes(session, want, item(first)),
+            Word::Min | Word::Max => self.takes(session, want, first.item()),
             _ => {
                 let given = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
                 self.takes(session, want, ValueInfo { ty: given, ..first })
@@ -278,11 +278,6 @@ fn accepts_shape(shape: Shape<'_>, known: ValueInfo<'_>) -> bool {
     part.is_none_or(|part| rules::clash(part, shape).is_none())
 }
 
-/// The value of a list's item.
-pub(crate) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
-    ValueInfo { ty: rules::item(list.ty), part: list.part.item(), ..list }
-}
-
 /// A value that is one or the other. Two kinds of lists become lists of anything: the check may know less of
 /// each than a guide does, and then it knows only that both are lists.
 pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
@@ -294,20 +289,14 @@ pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
     ValueInfo { ty: Inferred { lists, base: InferredBase::Any }, held: a.held && b.held, ..joined }
 }
 
-/// A list of such items.
-pub(crate) fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
-    ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
-}
-
 /// A field of a record.
 pub(crate) fn field<'c>(of: ValueInfo<'c>, name: &str) -> ValueInfo<'c> {
-    let listed = of.part.shape().and_then(|shape| ValueInfo::field_of(shape, name));
-    listed.map_or(ValueInfo::ANY, |field| field.or_nil(None))
+    of.part.shape().and_then(|shape| ValueInfo::field_of(shape, name)).unwrap_or(ValueInfo::ANY)
 }
 
 /// A list without items.
 pub(crate) fn empty_list<'c>() -> ValueInfo<'c> {
-    listed(ValueInfo::ANY.with_part(Part::Nothing))
+    ValueInfo::ANY.with_part(Part::Nothing).listed()
 }
 
 #[cfg(test)]
@@ -317,14 +306,14 @@ mod tests {
     #[test]
     fn lists_of_two_kinds_are_lists() {
         let text = ValueInfo::held(Inferred::TEXT);
-        let (texts, numbers) = (listed(text), listed(ValueInfo::held(Inferred::NUMBER)));
-        let any = listed(ValueInfo::ANY);
+        let (texts, numbers) = (text.listed(), ValueInfo::held(Inferred::NUMBER).listed());
+        let any = ValueInfo::ANY.listed();
         assert!(either(texts, texts).same(texts));
         assert!(either(texts, numbers).same(any));
-        assert!(either(listed(texts), numbers).same(any));
-        assert!(either(listed(texts), listed(numbers)).same(listed(any)));
+        assert!(either(texts.listed(), numbers).same(any));
+        assert!(either(texts.listed(), numbers.listed()).same(any.listed()));
         assert!(either(texts, text).same(ValueInfo::ANY));
-        let declared = listed(ValueInfo::declared(Inferred::TEXT));
+        let declared = ValueInfo::declared(Inferred::TEXT).listed();
         assert!(!either(declared, numbers).held, "no run has looked at what is declared");
     }
 }

@@ -4,10 +4,10 @@ use super::choice::Act;
 use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
 use super::paths::Path;
 use super::texts::PLAIN;
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words};
+use crate::automaton::offers::{NIL, NUMBER, TEXT, Words};
 use crate::automaton::state::{Block, Core, Goes, ITEMS, Phase};
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
+use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ impl Machine<'_, '_> {
             Act::Ignore => {
                 self.begin_unnamed(Word::Let, "");
                 self.literal(NIL);
-                self.core.take_constant(Constant::Nil);
+                self.core.take_constant(Literal::Nil);
                 return self.end_handler();
             }
             Act::HandlerExit(word) => {
@@ -153,8 +153,8 @@ impl Machine<'_, '_> {
             Act::Give => self.begin_giving(),
             Act::EndHandler => return self.end_handler(),
             // Values.
-            Act::Nil => self.constant(NIL, Constant::Nil),
-            Act::Bool(truth) => self.constant(BOOL, Constant::Bool(truth)),
+            Act::Nil => self.constant(Literal::Nil),
+            Act::Bool(truth) => self.constant(Literal::Bool(truth)),
             Act::Number => {
                 self.literal(NUMBER);
                 self.begin_number();
@@ -167,7 +167,7 @@ impl Machine<'_, '_> {
             Act::Listed(number) => {
                 self.literal(TEXT);
                 let Some(text) = self.core.texts().and_then(|all| all.get(number)) else { return false };
-                self.take_constant(Constant::Text(text));
+                self.take_constant(Literal::Text(text));
             }
             Act::Quote(words) => self.quote(words),
             // A text has no effect before it ends.
@@ -333,9 +333,9 @@ impl Machine<'_, '_> {
         self.after();
     }
 
-    fn constant(&mut self, kind: u8, constant: Constant<'_>) {
+    fn constant(&mut self, constant: Literal<'_>) {
         if self.core.state.phase != Phase::CaseKey {
-            self.literal(kind);
+            self.literal(constant.kind());
         }
         self.take_constant(constant);
     }

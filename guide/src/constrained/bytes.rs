@@ -1,13 +1,15 @@
 //! The bytes of a body in `constrained`, forward and back.
 
 use super::machine::{Around, Leads, Lex, Machine, Next, Point};
+use super::memo::Memo;
 use super::views::{View, with};
 use crate::automaton::state::Core;
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
-use crate::surface::Bytes;
 use crate::surface::walk::{Common, Found, Look, Tree, Walk};
+use crate::surface::{Bytes, Steps};
 use crate::vocab::Prefixes;
+use core::ptr::from_ref;
+use ilo_asm::ast::Literal;
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
 use ilo_spec::number;
@@ -15,13 +17,8 @@ use ilo_spec::number;
 /// The bytes that may be in a number or after it, in order.
 const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
 
-impl Bytes for Machine<'_, '_> {
+impl Steps for Machine<'_, '_> {
     type Point = Point;
-    type Lex = Lex;
-
-    fn core(&self) -> &Core<'_, '_> {
-        &self.core
-    }
 
     fn text(&self) -> &[u8] {
         &self.text
@@ -72,6 +69,34 @@ impl Bytes for Machine<'_, '_> {
                 Lex::Choice { .. } | Lex::Number { .. } => false,
             },
         }
+    }
+
+    fn prepare(&mut self) {
+        if matches!(self.place.lex, Lex::Choice { .. }) {
+            self.choices();
+        }
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.place.next == Next::End
+    }
+
+    fn grew(&mut self) {
+        if self.memo.is_full(self.text.len()) {
+            self.memo = Memo::new(self.text.len());
+        }
+    }
+
+    fn session(&self) -> usize {
+        from_ref(self.core.session).addr()
+    }
+}
+
+impl Bytes for Machine<'_, '_> {
+    type Lex = Lex;
+
+    fn core(&self) -> &Core<'_, '_> {
+        &self.core
     }
 
     fn lex(&self) -> Lex {
@@ -141,7 +166,7 @@ impl Bytes for Machine<'_, '_> {
 
     fn end_any_text(&mut self) {
         self.place.is_guess = true;
-        self.take_constant(Constant::Text(""));
+        self.take_constant(Literal::Text(""));
     }
 
     fn meets_more(&self, key: &str) -> bool {
@@ -149,15 +174,5 @@ impl Bytes for Machine<'_, '_> {
         key == "_"
             || key == word_of(Notation::Constrained, Key::Default)
             || (!pairs && number::parse(key).is_ok())
-    }
-
-    fn prepare(&mut self) {
-        if matches!(self.place.lex, Lex::Choice { .. }) {
-            self.choices();
-        }
-    }
-
-    fn may_end(&mut self) -> bool {
-        self.place.next == Next::End
     }
 }

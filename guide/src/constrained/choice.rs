@@ -3,47 +3,18 @@
 use super::machine::{Kind, Next};
 use crate::automaton::offers::Words;
 use ilo_spec::node::Word;
-use std::sync::Arc;
+use std::borrow::Cow;
 
 /// Bytes that may come next as a whole.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    pub(super) bytes: Bytes,
+    /// Most are constant.
+    pub(super) bytes: Cow<'static, str>,
     pub(super) act: Act,
 }
 
-pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
+pub(super) fn choice(bytes: impl Into<Cow<'static, str>>, act: Act) -> Choice {
     Choice { bytes: bytes.into(), act }
-}
-
-/// The bytes of a choice, most of which are constant.
-#[derive(Clone, Debug)]
-pub(super) enum Bytes {
-    Known(&'static str),
-    Shared(Arc<str>),
-}
-
-impl core::ops::Deref for Bytes {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Bytes::Known(bytes) => bytes,
-            Bytes::Shared(bytes) => bytes,
-        }
-    }
-}
-
-impl From<&'static str> for Bytes {
-    fn from(bytes: &'static str) -> Bytes {
-        Bytes::Known(bytes)
-    }
-}
-
-impl From<String> for Bytes {
-    fn from(bytes: String) -> Bytes {
-        Bytes::Shared(bytes.into())
-    }
 }
 
 /// The effect of a choice.

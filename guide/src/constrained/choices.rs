@@ -64,7 +64,7 @@ impl Choices {
     pub(super) fn listed(found: impl IntoIterator<Item = Choice>) -> Choices {
         let mut found: Vec<Choice> = found.into_iter().collect();
         if !found.is_sorted_by(|a, b| *a.bytes <= *b.bytes) {
-            sort_by(&mut found, |a, b| a.bytes.cmp(&*b.bytes));
+            sort_by(&mut found, |a, b| a.bytes.cmp(&b.bytes));
         }
         found.dedup_by(|a, b| *a.bytes == *b.bytes);
         Choices::Listed(found.into())

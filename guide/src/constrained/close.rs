@@ -7,7 +7,8 @@ use crate::automaton::close::Out;
 use crate::automaton::constants::Flat;
 use crate::automaton::offers::{NIL, TEXT};
 use crate::automaton::state::{Core, Phase};
-use crate::surface::{Bytes, Ends};
+use crate::surface::{Bytes, Ends, Steps};
+use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 
@@ -126,10 +127,10 @@ impl Machine<'_, '_> {
         Some(match arena.constant(session, arena.want(want))? {
             Flat::List if self.core.items_end(want, self.core.depth()) => choice("[", Act::List),
             Flat::List => choice("[]", Act::Empty(Word::List)),
-            Flat::Bool(truth) => choice(if truth { "true" } else { "false" }, Act::Bool(truth)),
-            Flat::Number(Number::Int(0)) => choice("0", Act::Number),
-            Flat::Text("") if self.core.is_kind(TEXT, want) => choice("\"", Act::Quote(0)),
-            Flat::Number(_) | Flat::Text(_) | Flat::Record | Flat::Nil => return None,
+            Flat::Is(Literal::Bool(truth)) => choice(if truth { "true" } else { "false" }, Act::Bool(truth)),
+            Flat::Is(Literal::Number(Number::Int(0))) => choice("0", Act::Number),
+            Flat::Is(Literal::Text("")) if self.core.is_kind(TEXT, want) => choice("\"", Act::Quote(0)),
+            Flat::Is(_) | Flat::Record => return None,
         })
     }
 

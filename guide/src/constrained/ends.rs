@@ -4,7 +4,7 @@
 use super::machine::{Binds, Machine};
 use super::names::{FREE, may_be_bound};
 use crate::automaton::texts::{Inside, is_text};
-use crate::surface::Bytes;
+use crate::surface::Steps;
 use crate::surface::texts::{Texts, names};
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{self, clear, has, set, set_all};

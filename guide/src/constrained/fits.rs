@@ -4,7 +4,6 @@
 use super::choice::Act;
 use super::close::Becomes;
 use super::machine::{Around, Lex, Machine, Next};
-use super::memo::Memo;
 use super::names::NAME as LONGEST;
 use super::views::Begins;
 use crate::automaton::close::EndKey;
@@ -102,12 +101,6 @@ impl Surface for Machine<'_, '_> {
         self.core.memory() + self.text.capacity() + arounds + self.memo.memory()
     }
 
-    fn grew(&mut self) {
-        if self.memo.is_full(self.text.len()) {
-            self.memo = Memo::new(self.text.len());
-        }
-    }
-
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         if self.place.next == Next::End {
             bits.fill(0);
@@ -120,7 +113,7 @@ impl Surface for Machine<'_, '_> {
         let length = |text: &str| vocab.length(text.as_bytes());
         let session = self.core.session;
         // Another call may have fewer bytes and more tokens.
-        let call = 2 * length(session.longest_json_call())?;
+        let call = 2 * length(session.longest_call(Self::NOTATION))?;
         // An unfinished path needs its field, a `${` a name.
         let fields = session.fields.iter().chain(session.parameters.iter().map(|it| &it.0));
         let longest = fields.map(String::len).max().unwrap_or_default();

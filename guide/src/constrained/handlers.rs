@@ -2,10 +2,10 @@
 
 use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Binds, Kind, Machine, Named, Next};
-use crate::automaton::offers::{NIL, TEXT, one};
+use crate::automaton::offers::{TEXT, one};
 use crate::automaton::state::{Block, Gives, NONE, Phase};
-use crate::automaton::steps::Constant;
-use crate::surface::Bytes;
+use crate::surface::Steps;
+use ilo_asm::ast::Literal;
 use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
@@ -39,24 +39,29 @@ impl Machine<'_, '_> {
         let blocks = self.blocks();
         self.tried(|this| {
             this.begin_block();
-            let level = this.core.level();
-            if this.core.line_words(level) & one(word) == 0 {
-                return false;
-            }
-            this.statement(word);
-            this.end_way(word);
-            this.core.up_to(level.saturating_sub(1)) && (this.step_may_end(&blocks) || this.may_have_else())
+            this.may_be(word, 1, Self::statement) && (this.step_may_end(&blocks) || this.may_have_else())
         })
     }
 
-    /// Ends a statement as if its value were complete.
-    fn end_way(&mut self, word: Word) {
-        match word {
-            Word::Break | Word::Skip => return,
-            Word::Ret | Word::RetOk => self.core.leave(),
-            _ => {}
+    /// Whether the innermost block may end with a statement with this word, and this many levels with it, as
+    /// if the value of the statement were complete.
+    fn may_be(&mut self, word: Word, levels: u8, begin: impl FnOnce(&mut Self, Word)) -> bool {
+        let level = self.core.level();
+        if self.core.line_words(level) & one(word) == 0 {
+            return false;
         }
-        self.core.end_statement(Gives::NEVER, NONE);
+        begin(self, word);
+        match word {
+            Word::Let => self.given(Literal::Nil),
+            Word::Break | Word::Skip => {}
+            _ => {
+                if matches!(word, Word::Ret | Word::RetOk) {
+                    self.core.leave();
+                }
+                self.core.end_statement(Gives::NEVER, NONE);
+            }
+        }
+        self.core.up_to(level.saturating_sub(levels))
     }
 
     /// The parts that the enclosing call may have behind its arguments: `then` and handlers.
@@ -130,19 +135,8 @@ impl Machine<'_, '_> {
         let blocks = self.blocks();
         self.tried(|this| {
             this.core.take_integer(1);
-            let level = this.core.level();
             let bindable = word != Word::Let || this.core.bindable(slot);
-            if !bindable || this.core.line_words(level) & one(word) == 0 {
-                return false;
-            }
-            this.take_way(word);
-            // As if its value were complete.
-            if word == Word::Let {
-                this.given(NIL, Constant::Nil);
-            } else {
-                this.end_way(word);
-            }
-            this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
+            bindable && this.may_be(word, 2, Self::take_way) && this.step_may_end(&blocks)
         })
     }
 
@@ -158,15 +152,12 @@ impl Machine<'_, '_> {
     /// Whether the steps of a handler may end with a value, which the name of its call has then.
     pub(super) fn may_give(&mut self) -> bool {
         let Some(slot) = self.handled() else { return false };
-        let (blocks, level) = (self.blocks(), self.core.level());
+        let blocks = self.blocks();
         let around = blocks.split_last().map_or(&[][..], |it| it.1);
-        self.core.bindable(slot)
-            && self.core.line_words(level) & one(Word::Let) != 0
-            && self.tried(|this| {
-                this.begin_giving();
-                this.given(NIL, Constant::Nil);
-                this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around)
-            })
+        let gives = |this: &mut Self| {
+            this.may_be(Word::Let, 2, |this, _| this.begin_giving()) && this.step_may_end(around)
+        };
+        self.core.bindable(slot) && self.tried(gives)
     }
 
     pub(super) fn begin_giving(&mut self) {

@@ -2,10 +2,10 @@
 //! that it is written out as: with a BREAK where its condition ends it, and an ELSE that fails.
 
 use super::machine::{Around, Binds, Kind, Machine, Next};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, one};
+use crate::automaton::offers::one;
 use crate::automaton::state::{Block, Goes, NONE, Phase};
-use crate::automaton::steps::Constant;
-use crate::surface::Bytes;
+use crate::surface::Steps;
+use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 
@@ -17,7 +17,7 @@ impl Machine<'_, '_> {
         self.core.begin_line(level, Word::For);
         self.core.take_integer(slot.into());
         self.core.take_word(Word::Range);
-        self.given(NUMBER, Constant::Number(Number::Int(1)));
+        self.given(Literal::Number(Number::Int(1)));
         self.begin_block();
         let block = self.core.block();
         // Without an end of a pass, the condition of `until` would have no place.
@@ -27,9 +27,9 @@ impl Machine<'_, '_> {
     }
 
     /// Takes a constant as a value that is not written.
-    pub(super) fn given(&mut self, kind: u8, constant: Constant<'_>) {
+    pub(super) fn given(&mut self, constant: Literal<'_>) {
         self.core.take_word(Word::Lit);
-        self.core.take_integer(kind.into());
+        self.core.take_integer(constant.kind().into());
         self.core.take_constant(constant);
     }
 
@@ -91,12 +91,12 @@ impl Machine<'_, '_> {
         let mut above = level + 1;
         if !is_until {
             self.core.begin_line(above, Word::If);
-            self.given(BOOL, Constant::Bool(true));
+            self.given(Literal::Bool(true));
             self.begin_block();
             above += 1;
         }
         self.core.begin_line(above, Word::Fail);
-        self.given(NIL, Constant::Nil);
+        self.given(Literal::Nil);
         self.core.state.phase = Phase::Line;
         self.core.up_to(level) && self.core.settle()
     }
@@ -106,7 +106,7 @@ impl Machine<'_, '_> {
         let level = self.core.level();
         self.core.line_words(level) & one(Word::If) != 0 && {
             self.core.begin_line(level, Word::If);
-            self.given(BOOL, Constant::Bool(true));
+            self.given(Literal::Bool(true));
             self.break_if() && self.end_passes()
         }
     }

@@ -7,10 +7,10 @@ use super::paths::Path;
 use super::views::{Sorted, View, with};
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, CorePoint, NONE, Phase, add};
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use crate::surface::Bytes;
 use crate::surface::walk::Walk;
+use ilo_asm::ast::Literal;
 use std::sync::Arc;
 
 /// The most bytes of a text.
@@ -344,7 +344,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             Step::Closes => {
                 let Some(text) = self.text.get(start..).and_then(decoded) else { return false };
                 let is_key = self.core.state.phase == Phase::CaseKey;
-                let constant = Constant::Text(&text);
+                let constant = Literal::Text(&text);
                 let fits = self.core.takes_constant(constant) && !(is_key && self.meets_more(&text));
                 if fits {
                     self.take_constant(constant);
@@ -355,7 +355,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// Takes the key of a case, or a literal.
-    pub(super) fn take_constant(&mut self, constant: Constant<'_>) {
+    pub(super) fn take_constant(&mut self, constant: Literal<'_>) {
         let is_key = self.core.state.phase == Phase::CaseKey;
         self.core.take_constant(constant);
         self.behind_constant(is_key);

@@ -33,9 +33,7 @@ use crate::automaton::session::Session;
 use crate::automaton::state::Core;
 
 use crate::body::{Body, BodyMark};
-use crate::tokens::{self, Refused};
-use ilo_asm::catalog::Catalog;
-use ilo_asm::notation::Notation;
+use crate::tokens::Refused;
 use machine::{Lex, Machine, Next, Point};
 
 /// Something that may come next in a body in `constrained`.
@@ -98,14 +96,5 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         }
         let prefix = self.surface.core.session.constrained_prefix();
         Ok(prefix + &String::from_utf8_lossy(&self.surface.text) + "\n")
-    }
-
-    /// Builds the file, for tests and hosts that want to be sure. Returns its first error.
-    ///
-    /// # Errors
-    /// If the program has not ended, or the file does not build.
-    pub fn check(&self, catalog: &Catalog) -> Result<(), String> {
-        let file = self.finish().map_err(|error| error.to_string())?;
-        tokens::check(&file, Notation::Constrained, catalog)
     }
 }

@@ -1,10 +1,9 @@
 //! Names that the model chooses: their form, and their slots.
 
 use super::machine::{Around, Binds, Kind, Machine, Named, Next};
-use crate::automaton::offers::NUMBER;
 use crate::automaton::state::{NO_SLOT, NONE, SLOTS};
-use crate::automaton::steps::Constant;
 use crate::tokens::letters;
+use ilo_asm::ast::Literal;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
 use ilo_spec::program::Number;
@@ -129,7 +128,7 @@ impl Machine<'_, '_> {
             }
             Binds::Index => {
                 self.core.take_integer(slot.into());
-                self.given(NUMBER, Constant::Number(Number::Int(0)));
+                self.given(Literal::Number(Number::Int(0)));
                 self.goes_on(Next::Passes);
             }
             Binds::Part => {}

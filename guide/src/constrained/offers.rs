@@ -5,8 +5,8 @@ use super::choices::{Choices, Names, Which};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NUMBER, TEXT, Words, one};
 use crate::automaton::state::{self, Core, ITEMS, Phase};
-use crate::automaton::steps::Constant;
-use crate::surface::Bytes;
+use crate::surface::Steps;
+use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 
 /// The bytes that may begin a number.
@@ -315,11 +315,11 @@ impl Machine<'_, '_> {
             let fit = DIGITS.into_iter().filter(|digit| core.number_goes_on(digit.as_bytes()));
             found.extend(fit.map(|digit| choice(digit, Act::NumberKey)));
         }
-        if core.takes_constant(Constant::Nil) {
+        if core.takes_constant(Literal::Nil) {
             found.push(choice("null", Act::Nil));
         }
         for (truth, bytes) in [(true, "true"), (false, "false")] {
-            if core.takes_constant(Constant::Bool(truth)) {
+            if core.takes_constant(Literal::Bool(truth)) {
                 found.push(choice(bytes, Act::Bool(truth)));
             }
         }
@@ -384,9 +384,9 @@ impl Machine<'_, '_> {
             found.extend(names.into_iter().map(|it| choice(it.0 + end, Act::Ref(it.1))));
         }
         if words & one(Word::Field) != 0 {
-            let names = self.opened(Word::Field, |this| this.named());
-            let paths: Vec<_> = names.into_iter().filter(|it| self.has_fields(it.1)).collect();
-            found.extend(paths.into_iter().map(|it| choice(it.0 + ".", Act::Path(it.1))));
+            let (names, aim) = self.opened(Word::Field, |this| (this.named(), this.aim()));
+            let paths = names.into_iter().filter(|it| self.has_fields(it.1, aim));
+            found.extend(paths.map(|it| choice(it.0 + ".", Act::Path(it.1))));
         }
         found
     }

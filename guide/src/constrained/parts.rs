@@ -3,10 +3,9 @@
 
 use super::machine::{Around, Binds, Lex, Machine, Next};
 use super::names::BOUND;
-use crate::automaton::offers::TEXT;
 use crate::automaton::state::SLOTS;
-use crate::automaton::steps::Constant;
-use crate::surface::Bytes;
+use crate::surface::Steps;
+use ilo_asm::ast::Literal;
 use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
 
@@ -83,7 +82,7 @@ impl Machine<'_, '_> {
     }
 
     fn take_key(&mut self, key: &str) {
-        self.given(TEXT, Constant::Text(key));
+        self.given(Literal::Text(key));
     }
 
     /// Begins the value that is appended to the part.

@@ -3,14 +3,15 @@
 use super::choice::{Act, choice};
 use super::choices::{Choices, Names, Which};
 use super::machine::Machine;
+use crate::automaton::integers::Integers;
 use crate::automaton::json_names::Fields;
-use crate::automaton::offers::one;
 use crate::automaton::session::Session;
-use crate::automaton::want::field;
-use crate::surface::Bytes;
+use crate::automaton::state::DEPTH;
+use crate::automaton::want::{ANY, WantId, field};
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::ValueInfo;
-use ilo_asm::text::is_name;
+use ilo_asm::rules::Demand;
+use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 
 /// The most fields of a path.
@@ -43,39 +44,73 @@ impl Path {
     }
 }
 
+/// What a path must lead to.
+#[derive(Clone, Copy)]
+pub(super) struct Aim {
+    want: WantId,
+    /// The most fields: an expression has a level for each.
+    most: usize,
+}
+
 /// Whether a field can be in a path.
 fn is_named(session: &Session<'_>, field: u32) -> bool {
     session.path_field(field).is_some()
 }
 
 impl<'c> Machine<'_, 'c> {
+    /// What the path must lead to of which the FIELD has begun.
+    pub(super) fn aim(&self) -> Aim {
+        let frame = self.core.frame();
+        let (want, depth) = frame.map_or((ANY, DEPTH), |frame| (frame.want, frame.depth));
+        Aim { want, most: DEPTH.saturating_sub(depth).into() }
+    }
+
     /// Whether some path of a slot may come.
-    pub(super) fn has_fields(&mut self, slot: u8) -> bool {
+    pub(super) fn has_fields(&mut self, slot: u8, aim: Aim) -> bool {
         let (session, path) = (self.core.session, Path::of(slot));
         let Some(shape) = self.read(path).part.shape() else {
-            let fields = self.equal_fields(path, false);
+            let fields = self.equal_fields(path, aim, false);
             return fields.last || fields.further;
         };
-        let ends = self.path(path, 1, |this| {
-            let fields = this.core.integers();
-            this.core.find(fields, |field| is_named(session, field)).is_some()
-        });
-        ends || self.longer(path, shape).next().is_some()
+        let last = self.last(path, aim);
+        self.core.find(last, |field| is_named(session, field)).is_some()
+            || self.longer(path, shape, aim).next().is_some()
+    }
+
+    /// Whether the value of a path is a record that another field may be read from.
+    fn may_read(&self, path: Path, aim: Aim) -> bool {
+        let is_record = Demand::Is(Inferred::RECORD).accepts(self.read(path).ty);
+        is_record && path.fields().len() < aim.most
     }
 
     /// Whether a field may be the last of a path.
-    pub(super) fn may_end_path(&mut self, path: Path, field: u32) -> bool {
-        is_named(self.core.session, field)
-            && self.path(path, path.fields().len() + 1, |this| this.core.takes_integer(field))
+    pub(super) fn may_end_path(&self, path: Path, last: u32, aim: Aim) -> bool {
+        let core = &self.core;
+        core.session.path_field(last).is_some_and(|name| {
+            let known = || field(self.read(path), name);
+            self.may_read(path, aim) && core.arena.takes(core.session, aim.want, known())
+        })
+    }
+
+    /// The fields that may be the last of a path.
+    fn last(&mut self, path: Path, aim: Aim) -> Integers {
+        let of = self.read(path);
+        if self.may_read(path, aim) { self.core.fields_of(of, aim.want) } else { Integers::Nothing }
     }
 
     /// Whether a path may continue after one more field.
-    pub(super) fn may_go_on(&mut self, path: Path, field: u32) -> bool {
-        if let Some(shape) = self.read(path).part.shape() {
-            return self.longer(path, shape).any(|it| it == field);
-        }
-        let fits = path.fields().len() + 1 < PATH && is_named(self.core.session, field);
-        fits && self.goes_on_behind(path, field)
+    pub(super) fn may_go_on(&self, path: Path, next: u32, aim: Aim) -> bool {
+        let (session, longer) = (self.core.session, path.with(next));
+        // Of a record whose fields are known, only one whose fields are.
+        let leads = |name| {
+            let of = self.read(path).part.shape();
+            of.is_none_or(|of| of.field(name).is_some_and(|it| it.0.has_fields()))
+        };
+        let fits = path.fields().len() + 1 < PATH && session.path_field(next).is_some_and(leads);
+        // All fields of an unknown value are equivalent.
+        let most = if self.read(longer).part.shape().is_some() { usize::MAX } else { 1 };
+        let named = session.named.iter().filter(|&&field| is_named(session, field));
+        fits && named.take(most).any(|&field| self.may_end_path(longer, field, aim))
     }
 
     /// What is known about the value of a path.
@@ -88,87 +123,48 @@ impl<'c> Machine<'_, 'c> {
     /// The fields that may come next in a path, which may be in `${…}`.
     pub(super) fn fields(&mut self, path: Path, hole: bool) -> Choices {
         let session = self.core.session;
+        let aim = self.opened(Word::Field, |this| this.aim());
         let Some(shape) = self.read(path).part.shape() else {
-            let of = Names::Fields(self.equal_fields(path, hole));
+            let of = Names::Fields(self.equal_fields(path, aim, hole));
             return Choices::Names { of, which: Which::all(), end: None };
         };
         let fields = Fields { last: true, further: true, hole };
-        let longer: Vec<u32> = self.longer(path, shape).collect();
-        let (numbers, except) = self.path(path, path.fields().len() + 1, |this| {
-            let numbers = this.core.integers();
-            let except = this.core.left_out(numbers).map(<[u32]>::to_vec);
-            (if except.is_some() { Vec::new() } else { this.core.members(numbers) }, except)
-        });
-        if let Some(except) = except {
+        let longer: Vec<u32> = self.longer(path, shape, aim).collect();
+        let numbers = self.last(path, aim);
+        if let Some(except) = self.core.left_out(numbers) {
             let all = session.json().fields(session, fields);
-            let places = |numbers: Vec<u32>, further: bool| {
-                let named = numbers.into_iter().filter_map(|number| session.path_field(number));
+            let places = |numbers: &[u32], further: bool| {
+                let named = numbers.iter().filter_map(|&number| session.path_field(number));
                 let mut places: Vec<u32> =
                     named.filter_map(|name| all.place(&fields.written(name, further))).collect();
                 places.sort_unstable();
                 places.into()
             };
-            let which = Which::All { except: places(except, false), further: Some(places(longer, true)) };
+            let which = Which::All { except: places(except, false), further: Some(places(&longer, true)) };
             return Choices::Names { of: Names::Fields(fields), which, end: None };
         }
         let written = |number: u32, further: bool| {
             let act = if further { Act::Field(number) } else { Act::LastField(number) };
             session.path_field(number).map(|name| choice(fields.written(name, further), act))
         };
-        let last = numbers.into_iter().filter_map(|number| written(number, false));
+        let last = self.core.members(numbers).into_iter().filter_map(|number| written(number, false));
         Choices::listed(last.chain(longer.into_iter().filter_map(|number| written(number, true))))
     }
 
     /// The fields that may come next in a path to a value about which nothing is known: all have the same
     /// effect.
-    fn equal_fields(&mut self, path: Path, hole: bool) -> Fields {
+    fn equal_fields(&self, path: Path, aim: Aim, hole: bool) -> Fields {
         let session = self.core.session;
         let first = session.named.iter().copied().find(|&it| is_named(session, it));
-        let last = first.is_some_and(|first| self.may_end_path(path, first));
-        let further = first.is_some_and(|first| self.may_go_on(path, first));
+        let last = first.is_some_and(|first| self.may_end_path(path, first, aim));
+        let further = first.is_some_and(|first| self.may_go_on(path, first, aim));
         Fields { last, further, hole }
     }
 
     /// The fields of a value with this shape after which a path may continue.
-    fn longer(&mut self, path: Path, shape: Shape<'c>) -> impl Iterator<Item = u32> {
-        let session = self.core.session;
-        let has_room = path.fields().len() + 1 < PATH;
-        let listed = shape.fields().filter(move |it| has_room && it.shape.has_fields() && is_name(it.name));
-        let numbers = listed.filter_map(|it| session.field_numbers.get(it.name).copied());
-        numbers.filter(move |&number| self.goes_on_behind(path, number))
-    }
-
-    /// Whether a path may continue after one more field.
-    fn goes_on_behind(&mut self, path: Path, field: u32) -> bool {
-        let session = self.core.session;
-        let longer = path.with(field);
-        let mut named = session.named.iter().copied().filter(|&field| is_named(session, field));
-        let is_known = self.read(longer).part.shape().is_some();
-        self.path(longer, longer.fields().len() + 1, |this| {
-            // All fields of an unknown value are equivalent.
-            let most = if is_known { usize::MAX } else { 1 };
-            named.by_ref().take(most).any(|field| this.core.takes_integer(field))
-        })
-    }
-
-    /// Tries a step at the last field of a path of this length, after these fields; the default if there is
-    /// none.
-    fn path<T: Default>(&mut self, path: Path, count: usize, run: impl FnOnce(&mut Self) -> T) -> T {
-        self.tried(|this| {
-            this.open(Word::Field);
-            for _ in 1..count {
-                if this.core.words() & one(Word::Field) == 0 {
-                    return T::default();
-                }
-                this.open(Word::Field);
-            }
-            let mut nodes = core::iter::once(u32::from(path.slot)).chain(path.fields().iter().copied());
-            let fits = nodes.all(|node| {
-                let fits = this.core.takes_integer(node);
-                this.core.take_integer(node);
-                fits
-            });
-            if fits { run(this) } else { T::default() }
-        })
+    fn longer(&self, path: Path, shape: Shape<'c>, aim: Aim) -> impl Iterator<Item = u32> {
+        let numbers = &self.core.session.field_numbers;
+        let listed = shape.fields().filter_map(|it| numbers.get(it.name).copied());
+        listed.filter(move |&number| self.may_go_on(path, number, aim))
     }
 }

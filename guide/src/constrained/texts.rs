@@ -9,10 +9,10 @@ use super::machine::{Leads, Lex, Machine, Next, TEXT as LONGEST, decoded};
 use super::paths::Path;
 use super::views::View;
 use crate::automaton::offers::{TEXT, one};
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, Step, is_text, step};
-use crate::surface::Bytes;
+use crate::surface::Steps;
 use bumpalo::Bump;
+use ilo_asm::ast::Literal;
 use ilo_asm::expr::reference::{self, FAILURES, INPUT, Reference, Root};
 use ilo_asm::expr::template::{Bare, Part, read_bare};
 use ilo_asm::text::{is_name, nearly_meets};
@@ -87,7 +87,7 @@ impl Machine<'_, '_> {
             Meaning::Reference(path) => self.take_path(path.slot, path.fields()),
             Meaning::Text(text) => {
                 self.literal(TEXT);
-                let constant = Constant::Text(&text);
+                let constant = Literal::Text(&text);
                 if !self.core.takes_constant(constant) {
                     return None;
                 }
@@ -97,7 +97,7 @@ impl Machine<'_, '_> {
                 self.begin_template();
                 all.iter().for_each(|path| self.core.read(path.slot));
                 self.literal(TEXT);
-                self.take_constant(Constant::Text(""));
+                self.take_constant(Literal::Text(""));
             }
         }
         Some(())
@@ -107,7 +107,7 @@ impl Machine<'_, '_> {
     fn begin_template(&mut self) {
         self.open(Word::Concat);
         self.literal(TEXT);
-        self.core.take_constant(Constant::Text(""));
+        self.core.take_constant(Literal::Text(""));
     }
 
     /// The meaning of a text here; `None` if it is nearly a reference.
@@ -165,16 +165,17 @@ impl Machine<'_, '_> {
                 && self.opened(Word::Ref, |this| this.core.takes_integer(slot.into()));
             return fits.then_some(path);
         };
+        let (takes_slot, aim) =
+            self.opened(Word::Field, |this| (this.core.takes_integer(slot.into()), this.aim()));
+        let mut begun = Path::of(slot);
         let fits = words & one(Word::Field) != 0
-            && self.opened(Word::Field, |this| this.core.takes_integer(slot.into()))
-            && {
-                let mut begun = Path::of(slot);
-                before.iter().all(|&field| {
-                    let fits = self.may_go_on(begun, field);
-                    begun = begun.with(field);
-                    fits
-                }) && self.may_end_path(begun, last)
-            };
+            && takes_slot
+            && before.iter().all(|&field| {
+                let fits = self.may_go_on(begun, field, aim);
+                begun = begun.with(field);
+                fits
+            })
+            && self.may_end_path(begun, last, aim);
         fits.then_some(path)
     }
 

@@ -7,11 +7,10 @@ use super::machine::{Around, Machine};
 use super::offers::DIGITS;
 use super::views::{Begins, Sorted};
 use crate::automaton::formats;
-use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
-use crate::automaton::steps::Constant;
 use crate::automaton::want::{ANY, WantId};
+use ilo_asm::ast::Literal;
 use ilo_asm::catalog::Shape;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
@@ -33,7 +32,6 @@ pub(super) struct Values {
 struct Known {
     /// In the order of their bytes.
     all: Vec<(String, Act)>,
-    runs: Runs,
     /// The operation that begins with each word.
     operations: [Set; Words::BITS as usize],
     digits: Set,
@@ -75,9 +73,8 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
             _ => {}
         }
     }
-    let runs = Runs::new(all.iter().map(|it| it.0.as_str()));
     let others = OTHERS.map(|(_, act)| (act, all.iter().position(|it| it.1 == act).map_or(0, bit)));
-    Known { all, runs, operations, digits, others }
+    Known { all, operations, digits, others }
 });
 
 /// The words of the operators that are operators only where something is computed.
@@ -126,10 +123,6 @@ impl Sorted<'static> for Values {
     fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
         let alike = KNOWN.all.get(low..high).unwrap_or_default();
         low + alike.partition_point(|it| it.0.as_bytes().get(depth) < Some(&byte))
-    }
-
-    fn alike(self, low: usize, high: usize, depth: usize, _: u8) -> usize {
-        KNOWN.runs.end(low, depth).min(high)
     }
 }
 
@@ -215,7 +208,7 @@ impl Machine<'_, '_> {
         if has(BOOL) {
             // Nothing is reached behind `while: true`.
             let endless = matches!(self.around(), Some(Around::While(_)));
-            let fits = |truth| is_free || self.core.fits(Constant::Bool(truth));
+            let fits = |truth| is_free || self.core.fits(Literal::Bool(truth));
             let fit = [true, false].into_iter().filter(|&truth| fits(truth) && !(truth && endless));
             set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
         }

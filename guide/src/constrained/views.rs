@@ -30,8 +30,16 @@ pub(super) trait Sorted<'a>: Copy {
     /// not less than another; the end if there is none. It may have no choice.
     fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize;
 
-    /// The end of the places from `low` on that have this byte after this number, and the same ones before.
-    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize;
+    /// The end of the places from `low` to `high`, which begin alike, that have this byte after this number.
+    /// Most are few, so that the steps grow.
+    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let (mut end, mut step) = (low + 1, 1);
+        while end < high && self.byte(end, depth) == Some(byte) {
+            (end, step) = (end + step, 2 * step);
+        }
+        let above = byte.saturating_add(1);
+        if step < 4 { end.min(high) } else { self.seek(end - step / 2 + 1, end.min(high), depth, above) }
+    }
 
     /// The effect of a byte after this number of those of the places from `low` to `high`.
     fn narrow(self, (low, high): (usize, usize), depth: usize, byte: u8) -> Leads {
@@ -145,13 +153,6 @@ impl<'a> Sorted<'a> for &'a [Choice] {
         let alike = self.get(low..high).unwrap_or_default();
         low + alike.partition_point(|choice| choice.bytes.as_bytes().get(depth) < Some(&byte))
     }
-
-    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        if low + 1 >= high || self.byte(low + 1, depth) != Some(byte) {
-            return high.min(low + 1);
-        }
-        byte.checked_add(1).map_or(high, |above| self.seek(low + 1, high, depth, above))
-    }
 }
 
 /// Names of the session, and the end of a record, which is behind them.
@@ -213,9 +214,5 @@ impl<'a> Sorted<'a> for Named<'a> {
         let found = low + names.partition_point(|name| name.bytes.as_bytes().get(depth) < Some(&byte));
         let is_end = found == self.names.all.len() && self.byte(found, depth) < Some(byte);
         (found + usize::from(is_end)).min(high)
-    }
-
-    fn alike(self, low: usize, high: usize, depth: usize, _: u8) -> usize {
-        self.names.alike(low, depth).min(high)
     }
 }

@@ -22,17 +22,9 @@ pub(super) struct Values<'s, 'c> {
 
 /// The kinds that a demand accepts.
 fn kinds_wanted(demand: Demand) -> Kinds {
-    match demand {
-        Demand::Any => Kinds::ANY,
-        Demand::Is(ty) => ty.kinds(),
-        Demand::List | Demand::Comparable | Demand::Sortable => Kinds::LIST,
-        Demand::Condition => Kinds::BOOL.or(Kinds::NIL),
-        Demand::Ordered => Kinds::NUMBER.or(Kinds::TEXT),
-        Demand::Measurable => Kinds::TEXT.or(Kinds::LIST).or(Kinds::RECORD),
-        Demand::Addable => Kinds::NUMBER.or(Kinds::LIST),
-        Demand::Indexable => Kinds::LIST.or(Kinds::RECORD),
-        Demand::Kinds(kinds) => kinds,
-    }
+    let plain = [Inferred::NIL, Inferred::BOOL, Inferred::NUMBER, Inferred::TEXT, Inferred::RECORD];
+    let all = plain.into_iter().chain([Inferred::ANY.list()]).filter(|&ty| demand.accepts(ty));
+    all.fold(Kinds::NONE, |kinds, ty| kinds.or(ty.kinds()))
 }
 
 /// The kinds that a word may have as its value.
@@ -44,7 +36,7 @@ fn kinds_given(row: &Row) -> Kinds {
     match rule.map_or(Gives::Nothing, |rule| rule.gives) {
         Gives::Nothing => Kinds::NONE,
         Gives::Is(ty) => ty.kinds(),
-        Gives::Sum => Kinds::NUMBER.or(Kinds::LIST),
+        Gives::Sum => Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::LIST),
         Gives::Join => Kinds::TEXT.or(Kinds::LIST),
         Gives::Appended | Gives::ListOf => Kinds::LIST,
         Gives::Item | Gives::OneOf | Gives::Named => Kinds::ANY,

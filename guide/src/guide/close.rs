@@ -4,8 +4,8 @@ use super::lex::{Lex, Machine, spelled};
 use crate::automaton::close::{Node, Out};
 use crate::automaton::offers::{Words, one};
 use crate::automaton::state::Core;
-use crate::automaton::steps::Constant;
-use crate::surface::{Bytes, Ends};
+use crate::surface::{Ends, Steps};
+use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 
 /// The node that the unfinished token will become.
@@ -16,10 +16,15 @@ pub enum Becomes {
     Line(u8, Word),
     Word(Word),
     Integer(u32),
-    Nil,
-    Bool(bool),
+    /// true, false or nil.
+    Name(Option<bool>),
     /// A number or a text, as its bytes show.
     Constant,
+}
+
+/// The constant that is written as a word.
+pub(super) fn named(name: Option<bool>) -> Literal<'static> {
+    name.map_or(Literal::Nil, Literal::Bool)
 }
 
 impl Becomes {
@@ -49,9 +54,9 @@ impl Ends for Machine<'_, '_> {
                 let becomes = match node {
                     Node::Word(word) => Becomes::Word(word),
                     Node::Integer(number) => Becomes::Integer(number),
-                    Node::Nil => Becomes::Nil,
-                    Node::Bool(truth) => Becomes::Bool(truth),
-                    Node::Number(_) | Node::Text(_) => Becomes::Constant,
+                    Node::Constant(Literal::Nil) => Becomes::Name(None),
+                    Node::Constant(Literal::Bool(truth)) => Becomes::Name(Some(truth)),
+                    Node::Constant(_) => Becomes::Constant,
                 };
                 Some((node.text().into_owned().into_bytes(), becomes))
             }),
@@ -69,8 +74,7 @@ impl Ends for Machine<'_, '_> {
             Becomes::Line(level, word) => self.core.begin_line(level, word),
             Becomes::Word(word) => self.core.take_word(word),
             Becomes::Integer(number) => self.core.take_integer(number),
-            Becomes::Nil => self.core.take_constant(Constant::Nil),
-            Becomes::Bool(truth) => self.core.take_constant(Constant::Bool(truth)),
+            Becomes::Name(name) => self.core.take_constant(named(name)),
             Becomes::Constant => {
                 let whole = rest.iter().all(|&byte| self.byte(byte));
                 let Lex::Number(start) = self.lex else { return whole && self.lex == Lex::Behind };

@@ -1,14 +1,15 @@
 //! The bytes of a body in ID text: which may come next within and between tokens, and the tokens that they
 //! form.
 
-use super::close::Becomes;
+use super::close::{Becomes, named};
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, CorePoint, LINES, Phase};
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use crate::surface::walk::{Look, Walk};
-use crate::surface::{Bytes, Ends};
+use crate::surface::{Bytes, Ends, Steps};
+use core::ptr::from_ref;
+use ilo_asm::ast::Literal;
 use ilo_spec::json::quoted;
 use ilo_spec::node::{TABLE, Word};
 use std::sync::OnceLock;
@@ -72,14 +73,13 @@ pub(super) enum Offered {
 }
 
 /// The constants that are written as words. Their bits are behind those of all words.
-const NAMES: [(&str, Becomes); 3] =
-    [("nil", Becomes::Nil), ("true", Becomes::Bool(true)), ("false", Becomes::Bool(false))];
+const NAMES: [(&str, Option<bool>); 3] = [("nil", None), ("true", Some(true)), ("false", Some(false))];
 const NIL_NAME: Words = 1 << TABLE.len();
 
 /// Whatever is written as a word: its bit, its bytes, and what it becomes within a line.
 pub(super) fn spelled() -> impl Iterator<Item = (Words, &'static str, Becomes)> {
     let words = TABLE.iter().map(|row| (one(row.word), row.mnemonic, Becomes::Word(row.word)));
-    words.chain((0..).zip(NAMES).map(|(at, (name, becomes))| (NIL_NAME << at, name, becomes)))
+    words.chain((0..).zip(NAMES).map(|(at, (text, name))| (NIL_NAME << at, text, Becomes::Name(name))))
 }
 
 /// The words that have this byte at a position.
@@ -219,11 +219,7 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// The constants that may come next and are written as words.
     fn names(&self) -> Words {
-        let fits = |becomes: Becomes| match becomes {
-            Becomes::Bool(truth) => self.core.takes_constant(Constant::Bool(truth)),
-            _ => self.core.takes_constant(Constant::Nil),
-        };
-        let fitting = (0..).zip(NAMES).filter(|it| fits(it.1.1));
+        let fitting = (0..).zip(NAMES).filter(|it| self.core.takes_constant(named(it.1.1)));
         fitting.fold(0, |names, (at, _)| names | NIL_NAME << at)
     }
 
@@ -298,10 +294,10 @@ impl<'s, 'c> Machine<'s, 'c> {
     fn complete_text(&mut self, start: usize) -> bool {
         let written = self.text.get(start..).unwrap_or_default();
         let Ok(text) = serde_json::from_slice::<String>(written) else { return false };
-        if !self.core.takes_constant(Constant::Text(&text)) {
+        if !self.core.takes_constant(Literal::Text(&text)) {
             return false;
         }
-        self.core.take_constant(Constant::Text(&text));
+        self.core.take_constant(Literal::Text(&text));
         self.lex = Lex::Behind;
         true
     }
@@ -312,13 +308,8 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 }
 
-impl Bytes for Machine<'_, '_> {
+impl Steps for Machine<'_, '_> {
     type Point = Point;
-    type Lex = Lex;
-
-    fn core(&self) -> &Core<'_, '_> {
-        &self.core
-    }
 
     fn text(&self) -> &[u8] {
         &self.text
@@ -358,6 +349,36 @@ impl Bytes for Machine<'_, '_> {
             Lex::Text(start, inside) => self.in_text(start, inside, byte),
             Lex::Behind => self.between(byte),
         }
+    }
+
+    fn prepare(&mut self) {
+        match self.lex {
+            Lex::Start => self.ask(),
+            Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
+                self.words_at(Some(level));
+            }),
+            _ => {}
+        }
+    }
+
+    fn may_end(&mut self) -> bool {
+        match self.lex {
+            Lex::Line(0) => self.core.trial(Core::end),
+            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
+            _ => self.tried(|this| this.end_line() && this.core.end()),
+        }
+    }
+
+    fn session(&self) -> usize {
+        from_ref(self.core.session).addr()
+    }
+}
+
+impl Bytes for Machine<'_, '_> {
+    type Lex = Lex;
+
+    fn core(&self) -> &Core<'_, '_> {
+        &self.core
     }
 
     #[inline]
@@ -420,26 +441,8 @@ impl Bytes for Machine<'_, '_> {
     }
 
     fn end_any_text(&mut self) {
-        self.core.take_constant(Constant::Text(""));
+        self.core.take_constant(Literal::Text(""));
         self.text.push(b'"');
         self.lex = Lex::Behind;
-    }
-
-    fn prepare(&mut self) {
-        match self.lex {
-            Lex::Start => self.ask(),
-            Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
-                self.words_at(Some(level));
-            }),
-            _ => {}
-        }
-    }
-
-    fn may_end(&mut self) -> bool {
-        match self.lex {
-            Lex::Line(0) => self.core.trial(Core::end),
-            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
-            _ => self.tried(|this| this.end_line() && this.core.end()),
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! Masks of bodies in ID text: which tokens of a vocabulary may come next, by the tables of the vocabulary.
 
 use super::lex::{Lex, Machine};
-use crate::surface::Bytes;
 use crate::surface::texts::Texts;
 use crate::surface::walk::{ANY, Walks, with_tails};
+use crate::surface::{Bytes, Steps};
 use crate::vocab::bits::{set, set_all};
 use crate::vocab::{Closer, Opening, Vocab};
 use ilo_spec::json::quoted;

@@ -11,12 +11,11 @@ use crate::automaton::offers::Words;
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, LINES, Phase};
 use crate::body::{Body, BodyMark};
-use crate::surface::Bytes;
-use crate::tokens::{self, Refused};
+use crate::surface::Steps;
+use crate::tokens::Refused;
 use close::Becomes;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
-use ilo_asm::notation::Notation;
 use ilo_asm::source::Limits;
 use ilo_spec::node::Word;
 use lex::{Lex, Machine, Point, spelled};
@@ -146,11 +145,5 @@ impl<'s, 'c> Guide<'s, 'c> {
         let whole = prefix + &String::from_utf8_lossy(&self.surface.text);
         let mut diagnostics = Diagnostics::default();
         Ok(format::id_text(&whole, &Limits::default(), &mut diagnostics).unwrap_or(whole))
-    }
-
-    /// Builds the file, for tests and hosts that want to be sure. Returns its first error.
-    pub fn check(&mut self, catalog: &ilo_asm::catalog::Catalog) -> Result<(), String> {
-        let file = self.finish().map_err(|error| error.to_string())?;
-        tokens::check(&file, Notation::Id, catalog)
     }
 }

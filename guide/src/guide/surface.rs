@@ -3,12 +3,11 @@
 use super::close::Becomes;
 use super::lex::{Lex, Machine};
 use crate::automaton::close::EndKey;
-use crate::automaton::constants::Lengths;
 use crate::automaton::keys::KEY;
 use crate::automaton::offers::{NUMBER, TEXT, alike};
 use crate::automaton::state::{ITEMS, Phase};
 use crate::automaton::texts::{Inside, Led, run};
-use crate::surface::{Bytes, Class, Groups, Growth, Surface};
+use crate::surface::{Class, Groups, Growth, Steps, Surface};
 use crate::vocab::Vocab;
 use ilo_asm::notation::Notation;
 use ilo_spec::node::{self, Word};
@@ -89,7 +88,7 @@ impl Here {
             Becomes::Line(_, word) => word.row().place == node::Place::Expression || exits.contains(&word),
             Becomes::Word(word) => word.row().place == node::Place::Expression,
             Becomes::Integer(_) => true,
-            Becomes::Whole | Becomes::Nil | Becomes::Bool(_) | Becomes::Constant => false,
+            Becomes::Whole | Becomes::Name(_) | Becomes::Constant => false,
         };
         self.place(crosses).around.filter(|_| shares)
     }
@@ -111,11 +110,11 @@ impl Surface for Machine<'_, '_> {
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
         let length = |text: &str| vocab.length(text.as_bytes());
-        let Lengths { constant, call } = self.core.session.lengths();
+        let session = self.core.session;
         Some(Growth {
-            statement: length(STATEMENT)? + length(&call)?,
+            statement: length(STATEMENT)? + length(session.longest_call(Self::NOTATION))?,
             level: length(BRANCH)?,
-            part: length(&constant)? + 4,
+            part: length(session.longest_constant())? + 4,
             nodes: vocab.outside.crossings + 1,
         })
     }

@@ -13,7 +13,6 @@ use crate::automaton::texts::Inside;
 use crate::vocab::{Closer, Lacks, Vocab};
 use core::fmt::Debug;
 use core::hash::Hash;
-use core::ptr::from_ref;
 use ilo_asm::notation::Notation;
 use ilo_spec::json::quoted;
 use walk::{Found, Look, Tree, Walk};
@@ -21,22 +20,44 @@ use walk::{Found, Look, Tree, Walk};
 /// The most steps to an end.
 pub(crate) const STEPS: usize = 20_000;
 
-/// The bytes of an unfinished program.
-pub trait Bytes {
+/// A text that is followed byte by byte, forward and back.
+pub trait Steps {
     /// A position to return to.
     type Point;
-    /// A position in an unfinished part, for bytes that change nothing else.
-    type Lex: Copy;
 
-    fn core(&self) -> &Core<'_, '_>;
     fn text(&self) -> &[u8];
     /// The position, to return to before anything else changes.
     fn point(&self) -> Self::Point;
     /// The same, to return to after any changes.
-    fn mark(&self) -> Self::Point;
+    fn mark(&self) -> Self::Point {
+        self.point()
+    }
     fn back(&mut self, point: &Self::Point);
     /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
     fn byte(&mut self, byte: u8) -> bool;
+    /// Computes what several bytes are tried against.
+    fn prepare(&mut self) {}
+    fn may_end(&mut self) -> bool;
+    /// Some bytes were taken that will stay.
+    fn grew(&mut self) {}
+    /// A number by which texts of another session are told apart.
+    fn session(&self) -> usize;
+
+    /// Tries a step and undoes it.
+    fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let point = self.point();
+        let result = run(self);
+        self.back(&point);
+        result
+    }
+}
+
+/// The bytes of an unfinished program.
+pub trait Bytes: Steps {
+    /// A position in an unfinished part, for bytes that change nothing else.
+    type Lex: Copy;
+
+    fn core(&self) -> &Core<'_, '_>;
     fn lex(&self) -> Self::Lex;
     /// Goes back over bytes that changed only the position in an unfinished part.
     fn relex(&mut self, lex: Self::Lex, length: usize);
@@ -68,17 +89,6 @@ pub trait Bytes {
     /// Whether a text may not be the key of a case, although no other has it.
     fn meets_more(&self, _key: &str) -> bool {
         false
-    }
-    /// Computes what several bytes are tried against.
-    fn prepare(&mut self);
-    fn may_end(&mut self) -> bool;
-
-    /// Tries a step and undoes it.
-    fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let point = self.point();
-        let result = run(self);
-        self.back(&point);
-        result
     }
 }
 
@@ -171,8 +181,6 @@ pub trait Surface: Ends {
     const NOTATION: Notation;
 
     fn memory(&self) -> usize;
-    /// Some bytes were taken that will stay.
-    fn grew(&mut self) {}
     /// Sets the tokens that may come next, without a limit on those after them, and clears all others.
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]);
 
@@ -202,10 +210,6 @@ pub trait Surface: Ends {
     /// What the end depends on there; `None` if it depends on more.
     fn key(&self, here: &Self::Here, node: Option<Self::Node>) -> Option<Self::Key>;
 
-    /// A number by which the session is recognised.
-    fn session(&self) -> usize {
-        from_ref(self.core().session).addr()
-    }
     /// Whether a vocabulary has a token for each byte that the program may need.
     fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
         vocab.can_write(self.core().session, Self::NOTATION)

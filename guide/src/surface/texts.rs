@@ -2,12 +2,12 @@
 //! those that end one are found by the bytes after the end.
 
 use crate::automaton::state::Phase;
-use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::surface::Bytes;
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::set;
 use crate::vocab::{Closer, Vocab};
+use ilo_asm::ast::Literal;
 use ilo_asm::catalog::Shape;
 
 impl<S: Bytes> Texts for S {}
@@ -40,7 +40,7 @@ pub(crate) trait Texts: Walks {
             return self.fill_names_in_at(vocab, &names, &written, closers, 0, bits);
         }
         let fits = self.kept_ends(vocab, start, |this| {
-            if !is_key && !this.core().takes_constant(Constant::Text("")) {
+            if !is_key && !this.core().takes_constant(Literal::Text("")) {
                 return Vec::new();
             }
             this.tried(|this| {
@@ -69,7 +69,7 @@ pub(crate) trait Texts: Walks {
     /// Whether a text may be the key of the case; `None` if it has escapes.
     fn may_be_key(&self, text: &[u8]) -> Option<bool> {
         let text = core::str::from_utf8(text).ok().filter(|text| !text.contains('\\'))?;
-        Some(self.core().takes_constant(Constant::Text(text)) && !self.meets_more(text))
+        Some(self.core().takes_constant(Literal::Text(text)) && !self.meets_more(text))
     }
 
     /// Sets those of these tokens that may end a text that names a field of a value, which has these fields.

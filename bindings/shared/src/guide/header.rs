@@ -79,7 +79,7 @@ impl Header {
         let next = self.header.next_bytes();
         let close = self.header.close();
         let column = self.header.text().len() + 1;
-        self.header.back(&mark);
+        self.header.rollback(&mark);
         let expected = match next.as_slice() {
             [] => "nothing: the header has ended".to_owned(),
             [only] => quoted(&[*only]),
@@ -102,7 +102,7 @@ impl Header {
     pub fn rollback(&mut self, steps: usize) -> Result<(), String> {
         let left = steps_left(self.marks.len(), steps)?;
         if let Some(mark) = self.marks.get(left) {
-            self.header.back(mark);
+            self.header.rollback(mark);
             self.marks.truncate(left);
         }
         Ok(())
