@@ -1,8 +1,10 @@
 //! The form of numbers: which digits may follow which.
 
-/// Digits of a number before its point, after it, and in its exponent. Some integers of 19 digits exceed 64
-/// bits.
-const WHOLE: usize = 18;
+use ilo_spec::number;
+
+/// Digits of a number before its point, after it, and in its exponent. With that many before its point, these
+/// alone must be an integer of 64 bits.
+const WHOLE: usize = 19;
 const FRACTION: usize = 17;
 const EXPONENT: usize = 3;
 /// Digits of an integer within a range.
@@ -75,6 +77,10 @@ pub(crate) fn room(text: &[u8]) -> Option<Room> {
     let most = if rest.first() == Some(&b'0') { 1 } else { WHOLE };
     let left = most.checked_sub(whole)?;
     let mut rest = rest.get(whole..)?;
+    if whole == WHOLE {
+        let integer = text.get(..text.len() - rest.len())?;
+        core::str::from_utf8(integer).ok().and_then(|integer| number::parse(integer).ok())?;
+    }
     if rest.is_empty() {
         return Some(if whole == 0 { Room::First } else { Room::More(left) });
     }

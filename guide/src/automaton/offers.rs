@@ -105,19 +105,11 @@ impl<'c> Core<'_, 'c> {
                 words | controls
             }
             Phase::Path => {
-                let of = Want::FieldOf(self.frame().map_or(ANY, |frame| frame.want));
-                let at = Want::IndexOf(self.arena.add_want(of));
-                let deep = self.depth() < DEPTH;
-                let mut words = 0;
-                if deep && self.arena.accepts(self.session, at, ValueInfo::held(Inferred::ANY.list())) {
-                    words |= one(Word::At);
-                }
-                let is_path = self.readable_as(of);
-                let of = self.arena.add_want(of);
-                if deep && is_path && self.has_path(of) {
-                    words |= one(Word::Field);
-                }
-                words
+                let want = self.frame().map_or(ANY, |frame| frame.want);
+                let of = self.arena.add_want(Want::FieldOf(want));
+                let (deep, item) = (self.depth() < DEPTH, self.has_item(want, self.depth()));
+                let field = deep && self.has_path(of);
+                (if item { one(Word::At) } else { 0 }) | if field { one(Word::Field) } else { 0 }
             }
             Phase::MergeStart if self.frame().is_some_and(|frame| frame.behind) => 0,
             Phase::MergeStart => {
@@ -154,9 +146,16 @@ impl<'c> Core<'_, 'c> {
         (0..self.state.next).any(|slot| self.is_readable_as(slot, want))
     }
 
-    /// Whether some slot has a field that fits.
-    fn has_path(&self, want: WantId) -> bool {
-        !self.session.fields.is_empty() && self.readable_as(Want::FieldOf(want))
+    /// Whether some slot has a field that fits, or the item of some list.
+    fn has_path(&mut self, want: WantId) -> bool {
+        !self.session.fields.is_empty()
+            && (self.readable_as(Want::FieldOf(want)) || self.has_item(want, self.depth() + 1))
+    }
+
+    /// Whether the item of some list at a depth has a field that fits.
+    fn has_item(&mut self, want: WantId, depth: u8) -> bool {
+        let of = Want::IndexOf(self.arena.add_want(Want::FieldOf(want)));
+        depth < DEPTH && self.arena.accepts(self.session, of, ValueInfo::held(Inferred::ANY.list()))
     }
 
     /// Whether some call has an answer that fits.

@@ -63,9 +63,10 @@ impl Core<'_, '_> {
                 self.key_digits(vocab, written, bits);
             }
             Numbers::All => match room(written) {
-                Some(Room::First) => set_all(bits, vocab.digits.up_to(MOST_WHOLE, true)),
-                Some(Room::More(left)) => set_all(bits, vocab.digits.up_to(left, false)),
-                Some(Room::Exponent(left)) => exponent_digits(vocab, written, left, bits),
+                Some(Room::First) => digits_up_to(vocab, written, (MOST_WHOLE, true), bits),
+                Some(Room::More(left) | Room::Exponent(left)) => {
+                    digits_up_to(vocab, written, (left, false), bits);
+                }
                 None => {}
             },
             Numbers::Integers(low, high) => ranged_digits(vocab, Begun::of(written), low, high, bits),
@@ -125,12 +126,11 @@ fn set_path(vocab: &Vocab, digits: &[u8], bits: &mut [u32]) {
     }
 }
 
-/// Sets the digits of an exponent of which this number is left. The number must stay finite, which the
-/// greatest allowed exponent decides.
-fn exponent_digits(vocab: &Vocab, written: &[u8], left: usize, bits: &mut [u32]) {
-    let Some(shorter) = left.checked_sub(1) else { return };
-    let all = vocab.digits.up_to(left, false);
-    let short = vocab.digits.up_to(shorter, false);
+/// Sets the tokens of at most so many digits, which may have to lead, that continue a number. With all of them
+/// the number may be too large: those of the greatest numbers.
+fn digits_up_to(vocab: &Vocab, written: &[u8], (left, leading): (usize, bool), bits: &mut [u32]) {
+    let all = vocab.digits.up_to(left, leading);
+    let short = left.checked_sub(1).map_or(&[][..], |shorter| vocab.digits.up_to(shorter, leading));
     set_all(bits, short);
     let fits = |digits: &[u8]| {
         let text = [written, digits].concat();

@@ -72,7 +72,7 @@ impl Writer {
                 (
                     StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. },
                     Some(StmtKind::Control(Control::Match(node))),
-                ) => (node.slot == *slot && node.ok.is_none()).then_some(*node),
+                ) => (node.slot == *slot && node.ok.is_none() && is_handler(node)).then_some(*node),
                 _ => None,
             };
             if handled.is_some() {
@@ -158,12 +158,9 @@ impl Writer {
                 format!("\"value\":{}", self.value(value)?)
             }
             [.., last] if arm.body.completes() => {
-                let StmtKind::Let { slot, value: Bound::Expr(value), .. } = &last.kind else {
+                let StmtKind::Let { value: Bound::Expr(value), .. } = &last.kind else {
                     return Err("a handler that continues without a value");
                 };
-                if *slot != bound || value.calls() {
-                    return Err("a handler that continues without a value");
-                }
                 let (_, before) = arm.body.statements.split_last().ok_or("a handler without steps")?;
                 let steps = self.steps(&Block { statements: before })?;
                 let comma = if steps.is_empty() { "" } else { "," };
@@ -368,4 +365,12 @@ impl Writer {
         };
         is_name(name.text).then(|| format!("{before}.{}", name.text))
     }
+}
+
+/// Whether the arm of a failure may be the handler of the call: it does not continue, or with a value.
+fn is_handler(node: &Match<'_>) -> bool {
+    node.err.as_ref().is_some_and(|arm| match arm.body.statements.last().map(|last| &last.kind) {
+        Some(StmtKind::Let { slot, value: Bound::Expr(value), .. }) if *slot == node.slot => !value.calls(),
+        _ => !arm.body.completes(),
+    })
 }
