@@ -26,7 +26,7 @@ const LISTS: u8 = 2;
 const START: &[u8] = b"; fn ";
 const BLANK: &[u8] = b" ";
 /// Behind the parameters.
-const TO_OUTPUT: Place = Place::Fixed(b" -> ", Then::Type(Typed::Output));
+const TO_OUTPUT: Place = Place::Fixed(b" -> ", Part::Type(Typed::Output, 0));
 /// The bytes that end a header after its parameters.
 const NIL: &str = "nil\n";
 /// The most bytes from any position in a helper's header to its shortest end.
@@ -55,28 +55,22 @@ pub struct HeaderText {
 /// A position in the header of a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Before these bytes, and what follows them.
-    Fixed(&'static [u8], Then),
-    /// In a name that begins at this byte.
-    Name(usize),
+    /// Before these bytes, and the part that follows them.
+    Fixed(&'static [u8], Part),
+    /// In a part that begins at this byte.
+    In(Part, usize),
     /// After the opening bracket.
     Open,
-    Parameter(usize),
-    /// In a type.
-    Type {
-        of: Typed,
-        from: usize,
-        lists: u8,
-    },
     Ended,
 }
 
-/// The part after fixed bytes.
+/// A name or a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
+enum Part {
     Name,
     Parameter,
-    Type(Typed),
+    /// After this number of `list`s.
+    Type(Typed, u8),
 }
 
 /// The owner of a type.
@@ -105,7 +99,7 @@ impl Header {
         let tools = session.tools.iter().map(|tool| tool.name.as_str());
         let functions = session.functions.iter().map(String::as_str);
         let all = tools.clone().chain(tools.map(bare)).chain(functions);
-        let helper = (session.functions.len() <= HELPERS).then_some(Place::Fixed(START, Then::Name));
+        let helper = (session.functions.len() <= HELPERS).then_some(Place::Fixed(START, Part::Name));
         Body::of(HeaderText {
             own: session.header.clone(),
             taken: all.map(str::to_owned).collect(),
@@ -209,41 +203,33 @@ impl HeaderText {
         if self.may_be_own() {
             return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
         }
+        let (fixed, part, from) = match self.helper {
+            None | Some(Place::Ended) => return String::new(),
+            Some(Place::Open) => return ") -> ".to_owned() + NIL,
+            Some(Place::Fixed(fixed, part)) => (fixed, part, self.text.len() + fixed.len()),
+            Some(Place::In(part, from)) => (&b""[..], part, from),
+        };
         let behind_type = |of: Typed| match of {
             Typed::Parameter => format!(") -> {NIL}"),
             Typed::Success => format!(", {NIL}"),
             Typed::Output | Typed::Failure => "\n".to_owned(),
         };
-        let name = |from: usize| self.freed(from, true) + "() -> " + NIL;
-        let parameter = |from: usize| self.freed(from, false) + ": any" + &behind_type(Typed::Parameter);
-        let typed = |of: Typed, from: usize, lists: u8| {
-            let word = self.from(from);
-            let goes_on = words(of, lists).filter(|it| it.starts_with(word)).min_by_key(|it| it.len());
-            let whole = goes_on.unwrap_or_default();
-            let rest = whole.get(word.len()..).unwrap_or_default();
-            match whole {
-                "result" => format!("{rest} nil, {NIL}"),
-                "list" => format!("{rest} nil{}", behind_type(of)),
-                _ => rest.to_owned() + &behind_type(of),
+        let end = match part {
+            Part::Name => self.freed(from, true) + "() -> " + NIL,
+            Part::Parameter => self.freed(from, false) + ": any" + &behind_type(Typed::Parameter),
+            Part::Type(of, lists) => {
+                let word = self.from(from);
+                let goes_on = words(of, lists).filter(|it| it.starts_with(word));
+                let whole = goes_on.min_by_key(|it| (it.len(), *it != "nil")).unwrap_or_default();
+                let rest = whole.get(word.len()..).unwrap_or_default();
+                match whole {
+                    "result" => format!("{rest} nil, {NIL}"),
+                    "list" => format!("{rest} nil{}", behind_type(of)),
+                    _ => rest.to_owned() + &behind_type(of),
+                }
             }
         };
-        match self.helper {
-            None | Some(Place::Ended) => String::new(),
-            Some(Place::Fixed(rest, then)) => {
-                let from = self.text.len() + rest.len();
-                String::from_utf8_lossy(rest).into_owned()
-                    + &match then {
-                        Then::Name => name(from),
-                        Then::Parameter => parameter(from),
-                        Then::Type(Typed::Output) => NIL.to_owned(),
-                        Then::Type(of) => typed(of, from, 0),
-                    }
-            }
-            Some(Place::Name(from)) => name(from),
-            Some(Place::Open) => ") -> ".to_owned() + NIL,
-            Some(Place::Parameter(from)) => parameter(from),
-            Some(Place::Type { of, from, lists }) => typed(of, from, lists),
-        }
+        String::from_utf8_lossy(fixed).into_owned() + &end
     }
 
     fn may_be_own(&self) -> bool {
@@ -254,23 +240,22 @@ impl HeaderText {
     fn step(&mut self, place: Place, byte: u8) -> Option<Place> {
         let here = self.text.len();
         Some(match place {
-            Place::Fixed(bytes, then) => match (bytes.split_first().filter(|it| *it.0 == byte)?.1, then) {
-                ([], Then::Name) => Place::Name(here + 1),
-                ([], Then::Parameter) => Place::Parameter(here + 1),
-                ([], Then::Type(of)) => Place::Type { of, from: here + 1, lists: 0 },
-                (rest, _) => Place::Fixed(rest, then),
+            Place::Fixed(bytes, part) => match bytes.split_first().filter(|it| *it.0 == byte)?.1 {
+                [] => Place::In(part, here + 1),
+                rest => Place::Fixed(rest, part),
             },
-            Place::Name(from) if byte == b'(' => self.may_end_name(from, true).then_some(Place::Open)?,
-            Place::Name(from) => self.goes_on(from, byte, true).then_some(place)?,
-            Place::Open if byte == b')' => TO_OUTPUT,
-            Place::Open => self.goes_on(here, byte, false).then_some(Place::Parameter(here))?,
-            Place::Parameter(from) if byte == b':' => {
+            Place::In(Part::Name, from) if byte == b'(' => {
+                self.may_end_name(from, true).then_some(Place::Open)?
+            }
+            Place::In(Part::Parameter, from) if byte == b':' => {
                 self.may_end_name(from, false).then_some(())?;
                 self.parameters.push(self.from(from).to_owned());
-                Place::Fixed(BLANK, Then::Type(Typed::Parameter))
+                Place::Fixed(BLANK, Part::Type(Typed::Parameter, 0))
             }
-            Place::Parameter(from) => self.goes_on(from, byte, false).then_some(place)?,
-            Place::Type { of, from, lists } => self.in_type(of, from, lists, byte)?,
+            Place::In(Part::Type(of, lists), from) => self.in_type(of, from, lists, byte)?,
+            Place::In(part, from) => self.goes_on(from, byte, part == Part::Name).then_some(place)?,
+            Place::Open if byte == b')' => TO_OUTPUT,
+            Place::Open => self.goes_on(here, byte, false).then_some(Place::In(Part::Parameter, here))?,
             Place::Ended => return None,
         })
     }
@@ -279,17 +264,17 @@ impl HeaderText {
         let (word, next) = (self.from(from), self.text.len() + 1);
         let is_base = Base::ALL.iter().any(|base| base.1 == word);
         Some(match byte {
-            b' ' if word == "list" => Place::Type { of, from: next, lists: lists + 1 },
-            b' ' if word == "result" => Place::Type { of: Typed::Success, from: next, lists: 0 },
+            b' ' if word == "list" => Place::In(Part::Type(of, lists + 1), next),
+            b' ' if word == "result" => Place::In(Part::Type(Typed::Success, 0), next),
             b',' if is_base && of == Typed::Parameter && self.parameters.len() < PARAMETERS.into() => {
-                Place::Fixed(BLANK, Then::Parameter)
+                Place::Fixed(BLANK, Part::Parameter)
             }
             b')' if is_base && of == Typed::Parameter => TO_OUTPUT,
-            b',' if is_base && of == Typed::Success => Place::Fixed(BLANK, Then::Type(Typed::Failure)),
+            b',' if is_base && of == Typed::Success => Place::Fixed(BLANK, Part::Type(Typed::Failure, 0)),
             b'\n' if is_base && matches!(of, Typed::Output | Typed::Failure) => Place::Ended,
             _ => {
                 let goes_on = |it: &str| it.starts_with(word) && it.as_bytes().get(word.len()) == Some(&byte);
-                words(of, lists).any(goes_on).then_some(Place::Type { of, from, lists })?
+                words(of, lists).any(goes_on).then_some(Place::In(Part::Type(of, lists), from))?
             }
         })
     }

@@ -18,20 +18,18 @@ pub(crate) struct JsonName {
 
 /// Names in the order of their bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SortedNames {
-    pub(crate) all: Vec<JsonName>,
-}
+pub(crate) struct SortedNames(pub(crate) Vec<JsonName>);
 
 impl SortedNames {
     fn new(mut all: Vec<JsonName>) -> SortedNames {
         sort_by(&mut all, |a, b| a.bytes.cmp(&b.bytes));
         all.dedup_by(|a, b| a.bytes == b.bytes);
-        SortedNames { all }
+        SortedNames(all)
     }
 
     /// The place of a name.
     pub(crate) fn place(&self, bytes: &str) -> Option<u32> {
-        self.all.binary_search_by(|it| (*it.bytes).cmp(bytes)).ok().and_then(|at| u32::try_from(at).ok())
+        self.0.binary_search_by(|it| (*it.bytes).cmp(bytes)).ok().and_then(|at| u32::try_from(at).ok())
     }
 }
 
@@ -79,12 +77,12 @@ impl JsonNames {
         let named = session.named.iter().filter_map(|&number| Some((session.field(number)?, number)));
         let first = SortedNames::new(named.map(|it| name(quoted(it.0) + ":", it.1)).collect());
         let mut key_places = vec![None; session.fields.len()];
-        for (place, key) in (0..).zip(&first.all) {
+        for (place, key) in (0..).zip(&first.0) {
             if let Some(to) = key_places.get_mut(key.number as usize) {
                 *to = Some(place);
             }
         }
-        let further = first.all.iter().map(|key| name(format!(",{}", key.bytes), key.number));
+        let further = first.0.iter().map(|key| name(format!(",{}", key.bytes), key.number));
         let further = SortedNames::new(further.collect());
         let listed = session.tools.iter().filter_map(|tool| match tool.callee {
             Some(Callee::Tool(tool)) => Some(tool.input().listed_texts().chain(tool.output().listed_texts())),

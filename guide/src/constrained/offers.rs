@@ -299,7 +299,7 @@ impl Machine<'_, '_> {
             }
         });
         let fit = |number: u32| fits.get(number as usize).copied().unwrap_or_default();
-        let places = (0..).zip(&session.json().tools.all).filter(|it| fit(it.1.number));
+        let places = (0..).zip(&session.json().tools.0).filter(|it| fit(it.1.number));
         let which = Which::Only(places.map(|it| it.0).collect());
         Choices::Names { of: Names::Tools, which, end: None }
     }

@@ -176,11 +176,11 @@ impl Named<'_> {
 
 impl<'a> Sorted<'a> for Named<'a> {
     fn len(self) -> usize {
-        self.names.all.len() + 1
+        self.names.0.len() + 1
     }
 
     fn at(self, place: usize) -> Option<(&'a str, Act)> {
-        let name = self.names.all.get(place);
+        let name = self.names.0.get(place);
         if !name.is_none_or(|name| self.has(place, name)) {
             return None;
         }
@@ -188,14 +188,14 @@ impl<'a> Sorted<'a> for Named<'a> {
     }
 
     fn text(self, place: usize) -> Option<&'a str> {
-        match self.names.all.get(place) {
+        match self.names.0.get(place) {
             Some(name) => Some(&name.bytes),
-            None => self.end.filter(|_| place == self.names.all.len()),
+            None => self.end.filter(|_| place == self.names.0.len()),
         }
     }
 
     fn from(self, place: usize) -> usize {
-        let names = self.names.all.len();
+        let names = self.names.0.len();
         match self.which {
             Which::Only(places) => {
                 let next = places.get(places.partition_point(|&it| (it as usize) < place));
@@ -203,16 +203,16 @@ impl<'a> Sorted<'a> for Named<'a> {
             }
             Which::All { except, further: None } if except.is_empty() => place,
             Which::All { .. } => {
-                let mut rest = self.names.all.iter().enumerate().skip(place);
+                let mut rest = self.names.0.iter().enumerate().skip(place);
                 rest.find(|it| self.has(it.0, it.1)).map_or(names.max(place), |it| it.0)
             }
         }
     }
 
     fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        let names = self.names.all.get(low..high.min(self.names.all.len())).unwrap_or_default();
+        let names = self.names.0.get(low..high.min(self.names.0.len())).unwrap_or_default();
         let found = low + names.partition_point(|name| name.bytes.as_bytes().get(depth) < Some(&byte));
-        let is_end = found == self.names.all.len() && self.byte(found, depth) < Some(byte);
+        let is_end = found == self.names.0.len() && self.byte(found, depth) < Some(byte);
         (found + usize::from(is_end)).min(high)
     }
 }
