@@ -126,8 +126,8 @@ fn set_path(vocab: &Vocab, digits: &[u8], bits: &mut [u32]) {
     }
 }
 
-/// Sets the tokens of at most so many digits, which may have to lead, that continue a number. With all of them
-/// the number may be too large: those of the greatest numbers.
+/// Sets the tokens of at most so many digits, which may have to lead, that continue a number. Those that fill
+/// it may make it too large.
 fn digits_up_to(vocab: &Vocab, written: &[u8], (left, leading): (usize, bool), bits: &mut [u32]) {
     let all = vocab.digits.up_to(left, leading);
     let short = left.checked_sub(1).map_or(&[][..], |shorter| vocab.digits.up_to(shorter, leading));

@@ -40,7 +40,7 @@ pub trait Steps {
     fn may_end(&mut self) -> bool;
     /// Some bytes were taken that will stay.
     fn grew(&mut self) {}
-    /// A number by which texts of another session are told apart.
+    /// A number by which the session is recognised.
     fn session(&self) -> usize;
 
     /// Tries a step and undoes it.
