@@ -306,6 +306,31 @@ fn each_token_of_a_tight_mask_leaves_an_end() {
     }
 }
 
+#[test]
+fn the_comma_before_a_further_case_leaves_an_end() {
+    let catalog = tools();
+    let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
+    // Digits before the comma: what follows them was taken for what follows it.
+    let mut all: Vec<Vec<u8>> = vec![Vec::new()];
+    all.extend((0..=u8::MAX).rev().map(|byte| vec![byte]));
+    let vocab = Vocab::new(&all, 0).unwrap();
+    let mut guide = ConstrainedGuide::new(&session);
+    guide.accept_bytes(br#"{"ret":{"match":"id","cases":{"a":8"#).unwrap();
+    let needed = u32::try_from(guide.close().unwrap().len()).unwrap() + 1;
+    let mut bits = vec![0; vocab.mask_len()];
+    for left in needed + 1..needed + 20 {
+        guide.fill_mask(&vocab, left, &mut bits).unwrap();
+        let allowed = tokens(&bits);
+        assert!(allowed.iter().any(|&token| vocab.token(token) == b"5"), "a digit needs one token");
+        for token in allowed {
+            let mut follows = guide.clone();
+            follows.accept(&vocab, token).unwrap();
+            let fits = follows.fill_mask(&vocab, left - 1, &mut vec![0; vocab.mask_len()]);
+            assert!(fits.is_ok(), "{left} left: {:?}: {fits:?}", vocab.token(token));
+        }
+    }
+}
+
 fn tools() -> Catalog {
     let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
     let output = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "number"}}, "required": ["name", "age"]});

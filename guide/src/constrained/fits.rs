@@ -202,7 +202,10 @@ impl Surface for Machine<'_, '_> {
 
     fn is_behind(&self, here: &Here, _: Option<usize>) -> bool {
         let place = &self.place;
-        place.next == Next::Behind || (place.next == Next::After && place.around == here.around)
+        // The key of another case begins where its comma was.
+        let is_between = matches!(place.lex, Lex::Choice { depth: 0, .. });
+        let is_after = place.next == Next::After && place.around == here.around;
+        is_between && (place.next == Next::Behind || is_after)
     }
 
     fn key(&self, here: &Here, _: Option<usize>) -> Option<Self::Key> {
