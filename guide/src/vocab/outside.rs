@@ -108,10 +108,6 @@ impl Opening {
 fn is_plausible(token: &[u8]) -> bool {
     let quote = token.iter().position(|&byte| byte == b'"').unwrap_or(token.len());
     let (before, behind) = token.split_at(quote);
-    if !before.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b' ' | b'\n' | b'.' | b'-' | b'+' | b'_'))
-    {
-        return false;
-    }
     let fits = before.split(|byte| matches!(byte, b' ' | b'\n')).all(is_part);
     let opens = match behind.split_first() {
         Some((_, rest)) => {
