@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo-vm";
-import { core } from "../dist/core.js";
-import * as glue from "../dist/glue.js";
+import { core, glue } from "../dist/internal.js";
 
 const of = (input, steps) => JSON.stringify({ function: "f", input, output: "any", steps });
 const TWICE = of({ n: "number" }, [
