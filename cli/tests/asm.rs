@@ -301,7 +301,9 @@ fn a_prompt_is_the_card_and_the_tools() {
     let all = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "catalog.json"], "").1;
     assert_eq!(
         all,
-        format!("{card}\nTools (? marks what may be left out):\nping(…) -> any # Is it there?\n")
+        format!(
+            "{card}\nTools (? marks what may be left out; an `any` answer that is JSON text is read as its value):\nping(…) -> any # Is it there?\n"
+        )
     );
     let (code, _, error) = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "none.json"], "");
     assert!(code == 2 && error.contains("none.json"), "{error}");

@@ -6,10 +6,15 @@ use serde_json::Value;
 /// The longest pattern or default that is shown, in characters.
 const LONGEST: usize = 60;
 
-/// The bounds, the format, the pattern and the default of a schema: `1 to 100, default 10`. Empty if it has
-/// none.
+/// That a number is whole, the bounds, the format, the pattern and the default of a schema: `whole, 1 to 100,
+/// default 10`. Empty if it has none.
 pub(super) fn of(schema: &Value) -> String {
     let mut all = Vec::new();
+    let is_integer = schema.get("type").is_some_and(|found| match found {
+        Value::Array(types) => types.iter().any(|ty| ty == "integer"),
+        ty => ty == "integer",
+    });
+    all.extend(is_integer.then(|| "whole".to_owned()));
     let bound = |key: &str| schema.get(key).filter(|value| value.is_number()).map(Value::to_string);
     all.extend(range(bound("minimum"), bound("maximum"), ""));
     all.extend(bound("exclusiveMinimum").map(|least| format!("more than {least}")));
@@ -54,6 +59,8 @@ mod tests {
         for (schema, expected) in [
             (json!({"type": "string"}), ""),
             (json!({"minimum": 1, "maximum": 100, "default": 10}), "1 to 100, default 10"),
+            (json!({"type": "integer", "minimum": 1}), "whole, at least 1"),
+            (json!({"type": ["integer", "null"]}), "whole"),
             (json!({"exclusiveMinimum": 0, "multipleOf": 0.5}), "more than 0, a multiple of 0.5"),
             (json!({"minLength": 1, "maxLength": 50, "format": "email"}), "1 to 50 characters, email"),
             (

@@ -1,5 +1,5 @@
 //! What a prompt says about a tool in words: the first sentence of its description, and those of its
-//! arguments.
+//! arguments. Where no schema says what a tool answers, its whole description is shown, which often does.
 //!
 //! Descriptions are untrusted text: each is kept on one line, short, and without invisible characters.
 
@@ -8,12 +8,16 @@ use crate::text::is_hidden;
 
 /// The longest sentence that is shown whole, in characters; a longer one is cut at a blank.
 const LONGEST: usize = 160;
+/// The same of a whole description.
+const WHOLE: usize = 800;
 /// The most arguments whose descriptions are shown.
 const ARGUMENTS: usize = 20;
 
-/// What a model reads of a tool: the first sentence of its description, and what its host asks of each call.
+/// What a model reads of a tool: its description, and what its host asks of each call.
 pub(super) fn tool(tool: &Tool) -> Option<String> {
-    let mut all: Vec<String> = tool.description.as_deref().and_then(sentence).into_iter().collect();
+    let description = tool.description.as_deref();
+    let about = description.and_then(if tool.output().is_any() { whole } else { sentence });
+    let mut all: Vec<String> = about.into_iter().collect();
     if tool.confirm {
         all.push("A person is asked before each call.".to_owned());
     }
@@ -45,14 +49,27 @@ pub(super) fn arguments(tool: &Tool) -> Vec<(String, String)> {
 /// The first sentence of a text, up to the end of its paragraph.
 fn sentence(text: &str) -> Option<String> {
     let lines = text.lines().map(str::trim).skip_while(|line| line.is_empty());
+    let words = lines.take_while(|line| !line.is_empty()).flat_map(str::split_whitespace);
+    let mut ended = false;
+    joined(words.take_while(|word| !std::mem::replace(&mut ended, is_end(word))), LONGEST)
+}
+
+/// A text on one line.
+fn whole(text: &str) -> Option<String> {
+    joined(text.split_whitespace(), WHOLE)
+}
+
+/// Words with blanks between them, cut behind the last one that has room.
+fn joined<'t>(words: impl Iterator<Item = &'t str>, longest: usize) -> Option<String> {
     let mut plain = String::new();
-    for word in lines.take_while(|line| !line.is_empty()).flat_map(str::split_whitespace) {
-        let word: String = word.chars().filter(|&c| !is_hidden(c)).take(LONGEST + 1).collect();
+    let mut length = 0;
+    for word in words {
+        let word: String = word.chars().filter(|&c| !is_hidden(c)).take(longest + 1).collect();
         if word.is_empty() {
             continue;
         }
-        let length = plain.chars().count() + 1 + word.chars().count();
-        if length > LONGEST {
+        length += word.chars().count() + usize::from(!plain.is_empty());
+        if length > longest {
             if plain.is_empty() {
                 return None;
             }
@@ -61,9 +78,6 @@ fn sentence(text: &str) -> Option<String> {
         }
         plain.push_str(if plain.is_empty() { "" } else { " " });
         plain.push_str(&word);
-        if is_end(&word) {
-            break;
-        }
     }
     (!plain.is_empty()).then_some(plain)
 }
@@ -101,5 +115,17 @@ mod tests {
         assert!(cut.ends_with("word …") && cut.chars().count() <= LONGEST + 2, "{cut}");
         assert_eq!(sentence(&"x".repeat(LONGEST + 1)), None);
         assert_eq!(sentence(" \n "), None);
+    }
+
+    #[test]
+    fn where_no_schema_says_what_a_tool_answers_its_whole_description_is_shown() {
+        assert_eq!(
+            whole("\n  Looks up.\n\nReturns:\n  a list\u{1b} of ids.").as_deref(),
+            Some("Looks up. Returns: a list of ids.")
+        );
+        let cut = whole(&"word ".repeat(1_000)).unwrap();
+        assert!(cut.ends_with("word …") && cut.chars().count() <= WHOLE + 2, "{cut}");
+        assert_eq!(whole(&"x".repeat(WHOLE + 1)), None);
+        assert_eq!(whole(" \n "), None);
     }
 }

@@ -32,7 +32,11 @@ pub const fn card(notation: Notation) -> &'static str {
 pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     let mut out = card(notation).to_owned();
     if let Some(catalog) = catalog {
-        out.push_str("\nTools (? marks what may be left out):\n");
+        out.push_str("\nTools (? marks what may be left out");
+        if catalog.tools().iter().any(|tool| tool.output().is_any()) {
+            out.push_str("; an `any` answer that is JSON text is read as its value");
+        }
+        out.push_str("):\n");
         if catalog.tools().is_empty() {
             out.push_str("none\n");
         }
@@ -155,7 +159,7 @@ mod tests {
                 {{"name": "home", "inputSchema": {{"properties": {{}}}}, "outputSchema": {address}}}]"#
         );
         let all = prompt(Notation::Mcp, Some(&Catalog::from_json(&orders).unwrap()));
-        let expected = "(? marks what may be left out):\n\
+        let expected = "(? marks what may be left out; an `any` answer that is JSON text is read as its value):\n\
             ShipTo = {street?: text, city?: text, geo?: {at?: {lat?: number}}}\n\
             order(ship_to?: ShipTo, lines?: list ShipTo) -> any\nhome() -> ShipTo\n";
         assert!(all.ends_with(expected), "{all}");
@@ -184,7 +188,7 @@ mod tests {
                  "outputSchema": {"type": "object", "properties": {"email": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}, "required": ["email"]}},
                 {"name": "mcp://mail/send", "inputSchema": {"type": "object", "properties": {"First Name": {"type": ["string", "null"]}, "level": {"enum": ["gold", "silver"]}}},
                  "outputSchema": {"type": "null"}},
-                {"name": "free", "inputSchema": {"type": "object"}},
+                {"name": "free", "description": "Does it. Returns a\n\nlist.", "inputSchema": {"type": "object"}},
                 {"name": "ping", "inputSchema": {"type": "object", "additionalProperties": false}, "outputSchema": {"$ref": "#/x"}}
             ]"##,
         )
@@ -193,10 +197,10 @@ mod tests {
         let tools = all.strip_prefix(card(Notation::Id)).unwrap();
         assert_eq!(
             tools,
-            "\nTools (? marks what may be left out):\n\
+            "\nTools (? marks what may be left out; an `any` answer that is JSON text is read as its value):\n\
              get-user(user-id: text, deep?: bool) -> {email: text, tags?: list text} # Looks a user up.\n  # user-id: The number.\n\
              mcp://mail/send(\"First Name\"?: text|nil, level?: \"gold\"|\"silver\") -> nil\n\
-             free(…) -> any\n\
+             free(…) -> any # Does it. Returns a list.\n\
              ping() -> any\n"
         );
         assert_eq!(prompt(Notation::Mcp, None), card(Notation::Mcp));

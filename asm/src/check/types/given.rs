@@ -84,7 +84,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let place = Place { path: &path, nil: false, ..place };
                 Some(self.items(items, &mut |this, item| this.given(item, wanted.item(), place)))
             }
-            ExprKind::MatchMap(map) => self.cases(map, &mut |this, value| this.given(value, wanted, place)),
+            ExprKind::MatchMap(map) => self.cases(map, &mut |this, value| match value.kind {
+                // As one of several values, a written nil is one that is left out.
+                ExprKind::Literal(Literal::Nil) if place.nil => this.expression(value),
+                _ => this.given(value, wanted, place),
+            }),
             _ => {
                 let seen = self.expression(value);
                 self.fits(value, seen, wanted, place);
