@@ -29,6 +29,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostics;
 use crate::notation::Notation;
+use crate::rules::Demand;
 use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::types::Inferred;
@@ -87,17 +88,55 @@ pub(super) fn check<'t, 'a>(
     Found { diagnostics: found, reads, returns, answers, counts, optional, compared }
 }
 
-/// The reads of whole answers. If all reads of a slot are such, the slot itself holds what was read.
-fn answers_of(answers: &[(Span, Slot)], used: &[Slot]) -> Vec<Answer> {
+/// What a read of a slot that holds a whole answer needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// A record or a list.
+    Parts,
+    /// A list.
+    Items,
+    /// A list or a record if another read needs one, else a text.
+    PartsAsElsewhere,
+    /// A list if another read needs one, else a text.
+    ItemsAsElsewhere,
+}
+
+/// What an operand needs that may be a whole answer.
+fn needs(demand: Demand) -> Option<Needs> {
+    let [text, record, list] =
+        [Inferred::TEXT, Inferred::RECORD, Inferred::ANY.list()].map(|ty| demand.accepts(ty));
+    match (record, list) {
+        _ if text => None,
+        (true, _) => Some(Needs::Parts),
+        (false, true) => Some(Needs::Items),
+        (false, false) => None,
+    }
+}
+
+/// The reads of whole answers as JSON. If all reads of a slot are such, the slot itself holds what was read.
+fn answers_of(answers: &[(Span, Slot, Needs)], used: &[Slot]) -> Vec<Answer> {
     let mut texts: HashMap<Slot, usize> = HashMap::new();
+    let mut needed: HashMap<Slot, bool> = HashMap::new();
     if !answers.is_empty() {
         used.iter().for_each(|&slot| *texts.entry(slot).or_default() += 1);
     }
-    for (_, slot) in answers {
+    for &(_, slot, needs) in answers {
+        if matches!(needs, Needs::Parts | Needs::Items) {
+            *needed.entry(slot).or_default() |= needs == Needs::Items;
+        }
+    }
+    let is_read = |&(_, slot, needs): &(Span, Slot, Needs)| match needs {
+        Needs::Parts | Needs::Items => true,
+        Needs::PartsAsElsewhere => needed.contains_key(&slot),
+        Needs::ItemsAsElsewhere => needed.get(&slot) == Some(&true),
+    };
+    let read = || answers.iter().filter(|answer| is_read(answer));
+    for (_, slot, _) in read() {
         texts.entry(*slot).and_modify(|reads| *reads = reads.saturating_sub(1));
     }
-    let answer = |&(span, slot): &(Span, Slot)| Answer { span, in_place: texts.get(&slot) == Some(&0) };
-    let mut all: Vec<Answer> = answers.iter().map(answer).collect();
+    let answer =
+        |&(span, slot, _): &(Span, Slot, Needs)| Answer { span, in_place: texts.get(&slot) == Some(&0) };
+    let mut all: Vec<Answer> = read().map(answer).collect();
     sort_by_key(&mut all, |answer| (answer.span.start, answer.span.end));
     all
 }
@@ -155,7 +194,7 @@ struct Types<'l, 't, 'a> {
     /// The number of TRYs whose blocks enclose the statement.
     tries: u32,
     /// The reads of slots that hold whole answers, where a record or list is needed.
-    answers: Vec<(Span, Slot)>,
+    answers: Vec<(Span, Slot, Needs)>,
     /// The reads of fields that are lengths.
     counts: Vec<usize>,
     /// The reads of fields that answers may lack.
@@ -476,6 +515,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn gives(&mut self, value: &Expr<'a>, seen: Seen<'t>) {
         let ok = self.function.output.ok;
         self.output(value, seen, ok.ty.into(), ok.span);
+        self.whole_answer(value, seen, needs(Demand::Is(ok.ty.into())));
         self.returned(seen, ok.ty.into(), value.span);
     }
 

@@ -204,7 +204,17 @@ impl<'t> ValueInfo<'t> {
     pub fn join(self, other: ValueInfo<'t>) -> ValueInfo<'t> {
         let ty = self.ty.join(other.ty);
         let held = ty == Inferred::ANY || (self.held && other.held);
-        ValueInfo { ty, held, part: self.part.join(other.part), nil: self.nil.or(other.nil) }
+        let part = match (self.part, other.part) {
+            (Part::Answer, _) if other.is_no_text() => Part::Answer,
+            (_, Part::Answer) if self.is_no_text() => Part::Answer,
+            (part, of_other) => part.join(of_other),
+        };
+        ValueInfo { ty, held, part, nil: self.nil.or(other.nil) }
+    }
+
+    /// Whether it is certainly no text, which a whole answer may be: to read it as JSON changes nothing.
+    fn is_no_text(self) -> bool {
+        self.held && self.ty != Inferred::ANY && self.ty != Inferred::TEXT
     }
 
     /// Whether the same is known about another value.

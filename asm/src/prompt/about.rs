@@ -16,7 +16,7 @@ const ARGUMENTS: usize = 20;
 /// What a model reads of a tool: its description, and what its host asks of each call.
 pub(super) fn tool(tool: &Tool) -> Option<String> {
     let description = tool.description.as_deref();
-    let about = description.and_then(if tool.output().is_any() { whole } else { sentence });
+    let about = description.and_then(if tool.has_no_output_schema() { whole } else { sentence });
     let mut all: Vec<String> = about.into_iter().collect();
     if tool.confirm {
         all.push("A person is asked before each call.".to_owned());

@@ -2,7 +2,7 @@
 //!
 //! The operands of a word are compared with its row in [`crate::rules`].
 
-use super::Types;
+use super::{Needs, Types, needs};
 use crate::ast::{
     Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Function, Literal, MatchMap, Name, Slot,
 };
@@ -241,6 +241,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             return Some(ValueInfo::ANY);
         }
         match operator {
+            Binary::At if b == Some(Inferred::NUMBER) => self.whole_answer(left, known, Some(Needs::Items)),
             Binary::Mod => self.divided(left, right, (whole, true)),
             Binary::Eq | Binary::Neq => {
                 self.divides([left, right]);
@@ -248,6 +249,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.never_answered(left, other);
                 self.never_answered(right, known);
                 for (path, seen, other) in [(left, known, right), (right, other, left)] {
+                    let needs = match other.kind {
+                        ExprKind::List(_) => Some(Needs::Items),
+                        ExprKind::Record(_) => Some(Needs::Parts),
+                        _ => None,
+                    };
+                    self.whole_answer(path, seen, needs);
                     if let ExprKind::Literal(Literal::Text(_) | Literal::Number(_)) = other.kind {
                         self.asked(path, seen, (word, 0), Demand::Ordered);
                     }
@@ -431,15 +438,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// Notes a whole answer where a record or a list is needed: if it is a text, it is read as JSON.
-    fn whole_answer(&mut self, demand: Demand, expression: &Expr<'a>, seen: Seen<'t>) {
-        let ExprKind::Ref(slot) = expression.kind else { return };
-        let is_answer = matches!(seen, Some(ValueInfo { part: Part::Answer, .. }));
-        let needs = || {
-            !demand.accepts(Inferred::TEXT)
-                && (demand.accepts(Inferred::RECORD) || demand.accepts(Inferred::ANY.list()))
-        };
-        if is_answer && needs() {
-            self.answers.push((expression.span, slot));
+    pub(super) fn whole_answer(&mut self, expression: &Expr<'a>, seen: Seen<'t>, needs: Option<Needs>) {
+        if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
+            return;
+        }
+        if let (ExprKind::Ref(slot), Some(ValueInfo { part: Part::Answer, .. }), Some(needs)) =
+            (expression.kind, seen, needs)
+        {
+            self.answers.push((expression.span, slot, needs));
         }
     }
 
@@ -453,7 +459,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         first: Option<Inferred>,
     ) -> bool {
         let demand = rules::operand(word, index, first);
-        self.whole_answer(demand, expression, seen);
+        let as_elsewhere = match (word, index) {
+            (Word::Has, 0) => Some(Needs::PartsAsElsewhere),
+            (Word::Len | Word::Slice | Word::Index, 0) => Some(Needs::ItemsAsElsewhere),
+            _ => needs(demand),
+        };
+        self.whole_answer(expression, seen, as_elsewhere);
         self.asked(expression, seen, (word, index), demand);
         let misfit = self.misfit(word, index, expression, seen, demand);
         let misfit = match misfit {

@@ -4,7 +4,7 @@
 //! A value that is built in the argument itself is compared part by part, so that an error is reported at the
 //! part. Other values are compared by what is known about them.
 
-use super::{Seen, Types, ValueInfo};
+use super::{Seen, Types, ValueInfo, needs};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, Shape};
 use crate::check::arguments::{Wanted, text_of};
@@ -44,6 +44,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             }
             Some(Wanted { ty: wanted, nil, declared, .. }) => {
                 let seen = self.expression(&given.value);
+                self.whole_answer(&given.value, seen, needs(Demand::Is(wanted)));
                 let fits = |found: &Inferred| found.meets(wanted) || (nil && *found == Inferred::NIL);
                 if let Some(found) = ty(seen).filter(|found| !fits(found)) {
                     let value = self.typed(&given.value, found);
@@ -246,6 +247,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
         let Some(known) = seen else { return };
         let demand = rules::of_shape(wanted);
+        self.whole_answer(value, seen, needs(demand));
         let listed = wanted.texts().and(self.bare_name(value)).filter(|it| wanted.refuses_text(it).is_none());
         if !demand.accepts(known.ty) {
             let typed = self.typed(value, known.ty);

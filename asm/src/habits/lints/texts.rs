@@ -122,7 +122,9 @@ impl<'a> Lints<'_, 'a> {
         let logical = formula && text.contains([' ', '!', '&', '|']);
         let bare = self.at.dialect.is_bare() || formula || quoted;
         let looks = signs || logical || bound || quoted;
-        if !looks || !(bare || text.ends_with(')') || text.contains('$')) || pairs(text) {
+        // A blank behind a minus makes a text a line of a list.
+        let is_line = text.starts_with("- ");
+        if !looks || is_line || !(bare || text.ends_with(')') || text.contains('$')) || pairs(text) {
             return None;
         }
         let mut unseen = Diagnostics::default();
