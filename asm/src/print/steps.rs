@@ -188,8 +188,8 @@ impl<'a> Printer<'_, 'a> {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
-                let last =
-                    tail.is_pass() || (tail == Tail::Function && self.words.notation == Notation::Workflow);
+                // In a workflow a step with a name that nothing reads is a value when it is read again.
+                let last = tail.is_pass() || self.words.notation == Notation::Workflow;
                 let unnamed = self.uses.named_last(*slot).is_none() && (!named || last);
                 if unnamed && !self.must_not_give(statement, tail) {
                     let entries = self.given(value, Tail::Drop);
