@@ -28,7 +28,8 @@ pub enum Failure {
     TimedOut,
     /// The run was interrupted from outside.
     Interrupted,
-    /// The answer exceeded a limit, which is a fault that no program can handle.
+    /// The answer exceeded a limit, which is a fault that no program can handle: `too-large` or `depth`. With
+    /// another code it is no failure of a tool of `ilo-host`, but in doubt.
     Limit(Code, String),
 }
 
@@ -36,6 +37,15 @@ impl Failure {
     /// A failure with a message.
     pub fn text(message: impl Into<String>) -> Failure {
         Failure::Failed(Data::Text(message.into()))
+    }
+
+    /// The failure that an error is: a `Failure` as it is, and any other by its message and those of its
+    /// causes.
+    pub fn of(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
+        match error.into().downcast::<Failure>() {
+            Ok(failure) => *failure,
+            Err(error) => chain(error.as_ref()),
+        }
     }
 
     /// The value with which the call fails, if the program can handle it.
@@ -104,13 +114,13 @@ impl From<&str> for Failure {
 
 impl From<Box<dyn Error>> for Failure {
     fn from(error: Box<dyn Error>) -> Failure {
-        chain(error.as_ref())
+        error.downcast::<Failure>().map_or_else(|error| chain(error.as_ref()), |failure| *failure)
     }
 }
 
 impl From<Box<dyn Error + Send + Sync>> for Failure {
     fn from(error: Box<dyn Error + Send + Sync>) -> Failure {
-        chain(error.as_ref())
+        Failure::of(error)
     }
 }
 
@@ -150,5 +160,12 @@ mod tests {
         assert_eq!(parses().unwrap_err(), Failure::text("invalid digit found in string"));
         let boxed: Box<dyn Error + Send + Sync> = "no".into();
         assert_eq!(Failure::from(boxed), Failure::text("no"));
+        let kept = Failure::Failed(Data::record([("code", 7)]));
+        assert_eq!(Failure::of(kept.clone()), kept);
+        let (sent, boxed): (Box<dyn Error + Send + Sync>, Box<dyn Error>) =
+            (kept.clone().into(), kept.clone().into());
+        assert_eq!((Failure::from(sent), Failure::from(boxed)), (kept.clone(), kept));
+        // An error of another crate, which no `From` names.
+        assert_eq!(Failure::of("1.x".parse::<f64>().unwrap_err()), Failure::text("invalid float literal"));
     }
 }

@@ -288,3 +288,40 @@ fn a_cancelled_computation_ends_soon_and_keeps_the_reason_and_the_place() {
         assert!(outcome.contains(r#""rolled_back":[{"tool":"undo""#), "{outcome}");
     }
 }
+
+/// Waits for a call that nobody settles, as often as a host would that looks every millisecond for a second.
+fn forgets(tool: &str, around: &Around) {
+    let id = if tool == "get" { 0 } else { 1 };
+    let program = program(&format!("{HEAD}LET 1 CALL {id} 1 0 REF 0\nREF 1\n"));
+    let mut drive: Drive<()> =
+        Drive::new(run(&program, r#"{"x":1}"#), CallSlots::new(1), Duration::from_mins(1));
+    for _ in 0..1_000 {
+        drop(drive.next(around, &mut ()));
+    }
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    should_panic(expected = "the host waits for `put` past the time of the run or a cancel")
+)]
+fn a_host_that_settles_nothing_when_the_time_is_over_is_stopped_in_debug_builds() {
+    let around = Around::new(fits);
+    around.late_at.set(Some(3));
+    forgets("put", &around);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, should_panic(expected = "it has to settle the call, with `Failure::TimedOut`"))]
+fn a_host_that_settles_no_read_after_a_cancel_is_stopped_in_debug_builds() {
+    let around = Around::new(fits);
+    around.cancelled_at.set(Some(4));
+    forgets("get", &around);
+}
+
+#[test]
+fn a_host_may_wait_for_a_change_after_a_cancel() {
+    let around = Around::new(fits);
+    around.cancelled_at.set(Some(4));
+    forgets("put", &around);
+}

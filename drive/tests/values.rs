@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use ilo_asm::compile::Options;
 use ilo_drive::data::{ConvertError, Data, from_data, to_data};
-use ilo_vm::Number;
+use ilo_drive::lifecycle::start;
+use ilo_vm::{Limits, Number, Program, Run, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -167,6 +169,20 @@ fn depth_is_exact_up_to_that_of_a_value_and_an_error_beyond() {
         drop(nested(1_000_000).to_json());
     };
     std::thread::Builder::new().stack_size(64 << 20).spawn(test).unwrap().join().unwrap();
+}
+
+#[test]
+fn the_value_of_a_run_becomes_a_type_of_the_host() {
+    let source = "; fn f(x: any) -> any\nRET REF 0\n";
+    let program = Program::new(ilo_asm::compile::compile(source, &Options::default()).0.unwrap()).unwrap();
+    let given = user(Role::Pair(-1, 'ß'));
+    let mut run = Run::new(&program, Limits::default());
+    let input = Data::record([("x", to_data(&given).unwrap())]);
+    start(&mut run, program.entry().unwrap(), &input).unwrap();
+    let Step::Done(outcome) = run.step() else { panic!("it calls nothing") };
+    let value = Data::from(outcome.ok().unwrap());
+    assert_eq!(value, to_data(&given).unwrap());
+    assert_eq!(from_data::<User>(value).unwrap(), given);
 }
 
 #[test]

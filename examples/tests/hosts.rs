@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The hosts in the order of the page.
-const HOSTS: [&str; 4] = ["asynchronous", "snapshot", "durable", "mcp_servers"];
+const HOSTS: [&str; 5] = ["asynchronous", "snapshot", "durable", "recorded", "mcp_servers"];
 
 fn output(host: &str) -> String {
     let folder = Path::new(env!("CARGO_BIN_EXE_example-users")).parent().unwrap();
@@ -56,6 +56,16 @@ fn a_saved_run_goes_on_in_another_process() {
     let (first, second) = printed.split_once('\n').unwrap();
     assert!(first.starts_with("process 1: the run waits at call 2, in "), "{printed}");
     assert_eq!(second, "process 2: {\"status\":\"ok\",\"value\":null}\n");
+}
+
+#[test]
+fn a_recorded_run_on_a_runtime_waits_for_a_person_and_goes_on() {
+    let lines = [
+        "waits at call 2 of charge: Asking",
+        r#"charge {"payment-id":"p1","amount":12.5}, with a key: true"#,
+        r#"{"status":"ok","value":{"order-id":"r1","charge-id":"c1"}}"#,
+    ];
+    assert_eq!(output("recorded").lines().collect::<Vec<_>>(), lines);
 }
 
 #[test]

@@ -87,6 +87,10 @@
 //!
 //! A host that has its own loop calls `ilo_drive::Drive`, whose documentation has the rules.
 
+#[cfg(all(doctest, feature = "schemars", feature = "tokio"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod blocking;
 mod builtin;
 mod command;

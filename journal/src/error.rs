@@ -194,6 +194,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+// Not a part of the interface, in which no type of SQLite is.
+#[doc(hidden)]
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
         use rusqlite::ErrorCode as Sqlite;

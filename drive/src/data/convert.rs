@@ -6,6 +6,7 @@ use crate::problem::shortened;
 use ilo_spec::limits;
 use ilo_spec::number;
 use ilo_spec::program::Number;
+use ilo_vm::{Kind, View};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
@@ -206,6 +207,22 @@ impl<T: Into<Data>> From<Option<T>> for Data {
     /// Nothing is nil.
     fn from(value: Option<T>) -> Data {
         value.map_or(Data::Nil, Into::into)
+    }
+}
+
+impl From<View<'_>> for Data {
+    /// A value of a run, such as that of its outcome. It recurses to the depth that a value can have.
+    fn from(view: View<'_>) -> Data {
+        match view.kind() {
+            Kind::Nil => Data::Nil,
+            Kind::Bool => Data::from(view.as_bool()),
+            Kind::Int | Kind::Double => view.as_number().map_or(Data::Nil, Data::Number),
+            Kind::Text => view.as_text().unwrap_or_default().into(),
+            Kind::List => Data::list(view.items()),
+            Kind::Record => {
+                Data::Record(view.fields().map(|(name, value)| (name.to_owned(), value.into())).collect())
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::interrupt::{Interrupt, Wait};
 use ilo_drive::data::Data;
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use std::error::Error;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,8 +57,8 @@ impl Provider for Function {
 }
 
 impl Tool {
-    /// A tool that is an asynchronous function of the host, for `run_async`. `A` is what `serde` makes of the
-    /// record of arguments.
+    /// A tool that is an asynchronous function of the host, for `run_async`. `A`, `R` and `E` are those of
+    /// [`Tool::typed`].
     ///
     /// The call is a task of the runtime. It is dropped at its deadline, when its answer is no longer wanted,
     /// and, if it only reads, when the run is cancelled. A panic fails the call.
@@ -68,7 +69,7 @@ impl Tool {
     where
         A: DeserializeOwned + 'static,
         R: Serialize + 'static,
-        E: Into<Failure> + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
         let begin = move |given: Data, request: AsyncRequest| -> Answering {

@@ -1,9 +1,10 @@
 //! What counts of a tool's own words: a panic is a failure of its call, and a tool cannot say that the time
-//! was over or that the run was interrupted when that is not so.
+//! was over or that the run was interrupted when that is not so, nor end the run with a fault of its choice.
 
 use super::Failure;
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
+use ilo_spec::error::Code;
 use std::any::Any;
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,9 @@ pub(crate) fn held(
                 format!("tool `{tool}` gave up as if it were interrupted, and nobody interrupted it");
             Err(Failure::InDoubt(message))
         }
+        Err(Failure::Limit(code, _)) if !matches!(code, Code::FaultTooLarge | Code::FaultDepth) => Err(
+            Failure::InDoubt(format!("tool `{tool}` gave up with `{code}`, which is no limit of an answer")),
+        ),
         result => result,
     }
 }

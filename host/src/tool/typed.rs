@@ -6,6 +6,7 @@ use ilo_drive::data::{from_data, to_data};
 use ilo_drive::policy::Policy;
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use std::error::Error;
 
 /// The typed arguments of a call. A call whose arguments do not fit is not made.
 pub(crate) fn arguments<A: DeserializeOwned>(given: ilo_drive::data::Data) -> Result<A, Failure> {
@@ -13,16 +14,17 @@ pub(crate) fn arguments<A: DeserializeOwned>(given: ilo_drive::data::Data) -> Re
 }
 
 /// The answer of a call, from what its function returned.
-pub(crate) fn answer<R: Serialize, E: Into<Failure>>(
+pub(crate) fn answer<R: Serialize, E: Into<Box<dyn Error + Send + Sync>>>(
     returned: Result<R, E>,
 ) -> Result<ilo_drive::data::Data, Failure> {
-    let value = returned.map_err(Into::into)?;
+    let value = returned.map_err(Failure::of)?;
     to_data(&value).map_err(|error| Failure::Misfit(error.to_string()))
 }
 
 impl Tool {
     /// A tool that is a function of the host. `A` is what `serde` makes of the record of arguments; a
-    /// function that wants them as they are takes [`Data`](ilo_drive::data::Data).
+    /// function that wants them as they are takes [`Data`](ilo_drive::data::Data). `E` is a text, a
+    /// [`Failure`], or any error that can be sent between threads: its message fails the call.
     ///
     /// The function blocks its thread: `run` calls it on a thread of the run, `run_async` on one of the
     /// runtime's threads for that. It gives up at the deadline of the request, with [`Failure::TimedOut`].
@@ -33,7 +35,7 @@ impl Tool {
     where
         A: DeserializeOwned + 'static,
         R: Serialize + 'static,
-        E: Into<Failure> + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
     {
         let provider =
             move |request: &Request<'_>| answer(function(arguments(request.arguments.clone())?, request));

@@ -25,6 +25,7 @@ pub use ilo_drive::policy::{OnDoubt, Policies, Rate};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -151,13 +152,14 @@ impl Tools {
     ) where
         A: DeserializeOwned + 'static,
         R: Serialize + 'static,
-        E: Into<Failure> + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
     {
         self.add(Tool::typed(name, function).with_policy(policy));
     }
 
     /// Adds a tool that is an asynchronous function of the host: [`Tool::asynchronous`] with a policy. One of
-    /// the same name is replaced.
+    /// the same name is replaced. The check knows no more of it than its name; [`Tools::add`] takes a tool
+    /// with a description and schemas ([`Tool::described_by`], of the feature `schemars`).
     #[cfg(feature = "tokio")]
     pub fn add_async<A, R, E, F>(
         &mut self,
@@ -167,7 +169,7 @@ impl Tools {
     ) where
         A: DeserializeOwned + 'static,
         R: Serialize + 'static,
-        E: Into<Failure> + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
         self.add(Tool::asynchronous(name, function).with_policy(policy));

@@ -270,7 +270,7 @@ impl Tools {
     /// # Errors
     /// Like [`Tools::connect`].
     pub fn connect_all(&mut self) -> Result<(), Problems> {
-        blocking::refuse("connect_all", "`connect_async`")?;
+        blocking::refuse("connect_all", "`connect_all_async`")?;
         let all = self.servers.names().map(str::to_owned).collect();
         self.connect_to(&all)
     }

@@ -12,6 +12,8 @@ use ilo_host::interrupt::Interrupt;
 use ilo_host::run::{AsyncOptions, Options, run_async};
 use ilo_host::tools::consent::Consent;
 use ilo_host::tools::{AsyncRequest, Failure, Policy, Request, Tools};
+use ilo_spec::error::Code;
+use ilo_vm::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -71,20 +73,228 @@ fn typed_tools_get_and_give_the_types_of_the_host() {
     }
 }
 
+#[cfg(feature = "schemars")]
+mod schemas {
+    use super::*;
+    use ilo_asm::compile;
+    use ilo_asm::notation::Notation;
+    use ilo_asm::prompt::prompt_for;
+    use ilo_host::tools::Tool;
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use std::borrow::Cow;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "they are deserialized")]
+    struct Find {
+        user_id: u32,
+        /// Which part.
+        part: Option<String>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    enum Role {
+        Admin,
+        Guest,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Found {
+        mails: Vec<String>,
+        role: Role,
+    }
+
+    async fn find(_: Find, _: AsyncRequest) -> Result<Found, String> {
+        Ok(Found { mails: vec!["a@b.c".into()], role: Role::Admin })
+    }
+
+    /// A type whose schema is none.
+    #[derive(Deserialize)]
+    struct Odd {}
+
+    impl JsonSchema for Odd {
+        fn schema_name() -> Cow<'static, str> {
+            "Odd".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            json_schema!({"type": 7})
+        }
+    }
+
+    fn tools() -> Arc<Tools> {
+        let mut tools = Tools::new();
+        let tool = Tool::asynchronous("find", find).described_by::<Find, Found>();
+        tools.add(tool.with_policy(Policy::reads()).with_description("finds a user"));
+        let odd = |_: Odd, _: AsyncRequest| async { Ok::<_, String>(()) };
+        tools.add(Tool::asynchronous("odd", odd).described_by::<Odd, ()>());
+        Arc::new(tools)
+    }
+
+    fn source(tool: &str, argument: &str, field: &str) -> String {
+        format!(
+            r#"{{"function": "f", "input": {{}}, "output": "any", "steps": [
+                {{"let": "user", "call": "{tool}", "args": {{"{argument}": 7}}}}, {{"return": "$user.{field}"}}]}}"#
+        )
+    }
+
+    #[test]
+    fn the_types_of_a_tool_are_known_to_the_check_the_card_and_the_run() {
+        let tools = tools();
+        let options = compile::Options { catalog: Some(tools.catalog()), ..compile::Options::default() };
+        let codes = |source: &str| -> Vec<&str> {
+            compile::compile(source, &options).1.iter().map(|found| found.code.as_str()).collect()
+        };
+        assert_eq!(codes(&source("find", "user-id", "mails")), [""; 0]);
+        assert_eq!(codes(&source("find", "user-id", "mail")), ["unknown-field"]);
+        assert!(codes(&source("find", "user", "mails")).contains(&"missing-argument"));
+        let card = prompt_for(Notation::ToolCalling, options.catalog, None, None);
+        for part in ["finds a user", "user-id", "part", "mails", "admin"] {
+            assert!(card.contains(part), "{part}: {card}");
+        }
+        let built = compile::compile(&source("find", "user-id", "role"), &options).0.unwrap();
+        let program = ilo_vm::Program::new(built).unwrap();
+        both(|| async {
+            let finished = run_async(&program, &json!({}), AsyncOptions::new(&tools)).await.unwrap();
+            assert_eq!(finished.outcome().unwrap().to_string(), r#"{"status":"ok","value":"admin"}"#);
+        });
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_a_problem_of_the_programs_that_call_its_tool() {
+        let tools = tools();
+        let program = support::build(&source("odd", "a", "b"));
+        both(|| async {
+            let failed = run_async(&program, &json!({}), AsyncOptions::new(&tools)).await.unwrap_err();
+            let expected = "tool `odd`: input_schema: no JSON Schema that can be used: ";
+            assert!(failed.to_string().contains(expected), "{failed}");
+        });
+    }
+}
+
 #[test]
 fn arguments_and_answers_that_do_not_convert_fail_the_call_with_their_place() {
     let mut tools = Tools::new();
     tools.add_async("do", Policy::reads(), |_: GetUser, _| async { Ok::<_, String>(1) });
     tools.add_async("then", Policy::reads(), |_: Data, _| async { Ok::<_, String>(f64::NAN) });
     tools.add_async("undo", Policy::default(), fine);
-    let tools = Arc::new(tools);
+    let mut others = tools.clone();
+    others.add_async("do", Policy::reads(), |_: Data, _| async { Ok::<_, String>([u64::MAX]) });
+    others
+        .add_async("then", Policy::reads(), |_: Data, _| async { Ok::<_, String>(BTreeMap::from([(1, 2)])) });
+    let (tools, others) = (Arc::new(tools), Arc::new(others));
     both(|| async {
+        let error = outcome(&support::reads(), &others, Options::default()).await;
+        assert_eq!(
+            error,
+            "the answer does not fit: `[0]`: the integer 18446744073709551615 does not fit 64 bits with a sign; write \
+             it as text; the answer does not fit: expected a text as a key, found a number"
+        );
+        let input = BTreeMap::from([("id", BTreeMap::from([(1, 2)]))]);
+        let failed = run_async(&support::reads(), &input, AsyncOptions::new(&tools)).await.unwrap_err();
+        assert_eq!(failed[0].message, "`id`: expected a text as a key, found a number");
         let error = outcome(&support::reads(), &tools, Options::default()).await;
         assert_eq!(
             error,
             "the arguments do not fit: missing field `user-id`; the answer does not fit: NaN is not a number that a \
              program can have; numbers are finite"
         );
+    });
+}
+
+/// An error of a host, with a cause.
+#[derive(Debug)]
+struct Declined(std::io::Error);
+
+impl std::fmt::Display for Declined {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the card was declined")
+    }
+}
+
+impl std::error::Error for Declined {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+#[test]
+fn any_error_of_a_host_fails_its_call_with_its_causes() {
+    type Boxed = Box<dyn std::error::Error + Send + Sync>;
+    let declined = || Declined(std::io::Error::other("the bank is closed"));
+    let (_, done) = log();
+    let own = tools(&done, |tools| {
+        tools.add_async("then", Policy::default(), move |_: Data, _| async move { Err::<(), _>(declined()) });
+    });
+    let boxed = tools(&done, |tools| {
+        tools.add_blocking("then", Policy::default(), move |_: Data, _: &Request<'_>| {
+            Err::<(), Boxed>(declined().into())
+        });
+    });
+    // A `Failure` stays what it is, also in a box.
+    let kept = tools(&done, |tools| {
+        tools.add_async("then", Policy::default(), |_: Data, _| async {
+            Err::<(), Boxed>(Failure::Failed(Data::record([("code", 7)])).into())
+        });
+    });
+    for (tools, expected) in [
+        (own, "the card was declined: the bank is closed"),
+        (boxed, "the card was declined: the bank is closed"),
+        (kept, r#"{"code":7}"#),
+    ] {
+        both(|| async {
+            assert_eq!(outcome(&program(), &tools, Options::default()).await, expected);
+        });
+    }
+}
+
+/// f(id): what `echo` answers, which is what it gets.
+#[test]
+fn values_of_every_kind_go_in_and_out_of_a_run_exactly_or_are_a_named_error() {
+    let echoes = support::build(
+        "; fn f(id: any) -> any\n; Tools: 0=echo\n; Fields: 0=id\nLET 1 CALL 0 1 0 REF 0\nRET REF 1\n",
+    );
+    let mut tools = Tools::new();
+    tools.add_async("echo", Policy::reads(), |mut args: BTreeMap<String, Data>, _| async move {
+        args.remove("id").ok_or("no id")
+    });
+    let tools = Arc::new(tools);
+    let run = async |id: Data| {
+        let options = Options {
+            // A million items, and a nesting of 1,000 below the record of the input.
+            limits: Limits {
+                result_nodes: 2_000_000,
+                value_depth: 1_024,
+                memory: 1 << 30,
+                items: 1 << 20,
+                ..Limits::default()
+            },
+            ..Options::default()
+        };
+        let options = AsyncOptions::new(&tools).options(options);
+        let finished = run_async(&echoes, &BTreeMap::from([("id", &id)]), options).await.unwrap();
+        let outcome = finished.outcome().unwrap();
+        let value = outcome.ok().unwrap_or_else(|| panic!("{outcome}"));
+        // Its text is exact, too.
+        assert_eq!(value.to_string(), id.to_json());
+        assert_eq!(Data::from(value), id);
+    };
+    let scalars = r#"[null,true,-9223372036854775808,9223372036854775807,9007199254740993,0.1,-0.0,1e300,"",
+        "é\u0000\n😀",[],{},{"":{"a b":[[1]]}}]"#;
+    let deep = (0..1_000).fold(Data::Nil, |inner, _| Data::list([inner]));
+    // Recursion in debug builds of serde needs more than the 2 MiB of a test's thread.
+    let test = move || {
+        current().block_on(async {
+            for value in scalars.parse::<Data>().unwrap().into_list().unwrap() {
+                run(value).await;
+            }
+            run(deep).await;
+            run(Data::list(0..1_000_000)).await;
+        });
+    };
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, test).unwrap().join().unwrap();
     });
 }
 
@@ -195,7 +405,7 @@ fn never_ends(tools: &mut Tools, policy: Policy) -> Arc<Notify> {
 }
 
 #[test]
-fn the_limit_of_a_call_is_a_failure_and_says_so_only_when_it_was_exceeded() {
+fn a_tool_says_that_a_limit_was_exceeded_or_the_run_ended_only_when_it_was_so() {
     let (_, done) = log();
     let limit = |millis| Policy { timeout: Some(Duration::from_millis(millis)), ..Policy::default() };
     let slow = tools(&done, |tools| {
@@ -210,10 +420,16 @@ fn the_limit_of_a_call_is_a_failure_and_says_so_only_when_it_was_exceeded() {
     let forges = tools(&done, |tools| {
         tools.add_async("then", limit(9_000), |_: Data, _| async { Err::<(), _>(Failure::Interrupted) });
     });
+    let faults = tools(&done, |tools| {
+        tools.add_async("then", limit(9_000), |_: Data, _| async {
+            Err::<(), _>(Failure::Limit(Code::FaultCancelled, "the run was cancelled".to_owned()))
+        });
+    });
     for (tools, expected) in [
         (slow, "tool `then` took longer than its limit of 50 ms"),
         (lies, "tool `then` gave up before its limit of 9000 ms"),
         (forges, "tool `then` gave up as if it were interrupted, and nobody interrupted it"),
+        (faults, "tool `then` gave up with `cancelled`, which is no limit of an answer"),
     ] {
         both(|| async {
             assert_eq!(outcome(&program(), &tools, Options::default()).await, expected);
@@ -517,6 +733,13 @@ fn blocking_entry_points_refuse_asynchronous_code_and_say_what_to_call() {
         runtime.block_on(async move {
             let refused = run(&tools).unwrap_err();
             assert!(refused.contains("await `run_async`"), "{refused}");
+            for (name, refused) in [
+                ("connect_async", Tools::new().connect(["mcp://a/b"])),
+                ("connect_all_async", Tools::new().connect_all()),
+            ] {
+                let refused = refused.unwrap_err().to_string();
+                assert!(refused.contains(&format!("await `{name}`")), "{refused}");
+            }
             // On a thread for blocking work it is as it always was, but for asynchronous tools.
             let ran = tokio::task::spawn_blocking(move || run(&tools)).await.unwrap().unwrap();
             assert!(
