@@ -94,6 +94,7 @@ mod schemas {
 
     #[derive(Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "the schema has both")]
     enum Role {
         Admin,
         Guest,
@@ -144,7 +145,7 @@ mod schemas {
         let tools = tools();
         let options = compile::Options { catalog: Some(tools.catalog()), ..compile::Options::default() };
         let codes = |source: &str| -> Vec<&str> {
-            compile::compile(source, &options).1.iter().map(|found| found.code.as_str()).collect()
+            compile::compile(source, &options).1.as_slice().iter().map(|found| found.code.as_str()).collect()
         };
         assert_eq!(codes(&source("find", "user-id", "mails")), [""; 0]);
         assert_eq!(codes(&source("find", "user-id", "mail")), ["unknown-field"]);
