@@ -37,7 +37,7 @@ const ROOT: &[&str] = &["mcpServers", "tools"];
 const SHOWN: usize = 5;
 
 impl Tools {
-    /// Reads a tools file, JSON or TOML.
+    /// Reads a tools file, JSON, TOML or YAML.
     ///
     /// # Errors
     /// All errors in the file.
@@ -47,15 +47,15 @@ impl Tools {
         let name = path.display().to_string();
         let wide = matches!(bytes.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]);
         let Some(source) = String::from_utf8(bytes).ok().filter(|_| !wide) else {
-            let why = if wide { "it is UTF-16; save it as UTF-8" } else { "not UTF-8" };
+            let why = if wide { "it is UTF-16 or UTF-32; save it as UTF-8" } else { "not UTF-8" };
             return Err(Problem::new(Code::BadToolsFile, name, why).into());
         };
         let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
         Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
     }
 
-    /// Reads a tools file from memory, JSON or TOML. Paths in it are relative to `folder`; messages call it
-    /// `name`.
+    /// Reads a tools file from memory, JSON, TOML or YAML, by the ending of its name. Paths in it are relative to
+    /// `folder`; messages call it `name`.
     ///
     /// # Errors
     /// All errors in the file.
@@ -90,12 +90,7 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
     let form = match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
         Some("toml") => Form::Toml,
         Some("json" | "jsonc" | "json5") => Form::Json,
-        Some("yaml" | "yml") => {
-            return Err(vec![bad(
-                name.to_owned(),
-                "YAML is not read; write the servers in JSON or TOML".to_owned(),
-            )]);
-        }
+        Some("yaml" | "yml") => Form::Yaml,
         _ if source.trim_start().starts_with(['{', '/']) => Form::Json,
         _ => Form::Toml,
     };
@@ -111,6 +106,7 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         client: false,
         in_seconds: is_in_seconds(name),
         braces: false,
+        shell: false,
         file: FileKeys::default(),
         inputs: Vec::new(),
         asked: Vec::new(),
@@ -178,8 +174,9 @@ struct Reading {
     client: bool,
     /// Whether its `timeout` is in seconds.
     in_seconds: bool,
-    /// Whether `{env:NAME}` is a variable.
+    /// Whether `{env:NAME}` is a variable, and `$(command)` what it prints.
     braces: bool,
+    shell: bool,
     /// What it says outside of its servers.
     file: FileKeys,
     /// The values that it declares for a person to give, and those that the current server needs.
@@ -252,13 +249,19 @@ impl Reading {
         result
     }
 
-    /// Reads a field if it is present. In the file of a client null is a setting that is not there.
+    /// Reads a field if it is present; that of a record in a record has a name with a dot. In the file of a
+    /// client null is a setting that is not there.
     fn field<'d, T>(
         &mut self,
         fields: &'d Fields,
         key: &str,
         read: impl FnOnce(&mut Reading, &'d Data) -> Option<T>,
     ) -> Option<T> {
+        if let Some((outer, inner)) = key.split_once('.') {
+            let (_, value) = fields.iter().find(|(name, _)| name == outer)?;
+            let Data::Record(fields) = value else { return None };
+            return self.inside(Step::Key(outer.to_owned()), |this| this.field(fields, inner, read));
+        }
         let (_, value) = fields.iter().find(|(name, _)| name == key)?;
         if self.client && *value == Data::Nil {
             return None;
@@ -356,6 +359,13 @@ impl Reading {
         let own = fields.iter().find(|(name, _)| name == "tools").map(|(_, tools)| tools);
         let own = own.filter(|tools| sections.is_empty() || !is_clients_tools(tools, KINDS));
         self.client = !sections.is_empty() && own.is_none();
+        if sections.is_empty()
+            && own.is_none()
+            && let Some(hint) = sections::elsewhere(fields)
+        {
+            self.wrong(hint);
+            return tools;
+        }
         let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
         if self.client {
             self.file_keys(fields, &read, false);
@@ -368,6 +378,7 @@ impl Reading {
         for section in sections {
             self.in_seconds |= section.in_seconds;
             self.braces = section.braces;
+            self.shell = section.shell;
             self.servers(&section, &mut tools);
         }
         if let Some(own) = own {

@@ -7,9 +7,9 @@
 
 use crate::tool::named::Verdict;
 use Effect::{
-    AllowServers, AllowTools, Arguments, Bearer, CallSeconds, Command, DenyServers, DenyTools, Folder,
-    HeaderNames, Headers, Inputs, Milliseconds, Nothing, OffIf, Passed, Rules, Seconds, Servers, ToolKeys,
-    Unsupported, Url, Variables,
+    AllowServers, AllowTools, Arguments, AskTools, Bearer, CallSeconds, Command, DenyServers, DenyTools,
+    Folder, HeaderNames, Headers, Inputs, Milliseconds, Nothing, OffIf, Passed, Rules, Seconds, Servers,
+    Token, ToolKeys, Unsupported, Url, Variables,
 };
 use Place::{File, Server};
 use ilo_drive::data::Data;
@@ -38,6 +38,8 @@ pub(super) enum Effect {
     /// Servers and tools that are turned off.
     DenyServers,
     DenyTools,
+    /// Tools whose calls are confirmed.
+    AskTools,
     /// What holds for which tools: they are allowed, or asked about, or off.
     Rules,
     /// Settings for single tools.
@@ -53,6 +55,8 @@ pub(super) enum Effect {
     Headers,
     /// Headers with the names of variables.
     HeaderNames,
+    /// A bearer token, where it is a text.
+    Token,
     /// The name of the variable with a bearer token.
     Bearer,
     /// The time for starting, and for a call.
@@ -92,6 +96,8 @@ type Client = (&'static str, &'static str);
 const AMAZON_Q: Client = ("Amazon Q, Kiro", "https://aws.github.io/amazon-q-developer-cli/agent-format.html");
 const AMP: Client = ("Amp", "https://ampcode.com/manual#mcp");
 const AMP_RULES: Client = ("Amp", "https://ampcode.com/manual/appendix#permissions-configuration");
+const AMP_SERVERS: Client = ("Amp", "https://ampcode.com/manual#mcp-server-permissions");
+const ANYTHING: Client = ("AnythingLLM", "https://docs.anythingllm.com/mcp-compatibility/overview");
 const CHERRY: Client = ("Cherry Studio", "https://docs.cherry-ai.com/docs/en-us/advanced-basic/mcp");
 const CLAUDE: Client = ("Claude Code", "https://code.claude.com/docs/en/settings");
 const CLAUDE_MCP: Client = ("Claude Code", "https://code.claude.com/docs/en/mcp");
@@ -106,10 +112,14 @@ const COPILOT: Client = (
 );
 const CRUSH: Client = ("Crush", "https://github.com/charmbracelet/crush#mcps");
 const CURSOR: Client = ("Cursor, LM Studio", "https://cursor.com/docs/context/mcp");
+const FASTMCP: Client = ("FastMCP", "https://gofastmcp.com/clients/client#configuration-format");
 const GEMINI: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/tools/mcp-server");
 const GEMINI_FILE: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/cli/configuration");
+const GOOSE_MODES: Client = ("Goose", "https://block.github.io/goose/docs/guides/goose-permissions");
 const GOOSE: Client = ("Goose", "https://block.github.io/goose/docs/guides/config-files");
 const JAN: Client = ("Jan, AstrBot", "https://www.jan.ai/docs/desktop/mcp");
+const LIBRECHAT: Client =
+    ("LibreChat", "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers");
 const OPENCODE: Client = ("opencode", "https://opencode.ai/docs/mcp-servers");
 const OPENCODE_FILE: Client = ("opencode", "https://opencode.ai/docs/permissions");
 const ROO: Client = ("Roo Code, Kilo Code", "https://docs.roocode.com/features/mcp/using-mcp-in-roo");
@@ -142,6 +152,7 @@ pub(super) const ROWS: &[Row] = &[
     row(GEMINI_FILE, File, "allowMCPServers", AllowServers),
     row(GEMINI_FILE, File, "excludeMCPServers", DenyServers),
     row(GEMINI_FILE, File, "excludeTools tools.exclude", DenyTools),
+    row(GEMINI_FILE, File, "tools.confirmationRequired", AskTools),
     row(GEMINI_FILE, File, "admin.mcp.enabled", OffIf(false)),
     row(CLAUDE, File, "enabledMcpjsonServers allowedMcpServers", AllowServers),
     row(CLAUDE, File, "disabledMcpjsonServers disabledMcpServers deniedMcpServers", DenyServers),
@@ -152,9 +163,23 @@ pub(super) const ROWS: &[Row] = &[
     row(VSCODE_SETTINGS, File, "chat.disableAIFeatures", OffIf(true)),
     row(AMP, File, "amp.tools.disable", DenyTools),
     row(AMP_RULES, File, "amp.permissions", Rules),
+    row(AMP_SERVERS, File, "amp.mcpPermissions", Rules),
     row(CRUSH, File, "options.disabled_tools", DenyTools),
     row(OPENCODE_FILE, File, "permission", Rules),
     row(ZED_FILE, File, "agent", Rules),
+    row(GOOSE_MODES, File, "GOOSE_MODE", Rules),
+    row(
+        GOOSE,
+        File,
+        "GOOSE_ALLOWLIST",
+        Unsupported("lists of allowed programs are not fetched from their address"),
+    ),
+    row(
+        LIBRECHAT,
+        File,
+        "mcpSettings.allowedDomains mcpSettings.allowedAddresses",
+        Unsupported("addresses of servers are not compared with a list"),
+    ),
     row(ZED, File, "disable_ai", OffIf(true)),
     row(ZED, File, "context_server_timeout", CallSeconds),
     // What only sounds as if it shut off servers or tools.
@@ -190,6 +215,7 @@ pub(super) const ROWS: &[Row] = &[
     row(CODEX, Server, "enabled", OffIf(false)),
     row(CHERRY, Server, "isActive", OffIf(false)),
     row(JAN, Server, "active", OffIf(false)),
+    row(ANYTHING, Server, "anythingllm.autoStart", OffIf(false)),
     // What says which of its tools there are, and which are asked about.
     row(CODEX, Server, "enabled_tools", AllowTools),
     row(CODEX, Server, "disabled_tools", DenyTools),
@@ -202,6 +228,7 @@ pub(super) const ROWS: &[Row] = &[
     row(AMP, Server, "allowedTools", AllowTools),
     row(CRUSH, Server, "allowed_tools", AllowTools),
     row(CRUSH, Server, "excludedTools blockedTools", DenyTools),
+    row(ANYTHING, Server, "anythingllm.suppressedTools", DenyTools),
     row(CODEX, Server, "default_tools_approval_mode require_approval", Rules),
     // How it is reached.
     row(DESKTOP, Server, "command", Command),
@@ -221,11 +248,15 @@ pub(super) const ROWS: &[Row] = &[
     row(CURSOR, Server, "headers", Headers),
     row(CODEX, Server, "http_headers", Headers),
     row(CODEX, Server, "env_http_headers", HeaderNames),
+    row(CONTINUE, Server, "requestOptions.headers", Headers),
     row(CODEX, Server, "bearer_token_env_var", Bearer),
+    // A record of Cursor says how one signs in.
+    row(FASTMCP, Server, "auth", Token),
     row(CODEX, Server, "startup_timeout_sec", Seconds),
     row(CODEX, Server, "startup_timeout_ms", Milliseconds),
     row(CODEX, Server, "tool_timeout_sec", CallSeconds),
     row(CONTINUE, Server, "connectionTimeout", Milliseconds),
+    row(LIBRECHAT, Server, "initTimeout", Milliseconds),
     // What a server may not be without.
     row(VSCODE, Server, "envFile", Unsupported(ENV_FILE)),
     row(OPENCODE, Server, "env_file", Unsupported(ENV_FILE)),
@@ -244,10 +275,21 @@ pub(super) const ROWS: &[Row] = &[
     row(GEMINI, Server, "trust authProviderType extensionName targetAudience targetServiceAccount", Nothing),
     row(CODEX, Server, "required supports_parallel_tool_calls scopes oauth_resource", Nothing),
     row(CLAUDE_MCP, Server, "oauth alwaysLoad", Nothing),
-    row(CURSOR, Server, "auth", Nothing),
+    row(
+        LIBRECHAT,
+        Server,
+        "startup chatMenu iconPath serverInstructions requiresOAuth customUserVars",
+        Nothing,
+    ),
+    row(
+        CRUSH,
+        Server,
+        "sessionless channel_enabled channel_reply oauth_client_id oauth_client_secret oauth_callback_port",
+        Nothing,
+    ),
     row(ZED, Server, "source settings remote", Nothing),
     row(GOOSE, Server, "bundled name display_name description transport", Nothing),
-    row(CONTINUE, Server, "title", Nothing),
+    row(CONTINUE, Server, "title serverName faviconUrl sourceFile", Nothing),
     row(CHERRY, Server, "icon key", Nothing),
     row(WARP, Server, "start_on_launch", Nothing),
 ];
@@ -257,9 +299,9 @@ pub(super) fn row_of(place: Place, key: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.place == place && row.keys().any(|one| one == key))
 }
 
-/// Whether a key of the file begins with this.
-pub(super) fn begins(text: &str) -> bool {
-    ROWS.iter().any(|row| row.place == File && row.keys().any(|key| key.starts_with(text)))
+/// Whether a key at a place begins with this.
+pub(super) fn begins(place: Place, text: &str) -> bool {
+    ROWS.iter().any(|row| row.place == place && row.keys().any(|key| key.starts_with(text)))
 }
 
 /// The effect of a key at a place.
@@ -395,6 +437,7 @@ mod tests {
             let yes = [
                 AllowServers,
                 AllowTools,
+                AskTools,
                 DenyServers,
                 DenyTools,
                 Rules,

@@ -24,10 +24,37 @@ pub(super) struct FileKeys {
     off: Vec<(String, String)>,
     only: Vec<(String, Vec<String>)>,
     all_off: Option<String>,
+    /// Rules for servers by how they are reached, of which the first one that fits decides.
+    rules: Vec<ServerRule>,
     groups: Vec<Group>,
 }
 
+/// Patterns for keys of a server, and whether a server that they fit may be used.
+#[derive(Debug)]
+struct ServerRule {
+    patterns: Vec<(String, String)>,
+    allows: bool,
+}
+
+impl ServerRule {
+    fn fits(&self, server: &Fields) -> bool {
+        let written = |key: &str| match server.iter().find(|(name, _)| name == key).map(|(_, value)| value) {
+            Some(Data::List(words)) => {
+                Some(words.iter().filter_map(Data::as_text).collect::<Vec<_>>().join(" "))
+            }
+            Some(value) => value.as_text().map(str::to_owned),
+            None => (key == "args").then(String::new),
+        };
+        self.patterns.iter().all(|(key, pattern)| written(key).is_some_and(|value| fits(pattern, &value)))
+    }
+}
+
 impl FileKeys {
+    /// Whether the rules of the file refuse a server with these keys.
+    pub(super) fn refuses(&self, server: &Fields) -> bool {
+        self.rules.iter().find(|rule| rule.fits(server)).is_some_and(|rule| !rule.allows)
+    }
+
     /// Why a server is off.
     pub(super) fn off(&self, server: &str) -> Option<String> {
         let listed = self.off.iter().find(|(_, pattern)| fits(pattern, server)).map(|(key, _)| key);
@@ -70,7 +97,7 @@ impl Reading {
     /// Reads a key by its path. Records that have known keys are looked into.
     fn file_key<'d>(&mut self, path: &str, key: &'d str, value: &'d Data, passed_over: &mut Vec<&'d str>) {
         let inner = format!("{path}.");
-        let has_known = begins(&inner);
+        let has_known = begins(Place::File, &inner);
         match (effect(Place::File, path), value) {
             (None | Some(Effect::Servers | Effect::Rules), Data::Record(fields)) if has_known => {
                 if path == "tools" {
@@ -78,7 +105,7 @@ impl Reading {
                 }
                 for (name, value) in fields.iter().filter(|(name, _)| !is_comment(name)) {
                     let whole = format!("{inner}{name}");
-                    if begins(&whole) || (path.contains("mcp") && guards_all(name)) {
+                    if begins(Place::File, &whole) || (path.contains("mcp") && guards_all(name)) {
                         self.inside(Step::Key(name.clone()), |this| {
                             this.file_key(&whole, name, value, passed_over);
                         });
@@ -118,17 +145,26 @@ impl Reading {
                 let names = self.names(value).unwrap_or_default();
                 self.file.groups.push(Group::of(names, Verdict::Denied));
             }
+            Effect::AskTools => {
+                let names = self.names(value).unwrap_or_default();
+                self.file.groups.push(Group::of(names, Verdict::Asked));
+            }
             Effect::OffIf(off) => {
                 let is_off = self.flag(value) == Some(off);
                 self.file.all_off = self.file.all_off.take().or(is_off.then(|| path.to_owned()));
             }
             Effect::CallSeconds => self.file.call_time = self.seconds(value),
             Effect::Inputs => self.read_inputs(value),
+            Effect::Unsupported(why) => {
+                self.file.refusals.push((path.to_owned(), format!("has no effect here: {why}")));
+            }
             Effect::Rules => match path {
                 "tools" => self.listed_tools(value),
                 "permissions" => self.permissions(value),
                 "agent" => self.agent(value),
                 "amp.permissions" => self.ordered(value),
+                "amp.mcpPermissions" => self.server_rules(value),
+                "GOOSE_MODE" => self.mode(path, value),
                 // `all`, or only some of the servers, which are not known here.
                 "chat.mcp.access" if value.as_text() == Some("all") => {}
                 "chat.mcp.access" => self.file.all_off = Some(path.to_owned()),
@@ -198,6 +234,10 @@ impl Reading {
     fn permission(&mut self, value: &Data) {
         let patterns = match value {
             Data::Text(word) => vec![("*".to_owned(), verdict(word))],
+            // Lists under `deny` and `ask`, as Claude Code has them.
+            Data::Record(fields) if fields.iter().any(|(_, value)| matches!(value, Data::List(_))) => {
+                return self.permissions(value);
+            }
             Data::Record(fields) => {
                 let of = |(name, value): &(String, Data)| match value {
                     // Patterns for the arguments of a tool: the strictest word counts.
@@ -228,6 +268,35 @@ impl Reading {
             decides.then(|| (pattern.to_owned(), verdict))
         };
         self.file.groups.push(Group { bare: false, patterns: rules.iter().rev().filter_map(read).collect() });
+    }
+
+    /// `amp.mcpPermissions`: rules for servers by `command`, `args` and `url`.
+    fn server_rules(&mut self, value: &Data) {
+        let Data::List(rules) = value else { return self.expected("a list", value).unwrap_or_default() };
+        for rule in rules {
+            let allows = rule.get("action").is_some_and(|action| said(action) == Verdict::Allowed);
+            let patterns: Vec<_> = match rule.get("matches") {
+                Some(Data::Record(fields)) => fields
+                    .iter()
+                    // What is no text fits every server that has the key.
+                    .map(|(key, value)| (key.clone(), value.as_text().unwrap_or("*").to_owned()))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            // A rule without known conditions holds for all, unless it allows.
+            if !allows || !patterns.is_empty() {
+                self.file.rules.push(ServerRule { patterns, allows });
+            }
+        }
+    }
+
+    /// `GOOSE_MODE`: no tools, or a question before each call. Unknown words ask.
+    fn mode(&mut self, path: &str, value: &Data) {
+        match value.as_text() {
+            Some("auto" | "") => {}
+            Some("chat") => self.file.all_off = Some(path.to_owned()),
+            _ => self.file.groups.push(Group::of(["*".to_owned()], Verdict::Asked)),
+        }
     }
 
     /// `agent` of Zed: `tool_permissions`, and the servers and tools of the profile that it begins with.

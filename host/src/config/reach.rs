@@ -112,6 +112,20 @@ impl Reading {
             });
             headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
         }
+        let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(key) = self.key_for(fields, Effect::Token).filter(|_| !given) {
+            let token = self.field(fields, key, |this, data| match data {
+                Data::Text(word) if word == "oauth" => None,
+                Data::Text(_) => this.filled(data),
+                _ => None,
+            });
+            headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
+        }
+        if self.client && headers.iter().any(|(_, value)| value.contains("{{") && value.contains("}}")) {
+            self.lacks(
+                "a header has a text `{{…}}`, which only its client can fill in; write `${NAME}`, and set it",
+            );
+        }
         headers
     }
 

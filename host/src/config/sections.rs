@@ -1,8 +1,10 @@
 //! Finds the records of servers in a file: `mcpServers`, and the keys of other clients for it.
 
 use super::Fields;
+use super::clients::is_comment;
 use super::text::Step;
 use ilo_drive::data::Data;
+use ilo_drive::problem::shortened;
 
 /// A record, or a list, of servers.
 pub(super) struct Section<'d> {
@@ -14,6 +16,8 @@ pub(super) struct Section<'d> {
     pub(super) in_seconds: bool,
     /// Whether the client writes `{env:NAME}`.
     pub(super) braces: bool,
+    /// Whether the client runs `$(command)` in a value.
+    pub(super) shell: bool,
     pub(super) value: &'d Data,
 }
 
@@ -51,6 +55,7 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
         path: key,
         in_seconds,
         braces: false,
+        shell: false,
         value,
     };
     let mut found = Vec::new();
@@ -63,13 +68,20 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
             // Of VS Code's settings, or opencode 2.
             Some(value @ Data::Record(servers)) if !is_server(value) => {
                 let braces = servers.iter().any(|(_, server)| is_of_opencode(server));
-                found.push(Section { whole: None, path: "mcp.servers", in_seconds: false, braces, value });
+                found.push(Section {
+                    whole: None,
+                    path: "mcp.servers",
+                    in_seconds: false,
+                    braces,
+                    shell: false,
+                    value,
+                });
             }
             _ if is_servers(mcp) => {
                 let Data::Record(servers) = mcp else { return found };
                 let braces = servers.iter().any(|(_, server)| is_of_opencode(server));
                 // Crush has the same key, and seconds.
-                found.push(Section { braces, ..whole("mcp", !braces, mcp) });
+                found.push(Section { braces, shell: !braces, ..whole("mcp", !braces, mcp) });
             }
             _ => {}
         }
@@ -101,4 +113,48 @@ fn is_of_opencode(server: &Data) -> bool {
         || is("remote")
         || matches!(server.get("command"), Some(Data::List(_)))
         || server.get("type").is_none()
+}
+
+/// What to write in a file that has neither servers nor tools at its top, if it has some elsewhere.
+pub(super) fn elsewhere(fields: &Fields) -> Option<String> {
+    let named = |name: &str| {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        matches!(last, "mcpServers" | "servers" | "mcp_servers" | "context_servers")
+    };
+    // The deepest place where a client has them: `customizations.vscode.mcp.servers`.
+    let mut level: Vec<(String, &Fields)> = vec![(String::new(), fields)];
+    for _ in 0..4 {
+        let mut next = Vec::new();
+        for (path, fields) in level {
+            for (name, value) in fields.iter() {
+                let whole = format!("{path}{name}");
+                match value {
+                    Data::Record(_) | Data::List(_) if named(name) && holds_servers(value) => {
+                        return Some(format!(
+                            "expected `mcpServers` or `tools` at the top; there are servers under `{}`: give a file in which \
+                             they are under `mcpServers`",
+                            shortened(&whole, 80)
+                        ));
+                    }
+                    Data::Record(inner) if next.len() < 1_000 => next.push((format!("{whole}."), &**inner)),
+                    _ => {}
+                }
+            }
+        }
+        level = next;
+    }
+    let mut values = fields.iter().filter(|(name, _)| !is_comment(name)).map(|(_, value)| value);
+    let all = fields.iter().any(|(name, _)| !is_comment(name)) && values.all(is_server);
+    all.then(|| {
+        "expected `mcpServers` or `tools` at the top, found what may be under them: write `{\"mcpServers\": {…}}` around \
+         servers, and `{\"tools\": {…}}` around tools"
+            .to_owned()
+    })
+}
+
+fn holds_servers(value: &Data) -> bool {
+    match value {
+        Data::List(items) => items.iter().any(is_server),
+        value => is_servers(value),
+    }
 }

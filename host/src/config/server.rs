@@ -1,6 +1,6 @@
 //! Reads an entry under `mcpServers` in the format of MCP clients, with ilo's own key `policy`.
 
-use super::clients::{self, Effect, Place, effect, guards, is_comment, keys, may_be_off};
+use super::clients::{self, Effect, Place, begins, effect, guards, is_comment, keys, may_be_off};
 use super::policy::RULES;
 use super::text::Step;
 use super::{Fields, Reading};
@@ -23,6 +23,15 @@ pub(super) const POLICY: &[&str] = &["allow", "deny", "tools"];
 /// The name of a server in the names of its tools, `mcp://server/tool`: a `/` would end it.
 pub(super) fn name_in_address(name: &str) -> String {
     name.replace('/', "%2F")
+}
+
+/// A key in a record of a server under which is a list that may shut something off, and that is not known.
+fn shutting_list<'d>(key: &str, value: &'d Data) -> Option<&'d str> {
+    let Data::Record(fields) = value else { return None };
+    let is_list = |value: &Data| value.as_list().is_some_and(|items| !items.is_empty());
+    let unknown = |name: &str| effect(Place::Server, &format!("{key}.{name}")).is_none();
+    let found = fields.iter().find(|(name, value)| is_list(value) && guards(name) && unknown(name));
+    found.map(|(name, _)| name.as_str())
 }
 
 impl Reading {
@@ -65,6 +74,9 @@ impl Reading {
                 }
             }
         }
+        if self.file.refuses(fields) {
+            return Some("`amp.mcpPermissions` of the file".to_owned());
+        }
         self.file.off(name)
     }
 
@@ -77,6 +89,16 @@ impl Reading {
             let known =
                 own.contains(&key.as_str()) || effect(Place::Server, key).is_some() || is_comment(key);
             if known || self.is_full() {
+                continue;
+            }
+            if let Some(inner) = self.client.then(|| shutting_list(key, value)).flatten() {
+                let message = "may list what is shut off and is not known here, so the server is not used; write what it \
+                               means as `policy`";
+                let shown = shortened(inner, 80);
+                self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
+                continue;
+            }
+            if begins(Place::Server, &format!("{key}.")) {
                 continue;
             }
             let near = nearest(key, SERVER.iter().copied());
@@ -148,17 +170,29 @@ impl Reading {
 
     /// Settings of a client for single tools: `false`, `{"enabled": false}`, `{"approval_mode": "prompt"}`.
     fn tool_keys(&mut self, tools: &Fields, policy: &mut ServerPolicy) {
-        let mut hold = |name: &str, verdict| policy.listed.0.push(Group::of([name.to_owned()], verdict));
         for (name, settings) in tools.iter().filter(|(name, _)| !is_comment(name)) {
             self.inside(Step::Key(name.clone()), |this| {
+                let hold = |policy: &mut ServerPolicy, verdict| {
+                    policy.listed.0.push(Group::of([name.clone()], verdict));
+                };
                 let settings = match settings {
                     Data::Bool(on) => {
                         if !on {
-                            hold(name, Verdict::Denied);
+                            hold(policy, Verdict::Denied);
                         }
                         return;
                     }
                     Data::Record(settings) => settings,
+                    // No tool, but tools: `{"include": […], "exclude": […]}`.
+                    Data::List(_) if matches!(name.as_str(), "include" | "allow" | "allowed") => {
+                        policy.listed.0.extend(this.names(settings).map(Group::only));
+                        return;
+                    }
+                    Data::List(_) if matches!(name.as_str(), "exclude" | "deny" | "disabled" | "blocked") => {
+                        let names = this.names(settings).unwrap_or_default();
+                        policy.listed.0.push(Group::of(names, Verdict::Denied));
+                        return;
+                    }
                     other => {
                         this.lacks(format!("expected the settings of a tool, found {}", other.kind()));
                         return;
@@ -170,12 +204,12 @@ impl Reading {
                         _ => None,
                     };
                     match (key.as_str(), value) {
-                        (_, Data::Bool(value)) if off == Some(*value) => hold(name, Verdict::Denied),
+                        (_, Data::Bool(value)) if off == Some(*value) => hold(policy, Verdict::Denied),
                         (_, Data::Bool(_)) if off.is_some() => {}
                         ("approval_mode" | "approval" | "permission", Data::Text(word)) => {
                             let said = clients::verdict(word);
                             if said != Verdict::Allowed {
-                                hold(name, said);
+                                hold(policy, said);
                             }
                         }
                         _ if guards(key) => {

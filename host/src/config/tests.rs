@@ -8,6 +8,7 @@ use std::time::Duration;
 
 mod kinds;
 mod secrets;
+mod yaml;
 
 fn read(name: &str, text: &str) -> Tools {
     let path = Path::new("/srv/me/project").join(name);
@@ -214,14 +215,14 @@ fn claude_code_and_claude_desktop() {
   "permissions": {"allow": ["mcp__git__log"], "ask": ["mcp__git__push"], "deny": ["mcp__git__reset", "mcp__web", "Bash(rm:*)"]},
   "disabledMcpjsonServers": ["old"], "enableAllProjectMcpServers": true,
   "mcpServers": {
-    "git": {"type": "stdio", "command": "${NO_SUCH_VARIABLE:-git-server}", "args": ["${HOME}/x"], "env": {}, "timeout": 60000},
+    "git": {"type": "stdio", "command": "${NO_SUCH_VARIABLE:-git-server}", "args": ["${CLAUDE_PROJECT_DIR:-.}/x"], "env": {}, "timeout": 60000},
     "web": {"type": "http", "url": "https://web.example/mcp", "headers": {"Authorization": "Bearer ${PATH}"}},
     "old": {"command": "x"}
   }
 }"#;
     let tools = read(".claude/settings.json", text);
     assert_eq!(names(&tools), ["git", "web"]);
-    assert_eq!(way(&tools, "git"), format!("git-server {}/x", std::env::var("HOME").unwrap()));
+    assert_eq!(way(&tools, "git"), "git-server /srv/me/project/x");
     assert_eq!(tools_of(&tools, "git", &["log", "push", "reset"]), "log ?push !reset");
     assert_eq!(tools_of(&tools, "web", &["get"]), "!get");
     let managed = r#"{"deniedMcpServers": [{"serverName": "a"}], "allowedMcpServers": [{"serverName": "a"}, {"serverName": "b"}],

@@ -1,9 +1,10 @@
-//! Parses the text of a tools file, JSON or TOML, into values, and finds the position of a path in the text.
+//! Parses the text of a tools file, JSON, TOML or YAML, into values, and finds the position of a path in the text.
 //!
 //! Positions are looked up only for errors, so values have none.
 
 mod comments;
 mod json;
+mod yaml;
 
 use ilo_drive::data::Data;
 use ilo_drive::data::read::line_column;
@@ -44,6 +45,7 @@ impl fmt::Display for Shown<'_> {
 pub(super) enum Form {
     Json,
     Toml,
+    Yaml,
 }
 
 /// The maximum size of a tools file in bytes: long mocks fit, and a wrong file is rejected at once.
@@ -82,6 +84,7 @@ pub(super) fn parse(text: &str, form: Form) -> (Cow<'_, str>, Result<Parsed, Wro
             parsed => (Cow::Borrowed(text), parsed),
         },
         Form::Toml => (Cow::Borrowed(text), toml(text)),
+        Form::Yaml => (Cow::Borrowed(text), yaml::parse(text)),
     }
 }
 
@@ -129,6 +132,7 @@ pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> (usize, usize) {
         // The text was parsed before, so an error only ends the search.
         Form::Json => drop(locate_json(text, path, &mut offset)),
         Form::Toml => drop(locate_toml(text, path, &mut offset)),
+        Form::Yaml => offset = yaml::locate(text, path),
     }
     line_column(text.as_bytes(), offset)
 }

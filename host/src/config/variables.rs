@@ -39,7 +39,11 @@ impl Reading {
             data => self.text(data)?.to_owned(),
         };
         if self.client {
-            text = with_braces(&text);
+            text = with_braces(&without_double_braces(&text));
+            if self.shell && text.contains("$(") {
+                self.lacks("no command is run for a value; write `${NAME}`, and set the variable");
+                return None;
+            }
             if self.braces {
                 text = text.replace("{env:", "${env:").replace("$${env:", "${env:");
                 if text.contains("{file:") {
@@ -126,7 +130,9 @@ impl Reading {
         Some(match name {
             "pathSeparator" | "/" => std::path::MAIN_SEPARATOR.to_string(),
             "workspaceFolderBasename" => self.project.file_name()?.to_string_lossy().into_owned(),
-            "workspaceFolder" | "workspaceRoot" | "cwd" => self.project.display().to_string(),
+            "workspaceFolder" | "workspaceRoot" | "cwd" | "CLAUDE_PROJECT_DIR" => {
+                self.project.display().to_string()
+            }
             // Of extensions and plugins, whose file is in their folder.
             "extensionPath" | "CLAUDE_PLUGIN_ROOT" => self.folder.display().to_string(),
             _ if name.starts_with("workspaceFolder:") => self.project.display().to_string(),
@@ -171,6 +177,27 @@ impl Reading {
         }
         Some(texts)
     }
+}
+
+/// The text with `${NAME}` in place of `${{ secrets.NAME }}`, the form of Continue.
+fn without_double_braces(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once("${{") {
+        let inside = after.split_once("}}");
+        let name = inside.and_then(|(inside, _)| inside.trim().strip_prefix("secrets."));
+        match (name, inside) {
+            (Some(name), Some((_, behind))) => {
+                out.extend([before, "${", name, "}"]);
+                rest = behind;
+            }
+            _ => {
+                out.extend([before, "${{"]);
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The text with `${NAME}` in place of `$NAME`, which some clients read as a variable, where the name is by

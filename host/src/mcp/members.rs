@@ -58,7 +58,8 @@ pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
     let mut message = None;
     members(error, |name, value| {
         if name == "message" {
-            message = text_of(value).map(|text| shortened(&text, 2_000));
+            message =
+                text_of(value).filter(|text| !text.trim().is_empty()).map(|text| shortened(&text, 2_000));
         }
         Ok(())
     })?;

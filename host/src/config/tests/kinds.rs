@@ -118,6 +118,134 @@ fn variables_are_replaced_where_they_are_by_themselves() {
 }
 
 #[test]
+fn lists_in_records_of_a_server_are_obeyed_or_refuse_it() {
+    let text = r#"{"mcpServers": {
+        "a": {"command": "x", "anythingllm": {"autoStart": true, "suppressedTools": ["drop"]}},
+        "off": {"command": "x", "anythingllm": {"autoStart": false}},
+        "listed": {"command": "x", "tools": {"include": ["get", "drop"], "exclude": ["drop"]}},
+        "unknown": {"command": "x", "options": {"blockedTools": ["drop"]}},
+        "plain": {"command": "x", "options": {"enabled": true, "blockedTools": [], "names": ["x"]}}}}"#;
+    let tools = read("mcp.json", text);
+    assert_eq!(tools_of(&tools, "a", &["get", "drop"]), "get !drop");
+    refused(&tools, "off", "turns its server off (`anythingllm.autoStart`, a key of AnythingLLM)");
+    assert_eq!(tools_of(&tools, "listed", &["get", "drop", "set"]), "get !drop !set");
+    refused(&tools, "unknown", "`blockedTools` may list what is shut off");
+    assert_eq!(way(&tools, "plain"), "x ");
+}
+
+#[test]
+fn rules_of_amp_for_servers() {
+    let text = r#"{"amp.mcpPermissions": [
+            {"matches": {"command": "npx", "args": "* @example/good@*"}, "action": "allow"},
+            {"matches": {"url": "https://good.example/*"}, "action": "allow"},
+            {"matches": {"command": "*"}, "action": "reject"}, {"matches": {"url": "*"}, "action": "reject"}],
+        "amp.mcpServers": {"a": {"command": "npx", "args": ["-y", "@example/good@1"]}, "b": {"command": "npx", "args": ["bad"]},
+            "c": {"url": "https://good.example/mcp"}, "d": {"url": "https://bad.example/mcp"}}}"#;
+    let tools = read("settings.json", text);
+    assert_eq!(names(&tools), ["a", "c"]);
+    refused(&tools, "b", "turns its server off (`amp.mcpPermissions` of the file)");
+}
+
+#[test]
+fn what_a_client_fills_in_or_runs_is_not_sent_as_it_is() {
+    let crush = r#"{"mcp": {"a": {"type": "http", "url": "https://x.example/mcp", "headers": {"Authorization": "$(echo Bearer $TOKEN)"}},
+        "b": {"type": "stdio", "command": "x", "env": {"K": "$(cat key)"}, "channel_enabled": false, "sessionless": true},
+        "c": {"type": "stdio", "command": "sh", "args": ["-c", "x $HOME"]}}}"#;
+    let tools = read("crush.json", crush);
+    refused(&tools, "a", "no command is run for a value");
+    refused(&tools, "b", "no command is run for a value");
+    assert_eq!(way(&tools, "c"), format!("sh -c x {}", std::env::var("HOME").unwrap()));
+    let shell = r#"{"mcpServers": {"a": {"command": "sh", "args": ["-c", "echo $(date) '{{.Name}}'"]},
+        "b": {"url": "https://x.example/mcp", "headers": {"X-User": "{{LIBRECHAT_USER_ID}}"}}}}"#;
+    let tools = read("mcp.json", shell);
+    assert_eq!(way(&tools, "a"), "sh -c echo $(date) '{{.Name}}'");
+    refused(&tools, "b", "a header has a text `{{…}}`, which only its client can fill in");
+}
+
+#[test]
+fn a_token_under_auth_is_a_header() {
+    let text = r#"{"mcpServers": {"a": {"url": "https://x.example/mcp", "transport": "http", "auth": "t0ken"},
+        "b": {"url": "https://x.example/mcp", "auth": "oauth"}, "c": {"url": "https://x.example/mcp", "auth": {"CLIENT_ID": "x"}},
+        "d": {"url": "https://x.example/mcp", "auth": "t0ken", "headers": {"authorization": "Basic x"}}}}"#;
+    let tools = read("mcp.json", text);
+    assert_eq!(way(&tools, "a"), "https://x.example/mcp Authorization=Bearer t0ken");
+    assert_eq!(way(&tools, "b"), "https://x.example/mcp");
+    assert_eq!(way(&tools, "c"), "https://x.example/mcp");
+    assert_eq!(way(&tools, "d"), "https://x.example/mcp authorization=Basic x");
+}
+
+/// The settings of a whole program or editor, with servers at another place than the top.
+#[test]
+fn servers_at_another_place_are_named() {
+    let problem =
+        |text: &str| Tools::from_text("x.json", text, Path::new("/p")).err().expect("a problem").to_string();
+    for (text, path) in [
+        (
+            r#"{"numStartups": 3, "projects": {"/p": {"mcpServers": {"a": {"command": "x"}}}}}"#,
+            "projects./p.mcpServers",
+        ),
+        (
+            r#"{"augment.advanced": {"mcpServers": [{"name": "a", "command": "x"}]}}"#,
+            "augment.advanced.mcpServers",
+        ),
+        (r#"{"zencoder.mcpServers": {"a": {"command": "x"}}}"#, "zencoder.mcpServers"),
+        (
+            r#"{"folders": [], "settings": {"mcp": {"servers": {"a": {"url": "https://x"}}}}}"#,
+            "settings.mcp.servers",
+        ),
+        (
+            r#"{"customizations": {"vscode": {"mcp": {"servers": {"a": {"command": "x"}}}}}}"#,
+            "customizations.vscode.mcp.servers",
+        ),
+    ] {
+        let found = problem(text);
+        assert!(found.contains(&format!("there are servers under `{path}`")), "{found}");
+    }
+    assert!(problem(r#"{"a": {"command": "x"}, "b": {"url": "https://x"}}"#).contains("around servers"));
+    assert!(problem(r#"{"mcpServer": {"a": {"command": "x"}}}"#).contains("did you mean `mcpServers`?"));
+    assert!(problem("{}").contains("expected `tools` or `mcpServers`, found neither"));
+}
+
+#[test]
+fn libre_chat() {
+    let text = "\
+version: 1.2.1
+cache: true
+mcpServers:
+  everything:
+    # type: sse
+    type: stdio
+    command: npx
+    args: [-y, '@modelcontextprotocol/server-everything']
+    timeout: 60000
+    initTimeout: 15000
+    serverInstructions: true
+    chatMenu: false
+  far:
+    type: streamable-http
+    url: https://far.example/mcp
+    headers:
+      X-User-ID: '{{LIBRECHAT_USER_ID}}'
+";
+    let tools = read("librechat.yaml", text);
+    assert_eq!(way(&tools, "everything"), "npx -y @modelcontextprotocol/server-everything");
+    refused(&tools, "far", "only its client can fill in");
+    let limited = format!("{text}mcpSettings:\n  allowedDomains: [example.com]\n");
+    refused(
+        &read("librechat.yaml", &limited),
+        "everything",
+        "`mcpSettings.allowedDomains` of the file has no effect",
+    );
+}
+
+#[test]
+fn tools_that_gemini_cli_confirms_are_confirmed() {
+    let text = r#"{"tools": {"core": ["read_file"], "confirmationRequired": ["drop", "run_shell_command(rm)"]},
+        "mcpServers": {"a": {"command": "x"}}}"#;
+    assert_eq!(tools_of(&read(".gemini/settings.json", text), "a", &["get", "drop"]), "get ?drop");
+}
+
+#[test]
 fn every_key_with_each_type_is_read_or_refused_by_its_name() {
     for row in ROWS {
         for key in row.keys() {
