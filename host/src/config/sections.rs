@@ -124,7 +124,7 @@ pub(super) fn elsewhere(fields: &Fields) -> Option<String> {
     // The deepest place where a client has them: `customizations.vscode.mcp.servers`.
     let mut level: Vec<(String, &Fields)> = vec![(String::new(), fields)];
     for _ in 0..4 {
-        let mut next = Vec::new();
+        let mut next: Vec<(String, &Fields)> = Vec::new();
         for (path, fields) in level {
             for (name, value) in fields.iter() {
                 let whole = format!("{path}{name}");
@@ -136,7 +136,9 @@ pub(super) fn elsewhere(fields: &Fields) -> Option<String> {
                             shortened(&whole, 80)
                         ));
                     }
-                    Data::Record(inner) if next.len() < 1_000 => next.push((format!("{whole}."), &**inner)),
+                    Data::Record(inner) if next.len() < 1_000 => {
+                        next.push((format!("{whole}."), inner.as_slice()));
+                    }
                     _ => {}
                 }
             }

@@ -40,6 +40,7 @@ const SHOWN: &[&str] = &[
     "big_numbers",
     "validate",
     "connectionTimeout",
+    "initTimeout",
     "startup_timeout_sec",
     "startup_timeout_ms",
     "tool_timeout_sec",
@@ -54,6 +55,7 @@ const SHOWN: &[&str] = &[
     "tools",
     "policy",
     "tools.exclude",
+    "tools.confirmationRequired",
     "rate",
     // Names of variables.
     "bearer_token_env_var",

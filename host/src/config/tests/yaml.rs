@@ -141,6 +141,7 @@ fn mistakes_in_yaml_have_a_place() {
     assert!(problem("mcpServers:\n  a: {command: [x}\n").contains("t.yaml:2:"));
     assert!(problem("mcpServers: !x 1\n").contains("a tag"));
     assert!(problem("").contains("expected a record"));
-    let own = "tools:\n  add: {mock: 3, input_schema: {type: object}}\n";
-    assert!(Tools::from_text("t.yml", own, Path::new("/p")).is_ok());
+    let own = "tools:\n  add: {mock: {returns: 3}, input_schema: {type: object}}\n";
+    let read = Tools::from_text("t.yml", own, Path::new("/p"));
+    assert!(read.is_ok(), "{:?}", read.err());
 }
