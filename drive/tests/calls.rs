@@ -291,7 +291,7 @@ fn a_cancelled_computation_ends_soon_and_keeps_the_reason_and_the_place() {
 
 /// Waits for a call that nobody settles, as often as a host would that looks every millisecond for a second.
 fn forgets(tool: &str, around: &Around) {
-    let id = if tool == "get" { 0 } else { 1 };
+    let id = i32::from(tool != "get");
     let program = program(&format!("{HEAD}LET 1 CALL {id} 1 0 REF 0\nREF 1\n"));
     let mut drive: Drive<()> =
         Drive::new(run(&program, r#"{"x":1}"#), CallSlots::new(1), Duration::from_mins(1));

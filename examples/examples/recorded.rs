@@ -61,7 +61,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("runs.journal");
     // Opening a journal, and the decisions of people, block their thread.
-    let store = Arc::new(spawn_blocking(move || Store::open(&path, &Default::default())).await??);
+    let store =
+        Arc::new(spawn_blocking(move || Store::open(&path, &ilo_journal::Options::default())).await??);
 
     let input = json!({"item": "lamp", "payment-id": "p1", "amount": 12.5});
     let beginning = Beginning {
