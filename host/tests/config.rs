@@ -373,7 +373,10 @@ fn bytes_that_editors_write_are_read_or_told() {
     let wide: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [[&[0xff, 0xfe], &wide[..]].concat(), wide.clone(), [&[0xfe, 0xff], &wide[..]].concat()] {
         let problems = read("w.json", &bytes).unwrap_err();
-        assert!(problems[0].to_string().ends_with("it is UTF-16 or UTF-32; save it as UTF-8"), "{problems:?}");
+        assert!(
+            problems[0].to_string().ends_with("it is UTF-16 or UTF-32; save it as UTF-8"),
+            "{problems:?}"
+        );
     }
     let large =
         format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"x\"}}}} /*{}*/}}", " ,]".repeat(3_500_000));
