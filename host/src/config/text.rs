@@ -1,4 +1,5 @@
-//! Parses the text of a tools file, JSON, TOML or YAML, into values, and finds the position of a path in the text.
+//! Parses the text of a tools file, JSON, TOML or YAML, into values, and finds the position of a path in the
+//! text.
 //!
 //! Positions are looked up only for errors, so values have none.
 

@@ -159,7 +159,7 @@ impl Tools {
 
     /// Adds a tool that is an asynchronous function of the host: [`Tool::asynchronous`] with a policy. One of
     /// the same name is replaced. The check knows no more of it than its name; [`Tools::add`] takes a tool
-    /// with a description and schemas ([`Tool::described_by`], of the feature `schemars`).
+    /// with a description and schemas (`Tool::described_by`, of the feature `schemars`).
     #[cfg(feature = "tokio")]
     pub fn add_async<A, R, E, F>(
         &mut self,

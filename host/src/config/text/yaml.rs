@@ -1,7 +1,8 @@
-//! Parses a tools file in YAML into values, as the files of Goose and Continue are, and finds positions in it.
+//! Parses a tools file in YAML into values, as the files of Goose and Continue are, and finds positions in
+//! it.
 //!
-//! Anchors, aliases and merge keys are read: what they repeat counts towards the limits of the file, so that a
-//! short text cannot become a large one. Tags are refused.
+//! Anchors, aliases and merge keys are read: what they repeat counts towards the limits of the file, so that
+//! a short text cannot become a large one. Tags are refused.
 
 use super::{DEPTH, FILE, Parsed, Step, Unread, VALUES, Wrong};
 use ilo_drive::data::Data;
