@@ -54,8 +54,8 @@ impl Tools {
         Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
     }
 
-    /// Reads a tools file from memory, JSON, TOML or YAML, by the ending of its name. Paths in it are relative
-    /// to `folder`; messages call it `name`.
+    /// Reads a tools file from memory, JSON, TOML or YAML, by the ending of its name. Paths in it are
+    /// relative to `folder`; messages call it `name`.
     ///
     /// # Errors
     /// All errors in the file.
