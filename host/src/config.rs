@@ -24,7 +24,7 @@ use ilo_drive::data::Data;
 use ilo_drive::problem::{MOST, Problem, Problems, nearest, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use sections::{Section, sections};
+use sections::{Forms, Section, sections};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,8 +105,7 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         project: variables::project(folder),
         client: false,
         in_seconds: is_in_seconds(name),
-        braces: false,
-        shell: false,
+        forms: Forms::default(),
         file: FileKeys::default(),
         inputs: Vec::new(),
         asked: Vec::new(),
@@ -174,9 +173,8 @@ struct Reading {
     client: bool,
     /// Whether its `timeout` is in seconds.
     in_seconds: bool,
-    /// Whether `{env:NAME}` is a variable, and `$(command)` what it prints.
-    braces: bool,
-    shell: bool,
+    /// What its client replaces.
+    forms: Forms,
     /// What it says outside of its servers.
     file: FileKeys,
     /// The values that it declares for a person to give, and those that the current server needs.
@@ -377,8 +375,7 @@ impl Reading {
         }
         for section in sections {
             self.in_seconds |= section.in_seconds;
-            self.braces = section.braces;
-            self.shell = section.shell;
+            self.forms = section.forms;
             self.servers(&section, &mut tools);
         }
         if let Some(own) = own {

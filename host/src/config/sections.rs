@@ -6,6 +6,15 @@ use super::text::Step;
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
 
+/// What a client replaces in values, beside `${NAME}`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Forms {
+    /// `{env:NAME}`.
+    pub(super) braces: bool,
+    /// `$(command)`, by what the command prints.
+    pub(super) shell: bool,
+}
+
 /// A record, or a list, of servers.
 pub(super) struct Section<'d> {
     /// Its key, if all of what is under the key are servers.
@@ -14,10 +23,7 @@ pub(super) struct Section<'d> {
     pub(super) path: &'static str,
     /// Whether the client writes time limits in seconds.
     pub(super) in_seconds: bool,
-    /// Whether the client writes `{env:NAME}`.
-    pub(super) braces: bool,
-    /// Whether the client runs `$(command)` in a value.
-    pub(super) shell: bool,
+    pub(super) forms: Forms,
     pub(super) value: &'d Data,
 }
 
@@ -54,8 +60,7 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
         whole: Some(key),
         path: key,
         in_seconds,
-        braces: false,
-        shell: false,
+        forms: Forms::default(),
         value,
     };
     let mut found = Vec::new();
@@ -72,8 +77,7 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
                     whole: None,
                     path: "mcp.servers",
                     in_seconds: false,
-                    braces,
-                    shell: false,
+                    forms: Forms { braces, shell: false },
                     value,
                 });
             }
@@ -81,7 +85,7 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
                 let Data::Record(servers) = mcp else { return found };
                 let braces = servers.iter().any(|(_, server)| is_of_opencode(server));
                 // Crush has the same key, and seconds.
-                found.push(Section { braces, shell: !braces, ..whole("mcp", !braces, mcp) });
+                found.push(Section { forms: Forms { braces, shell: !braces }, ..whole("mcp", !braces, mcp) });
             }
             _ => {}
         }
@@ -126,7 +130,7 @@ pub(super) fn elsewhere(fields: &Fields) -> Option<String> {
     for _ in 0..4 {
         let mut next: Vec<(String, &Fields)> = Vec::new();
         for (path, fields) in level {
-            for (name, value) in fields.iter() {
+            for (name, value) in fields {
                 let whole = format!("{path}{name}");
                 match value {
                     Data::Record(_) | Data::List(_) if named(name) && holds_servers(value) => {

@@ -40,11 +40,11 @@ impl Reading {
         };
         if self.client {
             text = with_braces(&without_double_braces(&text));
-            if self.shell && text.contains("$(") {
+            if self.forms.shell && text.contains("$(") {
                 self.lacks("no command is run for a value; write `${NAME}`, and set the variable");
                 return None;
             }
-            if self.braces {
+            if self.forms.braces {
                 text = text.replace("{env:", "${env:").replace("$${env:", "${env:");
                 if text.contains("{file:") {
                     self.lacks("files are not read into a value; write `${NAME}`, and set the variable");

@@ -177,8 +177,9 @@ fn a_token_under_auth_is_a_header() {
 /// The settings of a whole program or editor, with servers at another place than the top.
 #[test]
 fn servers_at_another_place_are_named() {
-    let problem =
-        |text: &str| Tools::from_text("x.json", text, Path::new("/p")).err().expect("a problem").to_string();
+    let problem = |text: &str| {
+        Tools::from_text("x.json", text, Path::new("/p")).map(drop).expect_err("a problem").to_string()
+    };
     for (text, path) in [
         (
             r#"{"numStartups": 3, "projects": {"/p": {"mcpServers": {"a": {"command": "x"}}}}}"#,

@@ -134,8 +134,9 @@ mcpServers:
 /// A mistake has its line and column, as in the other forms.
 #[test]
 fn mistakes_in_yaml_have_a_place() {
-    let problem =
-        |text: &str| Tools::from_text("t.yaml", text, Path::new("/p")).err().expect("a mistake").to_string();
+    let problem = |text: &str| {
+        Tools::from_text("t.yaml", text, Path::new("/p")).map(drop).expect_err("a mistake").to_string()
+    };
     let text = "mcpServers:\n  a:\n    command: x\n    policy:\n      alow: [t]\n";
     assert!(problem(text).contains("t.yaml:5:7"), "{}", problem(text));
     assert!(problem("mcpServers:\n  a: {command: [x}\n").contains("t.yaml:2:"));

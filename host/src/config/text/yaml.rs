@@ -158,10 +158,7 @@ impl<'t> Reader<'t> {
 
     /// Follows the path that is sought by a key.
     fn keyed(&mut self, at: usize) {
-        let key = match self.open.last().map(|open| &open.parts) {
-            Some(Parts::Record(_, Some(key), _)) => key,
-            _ => return,
-        };
+        let Some(Parts::Record(_, Some(key), _)) = self.open.last().map(|open| &open.parts) else { return };
         let is_next = matches!(self.path.get(self.steps), Some(Step::Key(wanted)) if wanted == key);
         self.step(is_next, at);
     }
@@ -343,8 +340,8 @@ mod tests {
         let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..12 {
             let item = format!("*a{}", level - 1);
-            let items = vec![item.as_str(); 10].join(", ");
-            text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
+            let items = [item.as_str(); 10].join(", ");
+            text.extend(["a", &level.to_string(), ": &a", &level.to_string(), " [", &items, "]\n"]);
         }
         refuses(&text, "values");
         let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 20].join(", "));
