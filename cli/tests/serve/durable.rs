@@ -1,7 +1,14 @@
 //! `serve --journal`: runs as tasks, which outlive the server.
 
+#[cfg(feature = "postgres")]
+#[path = "../../../journal/tests/support/server.rs"]
+#[allow(unreachable_pub, missing_docs, clippy::missing_panics_doc, reason = "a test's own helpers")]
+mod server;
+
 use crate::support::{ILO, Lines, Served};
 use serde_json::{Value, json};
+#[cfg(feature = "postgres")]
+use server::Server;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -332,7 +339,50 @@ fn a_task_over_http_is_approved_after_the_server_was_killed() {
 #[test]
 fn any_of_several_servers_answers_for_any_run() {
     let folder = shop(", \"confirm\": true");
-    let serve = || Served::start(&folder, &["--journal", &path(&folder, "j"), &path(&folder, "p.ilo")]);
+    any_answers(&folder, &path(&folder, "j"));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn any_of_several_servers_answers_for_any_run_in_a_database() {
+    let Some(database) = Server::start() else { return };
+    let folder = shop(", \"confirm\": true");
+    any_answers(&folder, database.address("").to_str().unwrap());
+}
+
+/// A server that is killed leaves a run to the others: one of them continues it, and no two.
+#[cfg(feature = "postgres")]
+#[test]
+fn one_of_several_servers_continues_the_run_of_one_that_was_killed() {
+    let Some(database) = Server::start() else { return };
+    let folder = shop(", \"idempotent\": true");
+    let journal = database.address("&lease=1");
+    let serve = || Served::start(&folder, &["--journal", journal.to_str().unwrap(), &path(&folder, "p.ilo")]);
+    let (mut first, others) = (serve(), [serve(), serve()]);
+    fs::write(path(&folder, "hang-ship"), "").unwrap();
+    let created = post(&first, "tools/call", "f", json!({"name": "f", "arguments": {"n": 5}}));
+    let task = created["taskId"].as_str().unwrap();
+    let until = |calls: &[&str]| {
+        let begun = Instant::now();
+        while done(&folder) != calls {
+            assert!(begun.elapsed() < Duration::from_mins(2), "{:?}", done(&folder));
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until(&["pay", "ship"]);
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    until(&["pay", "ship", "ship"]);
+    fs::remove_file(path(&folder, "hang-ship")).unwrap();
+    for server in &others {
+        let seen = until_over_http(server, task, "completed");
+        assert_eq!(seen["result"]["structuredContent"], json!({"result": 7}), "{seen}");
+    }
+    assert_eq!(done(&folder), ["pay", "ship", "ship"]);
+}
+
+fn any_answers(folder: &TempDir, journal: &str) {
+    let serve = || Served::start(folder, &["--journal", journal, &path(folder, "p.ilo")]);
     let servers = [serve(), serve(), serve()];
     // As a balancer does, each request goes to another one.
     for (turn, wish) in [true, false, true].into_iter().enumerate() {
@@ -349,5 +399,5 @@ fn any_of_several_servers_answers_for_any_run() {
         }
     }
     // None of them has made a call twice.
-    assert_eq!(done(&folder), ["pay", "ship", "pay", "refund", "pay", "ship"]);
+    assert_eq!(done(folder), ["pay", "ship", "pay", "refund", "pay", "ship"]);
 }
