@@ -579,7 +579,7 @@ fn every_mutant_is_caught() {
 #[cfg(feature = "postgres")]
 #[path = "../tests/support/server.rs"]
 #[allow(unreachable_pub, reason = "the tests outside use it too")]
-mod server;
+pub(crate) mod server;
 
 /// The same with a real server, where a quarter of the answers is lost after the commit.
 #[cfg(feature = "postgres")]

@@ -27,14 +27,30 @@ const BY_KEYS: &str = "set_config('enable_seqscan', 'off', true), set_config('en
 const LASTING: &str = "set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
                        WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, true)";
 
-/// Begins the transaction of a group.
-pub(crate) fn begin() -> Statement {
-    Statement::plain(format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT {BY_KEYS}, {LASTING}"))
+/// Begins the transaction of a group; on a connection with [`settings`] it says nothing more.
+pub(crate) fn begin(is_set: bool) -> Statement {
+    const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+    Statement::plain(if is_set { BEGIN.to_owned() } else { format!("{BEGIN}; SELECT {BY_KEYS}, {LASTING}") })
 }
 
 /// Begins a transaction that reads the tables as they are at one moment.
-pub(crate) fn begin_reading() -> Statement {
-    Statement::plain(format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {BY_KEYS}"))
+pub(crate) fn begin_reading(is_set: bool) -> Statement {
+    const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    Statement::plain(if is_set { BEGIN.to_owned() } else { format!("{BEGIN}; SELECT {BY_KEYS}") })
+}
+
+/// Begins a transaction that reads rows in the order of an index.
+pub(crate) fn begin_in_order() -> Statement {
+    Statement::plain(
+        "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT set_config('enable_seqscan', 'off', true), \
+         set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true), \
+         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)",
+    )
+}
+
+/// What [`begin`] sets for a transaction, for a whole connection.
+pub(crate) fn settings() -> Statement {
+    Statement::plain(format!("SELECT {BY_KEYS}, {LASTING}").replace(", true)", ", false)"))
 }
 
 pub(crate) fn commit() -> Statement {

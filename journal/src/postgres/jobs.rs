@@ -84,14 +84,14 @@ pub(crate) struct Places {
 }
 
 impl Group {
-    pub(crate) fn new(schema: &str, jobs: &[Job], later: &[Live]) -> Group {
+    pub(crate) fn new(schema: &str, is_set: bool, jobs: &[Job], later: &[Live]) -> Group {
         if let ([Job::Write { write: Write::Record(live), .. }], []) = (jobs, later)
             && live.expects.is_none()
         {
             let places = Places { record: Some(0), ..Places::default() };
             return Group { statements: vec![apply::record(schema, &[live], true)], places };
         }
-        let mut group = Group { statements: vec![apply::begin()], places: Places::default() };
+        let mut group = Group { statements: vec![apply::begin(is_set)], places: Places::default() };
         let (mut starts, mut records, mut releases, mut ends) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut changes, mut flags, mut expects, mut calls) =
@@ -162,6 +162,11 @@ impl Group {
 }
 
 impl Places {
+    /// How many runs have ended.
+    pub(crate) fn ended(&self, rows: &[Vec<Row>]) -> usize {
+        self.end.and_then(|at| rows.get(at)).map_or(0, Vec::len)
+    }
+
     /// Tells callers what became of their jobs. Returns the changes that are to be decided again.
     pub(crate) fn settle(&self, rows: &[Vec<Row>], jobs: Vec<Job>) -> Vec<Job> {
         let at = |place: Option<usize>| place.and_then(|at| rows.get(at)).map_or(&[][..], Vec::as_slice);

@@ -1,11 +1,12 @@
 //! A connection with the runtime that drives it, for one thread; what its errors mean, and statements with
 //! typed values.
 
-use super::cluster;
 use super::target::Target;
 use super::tls::Tls;
+use super::{apply, cluster};
 use crate::error::{Error, ErrorCode, Result};
 use futures_util::future::join_all;
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -51,6 +52,8 @@ pub(crate) struct Link {
     runtime: Runtime,
     target: Arc<Target>,
     client: Option<Client>,
+    /// The statements that this connection knows by a name, by their texts, if it is to know any.
+    named: Option<HashMap<String, tokio_postgres::Statement>>,
     /// Counts the notifications of the server.
     news: Arc<AtomicI64>,
     /// Since when the server has been away, and whether this connection has said so.
@@ -75,6 +78,7 @@ impl Link {
             runtime,
             target: target.clone(),
             client: None,
+            named: None,
             news: news.clone(),
             away: None,
             told: false,
@@ -83,6 +87,20 @@ impl Link {
             Ok(()) => Ok(link),
             Err(Trouble::Again(error) | Trouble::Refused(error)) => Err(error),
         }
+    }
+
+    /// Gives statements names from now on if the address says so: the server then plans each once for a
+    /// connection.
+    pub(crate) fn name_statements(&mut self) {
+        if self.target.is_named {
+            self.client = None;
+            self.named = Some(HashMap::new());
+        }
+    }
+
+    /// Whether statements have names, so that a connection keeps its settings too.
+    pub(crate) fn is_named(&self) -> bool {
+        self.named.is_some()
     }
 
     /// The place of the journal.
@@ -106,6 +124,12 @@ impl Link {
             // A standby that has not taken over yet takes no writes.
             let found = found.ok_or_else(|| Trouble::Again(away(&self.target)))?;
             known.expect(found, &self.target).map_err(Trouble::Refused)?;
+        }
+        if let Some(named) = &mut self.named {
+            named.clear();
+            let set = async { tokio::time::timeout(SLOW, pipeline(&client, &[apply::settings()])).await };
+            let set = self.runtime.block_on(set).map_err(|_| Trouble::Again(away(&self.target)))?;
+            set.map_err(|error| trouble(&self.target, &error))?;
         }
         self.client = Some(client);
         Ok(())
@@ -144,8 +168,14 @@ impl Link {
     fn attempt(&mut self, statements: &[Statement]) -> std::result::Result<Vec<Vec<Row>>, Trouble> {
         self.connect()?;
         let Some(client) = &self.client else { return Err(Trouble::Again(away(&self.target))) };
-        let sent =
-            self.runtime.block_on(async { tokio::time::timeout(SLOW, pipeline(client, statements)).await });
+        let named = self.named.as_mut();
+        let sending = async {
+            match named {
+                Some(named) => by_names(client, statements, named).await,
+                None => pipeline(client, statements).await,
+            }
+        };
+        let sent = self.runtime.block_on(async { tokio::time::timeout(SLOW, sending).await });
         let found = match sent {
             Ok(found) => found.map_err(|error| trouble(&self.target, &error)),
             Err(_) => Err(Trouble::Again(away(&self.target))),
@@ -251,6 +281,30 @@ async fn pipeline(
     join_all(sent).await.into_iter().collect()
 }
 
+/// As [`pipeline`], with statements that the server knows from before.
+async fn by_names(
+    client: &Client,
+    statements: &[Statement],
+    named: &mut HashMap<String, tokio_postgres::Statement>,
+) -> std::result::Result<Vec<Vec<Row>>, tokio_postgres::Error> {
+    for Statement { sql, params, .. } in statements.iter().filter(|statement| !statement.is_plain) {
+        if !named.contains_key(sql) {
+            let types: Vec<Type> = params.iter().map(|(_, of)| of.clone()).collect();
+            named.insert(sql.clone(), client.prepare_typed(sql, &types).await?);
+        }
+    }
+    let named = &*named;
+    let sent = statements.iter().map(|statement| async move {
+        let Some(known) = named.get(&statement.sql).filter(|_| !statement.is_plain) else {
+            return client.batch_execute(&statement.sql).await.map(|()| Vec::new());
+        };
+        let params: Vec<&(dyn ToSql + Sync)> =
+            statement.params.iter().map(|(value, _)| &**value as &(dyn ToSql + Sync)).collect();
+        client.query(known, &params).await
+    });
+    join_all(sent).await.into_iter().collect()
+}
+
 /// What an error of a server or a connection means.
 fn trouble(target: &Target, error: &tokio_postgres::Error) -> Trouble {
     let Some(told) = error.as_db_error() else {
@@ -277,6 +331,10 @@ fn trouble(target: &Target, error: &tokio_postgres::Error) -> Trouble {
         (_, "57014" | "40001" | "40P01" | "55P03") | ("08" | "57", _) => {
             Trouble::Again(of(ErrorCode::Busy, "try again; look at the log of the server"))
         }
+        (_, "26000" | "42P05") => Trouble::Refused(of(
+            ErrorCode::CannotOpen,
+            "leave `prepare=1` out of the address: a pooler in between does not keep names of statements",
+        )),
         ("53", _) => Trouble::Again(of(ErrorCode::Full, "make room on the server, then `resume`")),
         ("28", _) => Trouble::Refused(of(
             ErrorCode::CannotOpen,

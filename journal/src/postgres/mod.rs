@@ -16,6 +16,7 @@ mod rows;
 mod schema;
 mod target;
 mod tls;
+mod vacuum;
 mod writer;
 
 #[cfg(test)]

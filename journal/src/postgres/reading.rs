@@ -33,10 +33,10 @@ impl Alive for Owners {
 }
 
 /// Reads runs as they are at one moment: with the decisions on their calls, and their owners.
-pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Statement; 7] {
+pub(crate) fn reading(schema: &str, is_set: bool, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Statement; 7] {
     let of = |sql| Statement::new(sql, vec![ints(runs.iter().copied())]);
     [
-        apply::begin_reading(),
+        apply::begin_reading(is_set),
         of(format!("SELECT {RUN} FROM {schema}.run r WHERE r.id = ANY($1)")),
         // A join would look for each row by itself.
         of(format!("SELECT l.xmin::text, {LIVE} FROM {schema}.live l WHERE l.run = ANY($1)")),

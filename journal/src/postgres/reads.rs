@@ -51,6 +51,13 @@ impl Postgres {
         Ok(self.ask_all(vec![Statement::new(sql, params)])?.pop().unwrap_or_default())
     }
 
+    /// As [`Postgres::ask`], in the order of an index: where the planner takes a table for small, it would
+    /// read and sort it whole for each page.
+    fn ask_in_order(&self, sql: String, params: Vec<Param>) -> Result<Vec<Row>> {
+        let statements = vec![apply::begin_in_order(), Statement::new(sql, params), apply::commit()];
+        Ok(self.ask_all(statements)?.into_iter().nth(1).unwrap_or_default())
+    }
+
     fn one<T>(&self, sql: String, params: Vec<Param>, read: impl Fn(&Row) -> Result<T>) -> Result<Option<T>> {
         self.ask(sql, params)?.first().map(read).transpose()
     }
@@ -174,8 +181,10 @@ impl Reads for Postgres {
             "SELECT {RUN}, {LIVE} FROM {tables} WHERE r.id > $1 AND {condition} ORDER BY r.id LIMIT $2"
         );
         let mut params = vec![int(after), int(signed(most as u64))];
+        let is_by_status = more.is_empty() && !matches!(filter.status, None | Some(Status::Ended));
         params.extend(more);
-        self.ask(sql, params)?.iter().map(|row| Ok((get(row, 0)?, both(row)))).collect()
+        let rows = if is_by_status { self.ask_in_order(sql, params)? } else { self.ask(sql, params)? };
+        rows.iter().map(|row| Ok((get(row, 0)?, both(row)))).collect()
     }
 
     fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {

@@ -8,8 +8,10 @@ use crate::error::{Error, ErrorCode, Result};
 use std::time::Duration;
 use tokio_postgres::Row;
 
-/// The version of the tables.
-pub(crate) const VERSION: i64 = 1;
+/// The first version of the tables, which [`TABLES`] has.
+const FIRST: i64 = 1;
+/// The statements that bring the tables to the next version, from the first on. None has been needed yet.
+const MIGRATIONS: &[&[&str]] = &[];
 /// The oldest server, as servers number their releases.
 const OLDEST: i64 = 140_000;
 /// What is encrypted to recognize a key.
@@ -66,7 +68,8 @@ pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher, accepts: bool
         }
         make(link, &schema, cipher)?;
     }
-    check(link, &schema, cipher)?;
+    let version = migrate(link, &schema, MIGRATIONS)?;
+    check(link, &schema, version, cipher)?;
     if !accepts {
         warnings.extend(cluster::check(link, &schema)?);
     }
@@ -111,16 +114,50 @@ fn look(link: &mut Link) -> Result<Vec<String>> {
     Ok(warnings)
 }
 
+/// Begins a transaction beside which no other one makes or changes tables.
+fn alone() -> Vec<Statement> {
+    let locked = Statement::new("SELECT pg_advisory_xact_lock($1)", vec![int(LOCK)]);
+    vec![Statement::plain("BEGIN ISOLATION LEVEL READ COMMITTED"), locked]
+}
+
+/// Brings the tables to the last version, each step in a transaction of its own. Returns their version, which
+/// is another one if this release cannot read them.
+fn migrate(link: &mut Link, schema: &str, migrations: &[&[&str]]) -> Result<i64> {
+    loop {
+        let found = version(link, schema)?;
+        let step = found.checked_sub(FIRST).and_then(|at| migrations.get(usize::try_from(at).ok()?));
+        let Some(step) = step else { return Ok(found) };
+        let mut statements = alone();
+        // Where another process was faster, the division ends the transaction.
+        statements.push(Statement::new(
+            format!("UPDATE {schema}.meta SET version = version + 1 / (version = $1)::int"),
+            vec![int(found)],
+        ));
+        statements.extend(step.iter().map(|sql| Statement::new(sql.replace("{s}", schema), vec![])));
+        statements.push(Statement::plain("COMMIT"));
+        if let Err(error) = link.send(&statements, |_| false)
+            && version(link, schema)? == found
+        {
+            return Err(error);
+        }
+    }
+}
+
+/// The version of the tables.
+fn version(link: &mut Link, schema: &str) -> Result<i64> {
+    let found =
+        link.send(&[Statement::new(format!("SELECT version FROM {schema}.meta"), vec![])], |_| false)?;
+    get(first(&found, 0)?, 0)
+}
+
 /// Makes the tables where there are none.
 fn make(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
     let installation: [u8; 16] = cipher.random()?;
-    let begin = || Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]);
-    let locked = Statement::new("SELECT pg_advisory_xact_lock($1)", vec![int(LOCK)]);
-    let mut statements =
-        vec![begin(), locked, Statement::new(format!("CREATE SCHEMA IF NOT EXISTS {schema}"), vec![])];
+    let mut statements = alone();
+    statements.push(Statement::new(format!("CREATE SCHEMA IF NOT EXISTS {schema}"), vec![]));
     statements.extend(TABLES.iter().map(|table| Statement::new(table.replace("{s}", schema), vec![])));
     let meta = format!("INSERT INTO {schema}.meta VALUES ($1, $2)");
-    statements.push(Statement::new(meta, vec![int(VERSION), blob(&installation)]));
+    statements.push(Statement::new(meta, vec![int(FIRST), blob(&installation)]));
     if cipher.has_key() {
         let check = cipher.seal(b"", 0, Column::Check, CHECK)?;
         let insert = format!("INSERT INTO {schema}.setting VALUES ($1, $2)");
@@ -138,10 +175,10 @@ fn make(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
     }
 }
 
-/// Checks that the tables have this version and this key.
-fn check(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
+/// Checks that this release reads tables of a version, and that they have this key.
+fn check(link: &mut Link, schema: &str, version: i64, cipher: &Cipher) -> Result<()> {
+    let expected = MIGRATIONS.iter().fold(FIRST, |version, _| version + 1);
     let statements = [
-        Statement::new(format!("SELECT version FROM {schema}.meta"), vec![]),
         Statement::new(format!("SELECT value FROM {schema}.setting WHERE name = $1"), vec![text(CHECK_NAME)]),
         // A role that may read but not write learns it now.
         Statement::new(
@@ -151,20 +188,19 @@ fn check(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
         ),
     ];
     let found = link.send(&statements, |_| false)?;
-    let version: i64 = get(first(&found, 0)?, 0)?;
     let shown = &link.target().shown;
-    if version != VERSION {
+    if version != expected {
         let message =
-            format!("{shown}: the tables have version {version}; this release reads version {VERSION}");
-        let code = if version > VERSION { ErrorCode::NewerVersion } else { ErrorCode::Damaged };
+            format!("{shown}: the tables have version {version}; this release reads version {expected}");
+        let code = if version > expected { ErrorCode::NewerVersion } else { ErrorCode::Damaged };
         return Err(Error::new(code, message));
     }
-    if !get::<bool>(first(&found, 2)?, 0)? {
+    if !get::<bool>(first(&found, 1)?, 0)? {
         let message = format!("{shown}: the role may not write to the tables of the schema {schema}");
         return Err(Error::new(ErrorCode::ReadOnly, message)
             .remedy("let the role read and write all tables of the schema"));
     }
-    let stored = found.get(1).and_then(|rows| rows.first()).map(|row| get::<Vec<u8>>(row, 0)).transpose()?;
+    let stored = found.first().and_then(|rows| rows.first()).map(|row| get::<Vec<u8>>(row, 0)).transpose()?;
     let is_own = |check: Vec<u8>| cipher.open(b"", 0, Column::Check, check).is_ok_and(|found| found == CHECK);
     let message = match (stored, cipher.has_key()) {
         (None, false) => return Ok(()),
@@ -177,4 +213,42 @@ fn check(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
         (Some(_), true) => "the journal was encrypted with another key",
     };
     Err(Error::new(ErrorCode::Key, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, migrate, open, version};
+    use crate::cipher::Cipher;
+    use crate::error::ErrorCode;
+    use crate::postgres::link::Link;
+    use crate::postgres::target::Target;
+    use crate::simulation::server::Server;
+    use std::sync::Arc;
+
+    #[test]
+    fn each_step_to_a_newer_version_is_made_once_and_whole_or_not_at_all() {
+        let Some(server) = Server::start() else { return };
+        let target = Arc::new(Target::read(server.address_of("steps", "").to_str().unwrap()).unwrap());
+        let connect = || Link::open(&target, &Arc::default()).unwrap();
+        let (mut link, cipher) = (connect(), Cipher::new(None));
+        open(&mut link, true, &cipher, false).unwrap();
+        let steps: &[&[&str]] = &[
+            &["CREATE TABLE {s}.made(at bigint)", "INSERT INTO {s}.made VALUES (1)"],
+            &["INSERT INTO {s}.made VALUES (2)"],
+        ];
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(migrate(&mut connect(), "steps", steps), Ok(3)));
+            }
+        });
+        assert_eq!(server.sql("SELECT string_agg(at::text, ' ') FROM steps.made"), "1 2");
+        // A step that fails leaves nothing.
+        let more = [steps, &[&["INSERT INTO {s}.made VALUES (3)", "SELECT 1 / 0"][..]]].concat();
+        assert!(migrate(&mut link, "steps", &more).is_err());
+        assert_eq!(version(&mut link, "steps"), Ok(3));
+        assert_eq!(server.sql("SELECT count(*) FROM steps.made"), "2");
+        // An older release says so, and changes nothing.
+        assert_eq!(migrate(&mut link, "steps", &steps[..1]), Ok(3));
+        assert_eq!(check(&mut link, "steps", 3, &cipher).unwrap_err().code, ErrorCode::NewerVersion);
+    }
 }

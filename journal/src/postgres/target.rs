@@ -48,6 +48,8 @@ pub(crate) struct Target {
     pub(crate) roots: Option<String>,
     /// Whether a standby that takes over has everything that was acknowledged, as the address says.
     pub(crate) is_synchronous: bool,
+    /// Whether statements that write have names, as the address says: not every pooler lets them pass.
+    pub(crate) is_named: bool,
     pub(crate) teller: Teller,
     /// The server, once it is known.
     pub(crate) cluster: OnceLock<Cluster>,
@@ -65,7 +67,7 @@ impl Target {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let (mut schema, mut lease, mut roots, mut mode, mut rest) =
             ("ilo".to_owned(), LEASE, None, None, Vec::new());
-        let mut is_synchronous = false;
+        let (mut is_synchronous, mut is_named) = (false, false);
         for part in query.split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             match name {
@@ -77,6 +79,8 @@ impl Target {
                 }
                 "standby" if value == "synchronous" => is_synchronous = true,
                 "standby" => return Err(refused("expected `standby=synchronous`, or none".to_owned())),
+                "prepare" if matches!(value, "0" | "1") => is_named = value == "1",
+                "prepare" => return Err(refused("expected `prepare=1`, or none".to_owned())),
                 "sslrootcert" => roots = Some(unescaped(value)),
                 "sslmode" => mode = Some(value.to_owned()),
                 _ => rest.push(part),
@@ -114,7 +118,8 @@ impl Target {
         }
         let (schema, lease) = (format!("\"{schema}\""), Duration::from_secs_f64(lease));
         let (cluster, shown) = (OnceLock::new(), without_password(address));
-        Ok(Target { config, schema, lease, roots, is_synchronous, teller: Teller::default(), cluster, shown })
+        let teller = Teller::default();
+        Ok(Target { config, schema, lease, roots, is_synchronous, is_named, teller, cluster, shown })
     }
 }
 
@@ -178,6 +183,7 @@ mod tests {
             "postgres://ann:secret@db/app?schema=a\"b",
             "postgres://ann:secret@db/app?lease=0",
             "postgres://ann:secret@db/app?lease=x",
+            "postgres://ann:secret@db/app?prepare=yes",
             "postgres://ann:secret@db/app?sslmode=prefer",
             "postgres://ann:secret@db:port/app",
             "postgres://ann:secret@db/app?unknown=secret",

@@ -7,6 +7,7 @@ use super::link::{Link, Statement, Trouble, Waiting, blobs, texts};
 use super::owners::Shared;
 use super::reading::{Read, reading};
 use super::rows::{LIVE, RUN, both, get};
+use super::vacuum::Vacuum;
 use crate::backend::{Exported, Prepared, Write, Written};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::RunId;
@@ -21,7 +22,8 @@ use tokio_postgres::Row;
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Starts the thread.
-pub(crate) fn start(link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> {
+pub(crate) fn start(mut link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> {
+    link.name_statements();
     Worker::start(move |queue: &Queue<Job>| {
         let mut writer = Writing::new(link, Box::new(move || shared.now()));
         let closed = || queue.is_closed();
@@ -50,6 +52,7 @@ fn first_of_each(jobs: Vec<Job>) -> (Vec<Job>, Vec<Job>) {
 pub(crate) struct Writing {
     pub(crate) link: Link,
     pub(crate) schema: String,
+    vacuum: Vacuum,
     now: Box<dyn Fn() -> i64 + Send>,
     /// What happens to the next group, in a test.
     #[cfg(test)]
@@ -71,6 +74,7 @@ impl Writing {
     pub(crate) fn new(link: Link, now: Box<dyn Fn() -> i64 + Send>) -> Writing {
         Writing {
             schema: link.target().schema.clone(),
+            vacuum: Vacuum::new(link.target()),
             link,
             now,
             #[cfg(test)]
@@ -168,11 +172,14 @@ impl Writing {
         if jobs.is_empty() && later.is_empty() {
             return (Ok(()), jobs);
         }
-        let group = Group::new(&self.schema, &jobs, later);
+        let group = Group::new(&self.schema, self.link.is_named(), &jobs, later);
         let sent = self.send(&group);
         let places = group.places;
         match sent {
-            Ok(rows) => (Ok(()), places.settle(&rows, jobs)),
+            Ok(rows) => {
+                self.vacuum.ended(places.ended(&rows));
+                (Ok(()), places.settle(&rows, jobs))
+            }
             Err(trouble) => {
                 if let Trouble::Again(_) = &trouble {
                     for job in &mut jobs {
@@ -199,7 +206,7 @@ impl Writing {
             Job::Change { tried: Some(_), token, .. } => Some(token.to_vec()),
             _ => None,
         });
-        let statements = reading(&self.schema, &changed, tokens.collect());
+        let statements = reading(&self.schema, self.link.is_named(), &changed, tokens.collect());
         let found = match self.link.try_send(&statements) {
             Ok(found) => found,
             Err(trouble) => return (jobs, Err(trouble)),
@@ -247,7 +254,7 @@ impl Writing {
             }
             known = Some((run, live));
         }
-        let mut statements = vec![apply::begin()];
+        let mut statements = vec![apply::begin(self.link.is_named())];
         match known {
             Some((run, Some(live))) if live.exported => {
                 if let Some(own) = &mut prepared.live {

@@ -81,7 +81,7 @@ fn round(seed: u64, counts: &mut Counts) {
     loop {
         assert!(begun.elapsed() < LONGEST, "seed {seed}: the runs do not end");
         while (workers.len() as u64) < WORKERS {
-            workers.push(spawn(folder.path(), random.below(u64::MAX), None));
+            workers.push(spawn(folder.path(), random.below(u64::MAX), None, &[]));
         }
         std::thread::sleep(Duration::from_micros(random.below(40_000)));
         let killed = usize::try_from(random.below(WORKERS)).unwrap();
@@ -124,8 +124,9 @@ fn settle(folder: &Path, runs: u64, seed: u64, counts: &mut Counts) -> Store {
     }
 }
 
-fn spawn(folder: &Path, seed: u64, journal: Option<&Path>) -> Child {
+fn spawn(folder: &Path, seed: u64, journal: Option<&Path>, environment: &[(&str, String)]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     if let Some(journal) = journal {
         command.env(worker::JOURNAL, journal);
     }

@@ -1,16 +1,19 @@
 //! A journal in PostgreSQL: processes are killed, or paused for longer than a lease, their connections are
 //! cut, and the server is killed or stopped at once. In the end the promise must hold: no call is lost, and
-//! none that changes something is made twice unless a person had it made again.
+//! none that changes something is made twice unless a person had it made again. The clocks of the processes
+//! are days apart.
 
 #[path = "../support/server.rs"]
 mod server;
 
 use crate::programs::Random;
-use crate::worker::opened;
+use crate::worker::{DAYS, opened};
 use crate::{Counts, RUNS, check, decide, spawn};
 use server::Server;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// Processes at once.
 const WORKERS: usize = 5;
@@ -21,6 +24,23 @@ const PAUSE: Duration = Duration::from_millis(2600);
 /// The time limit of a round: beside other work a process that has little of the processor is taken for dead
 /// often.
 const LONGEST: Duration = Duration::from_mins(10);
+
+/// The time of day is wrong; that since the start of the machine is not.
+const CLOCK: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int (*real)(clockid_t, struct timespec *) =
+        (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int done = real(clock, time);
+    const char *days = getenv("DAYS");
+    if (clock == CLOCK_REALTIME && days) time->tv_sec += atol(days) * 86400;
+    return done;
+}
+"#;
 
 /// What was done to processes and to the server.
 #[derive(Default)]
@@ -36,13 +56,15 @@ struct Blows {
 pub fn run(first: u64, rounds: u64) {
     let Some(server) = Server::start() else { return };
     let (begun, mut counts, mut blows) = (Instant::now(), Counts::default(), Blows::default());
+    let place = tempfile::tempdir().unwrap();
+    let clock = clock(&place);
     for seed in first..first + rounds {
-        round(&server, seed, &mut counts, &mut blows);
+        round(&server, &clock, seed, &mut counts, &mut blows);
     }
     let Blows { kills, pauses, server_kills, server_stops, cuts } = blows;
     let Counts { doubts, approvals, answers, again, .. } = counts;
     println!(
-        "{rounds} rounds from seed {first}, {WORKERS} processes, {} runs: {kills} kills, {pauses} pauses, \
+        "{rounds} rounds from seed {first}, {WORKERS} processes with clocks days apart, {} runs: {kills} kills, {pauses} pauses, \
          {server_kills} kills and {server_stops} immediate stops of the server, {cuts} cuts; {doubts} looks at \
          doubts, {approvals} approvals, {answers} deferred answers, {again} idempotent calls made again; \
          0 lost, 0 doubled, {} s",
@@ -52,11 +74,32 @@ pub fn run(first: u64, rounds: u64) {
     println!("test result: ok. {rounds} passed; 0 failed");
 }
 
-fn round(server: &Server, seed: u64, counts: &mut Counts, blows: &mut Blows) {
+/// A library that sets the clock of a process that loads it wrong by days.
+fn clock(place: &TempDir) -> PathBuf {
+    let (source, library) = (place.path().join("clock.c"), place.path().join("clock.so"));
+    std::fs::write(&source, CLOCK.replace("DAYS", DAYS)).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl");
+    assert!(compiler.status().unwrap().success(), "cc");
+    library
+}
+
+/// What its environment sets for a worker: the library, and how many days its clock is ahead or behind.
+fn skewed(clock: &Path, random: &mut Random) -> [(&'static str, String); 2] {
+    let days = i64::try_from(random.below(19)).unwrap() - 9;
+    [("LD_PRELOAD", clock.display().to_string()), (DAYS, days.to_string())]
+}
+
+fn round(server: &Server, clock: &Path, seed: u64, counts: &mut Counts, blows: &mut Blows) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random(seed);
-    let address = server.address(LEASE);
-    let child = |random: &mut Random| spawn(folder.path(), random.below(u64::MAX), Some(&address));
+    // In every second round the statements have names.
+    let named = if seed % 2 == 1 { "&prepare=1" } else { "" };
+    let address = server.address(&format!("{LEASE}{named}"));
+    let child = |random: &mut Random| {
+        let environment = skewed(clock, random);
+        spawn(folder.path(), random.below(u64::MAX), Some(&address), &environment)
+    };
     let store = opened(&address);
     store.keep_calls(true).unwrap();
     let mut workers: Vec<Child> = Vec::new();

@@ -9,13 +9,18 @@ use ilo_journal::{Claim, Due, ErrorCode, Left, Options, Permit, RunId, Session, 
 use ilo_vm::{Program, Run, Step};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The environment variable with the address of a journal in a database.
 pub const JOURNAL: &str = "ILO_CRASH_JOURNAL";
+/// That with the days by which the clock of a worker is wrong.
+pub const DAYS: &str = "ILO_CRASH_DAYS";
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
 
 pub fn run(folder: &Path, runs: u64, seed: u64) {
     let mut random = Random(seed);
+    check_clock(folder);
     let store = Arc::new(opened(&place(folder)));
     let log_path = folder.join("effects");
     let mut order: Vec<u64> = (0..runs).collect();
@@ -40,6 +45,21 @@ pub fn run(folder: &Path, runs: u64, seed: u64) {
             }
         }
     }
+}
+
+/// The clock of this process is wrong by as many days as it should be, compared with that of the file system.
+fn check_clock(folder: &Path) {
+    let Ok(days) = std::env::var(DAYS) else { return };
+    let path = folder.join(format!("clock{}", std::process::id()));
+    std::fs::write(&path, "").unwrap();
+    let written = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let ahead = match SystemTime::now().duration_since(written) {
+        Ok(ahead) => ahead.as_secs_f64(),
+        Err(behind) => -behind.duration().as_secs_f64(),
+    };
+    let wrong = ahead / DAY - days.parse::<f64>().unwrap();
+    assert!(wrong.abs() < 0.1, "the clock is wrong by {wrong} days more than it should be");
+    std::fs::remove_file(&path).unwrap();
 }
 
 /// The journal of a folder: the file in it, unless a database is named.

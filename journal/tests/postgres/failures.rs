@@ -213,6 +213,69 @@ fn a_standby_that_takes_over_is_refused_until_a_person_accepts_it() {
 }
 
 #[test]
+fn an_asynchronous_standby_may_lack_records_and_begun_calls_are_in_doubt() {
+    let Some(server) = Server::start() else { return };
+    let store = open(&server.address_of("behind", ""));
+    let (run, mut lease) = start(&store, None, To::Calling);
+    let standby = server.standby();
+    standby.down("fast");
+    // It is acknowledged, and only the server has it.
+    store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap();
+    server.down("immediate");
+    standby.up();
+    standby.promote();
+    let there = standby.address_of("behind", "");
+    assert_eq!(refused(&there).code, ErrorCode::FailedOver);
+    assert_eq!(Store::after_failover(&there, &Options::default()).unwrap(), 1);
+    let ilo_journal::At::Live(live) = open(&there).show(run).unwrap().at else { panic!("it has not ended") };
+    assert_eq!((live.state, live.call), (ilo_journal::State::Doubt, 1));
+}
+
+#[test]
+fn with_a_synchronous_standby_processes_go_on_where_it_has_taken_over() {
+    let Some(server) = Server::start() else { return };
+    let standby = server.standby();
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    server.sql("SELECT pg_reload_conf()");
+    let begun = Instant::now();
+    while server.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") != "1" {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the standby is not a synchronous one");
+    }
+    // Both servers are in the address.
+    let one = format!("127.0.0.1:{}", server.port);
+    let path = server.address("&standby=synchronous&lease=60");
+    let both =
+        PathBuf::from(path.to_str().unwrap().replace(&one, &format!("{one},127.0.0.1:{}", standby.port)));
+    let store = open(&both);
+    let (run, mut lease) = start(&store, None, To::Calling);
+    for call in 2..10 {
+        store.record(&mut lease, &record(To::Calling, call)).unwrap().wait().unwrap();
+    }
+    server.down("immediate");
+    let ticket = store.record(&mut lease, &record(To::Calling, 10)).unwrap();
+    standby.promote();
+    assert!(!ticket.wait().unwrap());
+    store.record(&mut lease, &record(To::Calling, 11)).unwrap().wait().unwrap();
+    assert_eq!(open(&both).claim(run).wait().unwrap_err().code, ErrorCode::Owned);
+    store.end(lease, b"{}").unwrap().wait().unwrap();
+}
+
+#[test]
+fn a_server_without_checksums_is_warned_of() {
+    let Some(server) = Server::start() else { return };
+    let path = server.address("");
+    assert_eq!(open(&path).warnings(), [""; 0]);
+    server.down("fast");
+    let mut disable = server.command("pg_checksums");
+    disable.arg("--disable").arg("-D").arg(server.folder().join("data")).stdout(Stdio::null());
+    assert!(disable.status().unwrap().success());
+    server.up();
+    let store = open(&path);
+    let [warning] = store.warnings() else { panic!("{:?}", store.warnings()) };
+    assert!(warning.contains("data_checksums") && !warning.contains("ss-word"), "{warning}");
+}
+
+#[test]
 fn people_are_told_once_that_a_server_is_away_and_when_it_answers() {
     let Some(server) = Server::start() else { return };
     let store = open(&server.address(""));

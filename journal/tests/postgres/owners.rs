@@ -1,10 +1,18 @@
 //! Owners: who is gone, what it may still say, and a server that is away.
 
+use super::either::{begin, next, policy_of};
 use super::runs::open;
 use super::server::Server;
 use super::shared;
 use super::support::{mine, record, start};
-use ilo_journal::{At, Decision, ErrorCode, RunId, State, Store, To};
+use ilo_drive::data::Data;
+use ilo_drive::failure::Failure;
+use ilo_drive::give;
+use ilo_journal::{
+    Answer, At, Decision, Due, Error, ErrorCode, Permit, RunId, Session, State, Store, Taken, To,
+};
+use ilo_vm::{Limits, Program, Run};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Marks all owners of a schema as gone, as others do after a lease without a beat.
@@ -105,13 +113,14 @@ fn clocks_of_processes_do_not_matter() {
 #[test]
 fn writes_wait_for_a_server_that_was_killed_and_nobody_loses_a_run() {
     let Some(server) = Server::start() else { return };
+    // Longer than a lease; `ILO_AWAY` is another number of leases.
+    let away = std::env::var("ILO_AWAY").map_or(2.5, |leases| leases.parse().unwrap());
     let path = server.address("&lease=1");
     let (store, other) = (open(&path), open(&path));
     let (run, mut lease) = start(&store, None, To::Calling);
     server.kill();
     let ticket = store.record(&mut lease, &record(To::Calling, 2)).unwrap();
-    // Longer than a lease.
-    std::thread::sleep(Duration::from_millis(2500));
+    std::thread::sleep(Duration::from_secs_f64(away));
     server.up();
     assert!(!ticket.wait().unwrap());
     std::thread::sleep(Duration::from_millis(1500));
@@ -126,4 +135,164 @@ fn writes_wait_for_a_server_that_was_killed_and_nobody_loses_a_run() {
     server.up();
     store.end(lease, b"{}").unwrap().wait().unwrap();
     assert!(matches!(other.show(run).unwrap().at, At::Ended { .. }));
+}
+
+/// Asks for the next call of a run. Returns its number and what is permitted; the call has its answer if the
+/// caller gives one.
+fn ask(
+    session: &mut Session,
+    run: &mut Run,
+    answer: Option<&std::result::Result<Data, Failure>>,
+) -> Result<Permit, Error> {
+    let (tool, arguments, number) = next(run).unwrap();
+    let policy = policy_of(&tool);
+    let due = Due {
+        run,
+        tool: &tool,
+        policy: Some(&policy),
+        arguments: &arguments,
+        number,
+        rollback: false,
+        expects: None,
+    };
+    let permit = session.before(&due)?;
+    if let (Some(answer), Permit::Call | Permit::CallWithKey { .. }) = (answer, &permit) {
+        assert!(matches!(session.after(&due, answer).unwrap(), Taken::GoOn));
+        give(run.pending().unwrap(), answer);
+    }
+    Ok(permit)
+}
+
+/// A session whose run has made its read and may make its first payment, and the number of the run.
+fn about_to_pay(store: &Arc<Store>) -> (Session, Run, RunId) {
+    let (mut session, mut run) = begin(store);
+    ask(&mut session, &mut run, Some(&Ok(Data::from(1)))).unwrap();
+    assert!(matches!(ask(&mut session, &mut run, None).unwrap(), Permit::CallWithKey { .. }));
+    let id = session.run().unwrap();
+    (session, run, id)
+}
+
+/// Takes a run over, and continues it up to its call.
+fn taken_over(store: &Arc<Store>, run: RunId) -> Permit {
+    let claimed = *mine(store, run);
+    let program = Program::load(&claimed.program).unwrap();
+    let mut machine = Run::from_snapshot(&program, &claimed.snapshot, Limits::default()).unwrap();
+    ask(&mut Session::resumed(store.clone(), claimed), &mut machine, None).unwrap()
+}
+
+/// What was decided on a run, and by whom, after what the journal itself keeps.
+fn decided(store: &Store, run: RunId) -> Vec<(String, String)> {
+    store.decisions(run).unwrap().into_iter().map(|row| (row.what, row.who)).collect()
+}
+
+#[test]
+fn an_owner_that_was_slow_says_late_what_became_of_its_call_and_the_doubt_is_settled() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_6", "&lease=60");
+    let made: [(std::result::Result<Data, Failure>, &str, Answer); 2] = [
+        (Ok(Data::from("p7")), "answer", Answer::Ok("\"p7\"".to_owned())),
+        (Err(Failure::text("no money".to_owned())), "fail", Answer::Failed("\"no money\"".to_owned())),
+    ];
+    for (made, what, answer) in made {
+        let slow = Arc::new(open(&path));
+        let (mut session, mut run, id) = about_to_pay(&slow);
+        forget(server, "owners_6");
+        let other = Arc::new(open(&path));
+        assert!(matches!(taken_over(&other, id), Permit::Suspend));
+        let who = was(&other, id).unwrap();
+        let state = |store: &Store| store.show(id).unwrap().status().name();
+        assert_eq!(state(&other), "doubt");
+        // The answer comes to the slow owner, which goes on.
+        let (tool, arguments, number) = next(&mut run).unwrap();
+        let policy = policy_of(&tool);
+        let due = Due {
+            run: &run,
+            tool: &tool,
+            policy: Some(&policy),
+            arguments: &arguments,
+            number,
+            rollback: false,
+            expects: None,
+        };
+        session.after(&due, &made).unwrap();
+        give(run.pending().unwrap(), &made);
+        let lost = match next(&mut run) {
+            Some(_) => ask(&mut session, &mut run, None).map(drop),
+            None => session.end(&run),
+        };
+        assert_eq!(lost.unwrap_err().code, ErrorCode::Lost);
+        assert_eq!((state(&other), was(&other, id)), ("answered", None));
+        assert_eq!(decided(&other, id), [(what.to_owned(), who)]);
+        assert_eq!(mine(&other, id).answer, Some(answer));
+    }
+}
+
+/// Beats wait as long as this lasts, and what is given is done at its end.
+fn without_beats(server: &Server, schema: &str, seconds: f64, then: &str) {
+    server.sql(&format!(
+        "BEGIN; LOCK TABLE {schema}.owner IN EXCLUSIVE MODE; SELECT pg_sleep({seconds}); {then}; COMMIT"
+    ));
+}
+
+#[test]
+fn a_call_waits_until_its_owner_is_sure_to_be_one_and_is_not_made_otherwise() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_7", "&lease=3");
+    let store = Arc::new(open(&path));
+    let ready = || {
+        let (mut session, mut run) = begin(&store);
+        ask(&mut session, &mut run, Some(&Ok(Data::from(1)))).unwrap();
+        (session, run)
+    };
+    let (mut session, mut run) = ready();
+    std::thread::scope(|scope| {
+        scope.spawn(|| without_beats(server, "owners_7", 3.5, "SELECT 1"));
+        // Longer than two thirds of a lease after the last beat.
+        std::thread::sleep(Duration::from_millis(2500));
+        let begun = Instant::now();
+        assert!(matches!(ask(&mut session, &mut run, None).unwrap(), Permit::CallWithKey { .. }));
+        assert!(begun.elapsed() > Duration::from_millis(300), "{:?}", begun.elapsed());
+    });
+    let (mut session, mut run) = ready();
+    // A doubt, whose number of a state is that which the other owner writes.
+    let (doubt, mut lease) = start(&store, None, To::Calling);
+    store.record(&mut lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
+    let then = format!(
+        "UPDATE owners_7.owner SET gone = true; UPDATE owners_7.live SET was = owner, owner = NULL, epoch = epoch + 1, \
+         state = (SELECT state FROM owners_7.live WHERE run = {0}) WHERE run <> {0}",
+        doubt.0
+    );
+    let id = std::thread::scope(|scope| {
+        scope.spawn(|| without_beats(server, "owners_7", 3.5, &then));
+        std::thread::sleep(Duration::from_millis(2500));
+        let lost = ask(&mut session, &mut run, None).unwrap_err();
+        assert_eq!(lost.code, ErrorCode::Lost, "{lost}");
+        session.run().unwrap()
+    });
+    // It has said that it has not made the call: the run is ready for another.
+    assert_eq!(store.show(id).unwrap().status().name(), "ready");
+    let who = format!("process {}", std::process::id());
+    let decided = decided(&store, id);
+    assert!(
+        matches!(decided.as_slice(), [(what, by)] if what == "retry" && by.starts_with(&who)),
+        "{decided:?}"
+    );
+}
+
+#[test]
+fn rows_of_old_owners_are_removed_unless_a_run_names_them() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_8", "&lease=1");
+    let (run, _lease) = start(&open(&path), None, To::Calling);
+    server.sql(
+        "INSERT INTO owners_8.owner VALUES (1, 1, true, true, 'old', now() - interval '25 hours'), \
+         (2, 1, true, false, 'named', now() - interval '25 hours'), (3, 1, true, true, 'new', now() - interval '23 hours')",
+    );
+    server.sql(&format!("UPDATE owners_8.live SET was = 2 WHERE run = {}", run.0));
+    let _store = open(&path);
+    let left = || server.sql("SELECT string_agg(who, ' ' ORDER BY id) FROM owners_8.owner WHERE id < 4");
+    let begun = Instant::now();
+    while left() != "named new" {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{}", left());
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs: as in a file, and in both directions between a file and a database.
 
+use super::server::PASSWORD;
 use super::support::{Place, mine, new_run, record, start};
 use super::{either, shared};
 use ilo_journal::{
@@ -7,7 +8,7 @@ use ilo_journal::{
     RunLimits, State, Status, Store, To,
 };
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub fn open(path: &Path) -> Store {
@@ -264,6 +265,67 @@ fn old_runs_are_removed_and_the_last_one_stays() {
 }
 
 #[test]
+fn statements_may_have_names_for_a_connection() {
+    let Some(server) = shared() else { return };
+    let place = || server.address("&prepare=1&application_name=named");
+    let path = place();
+    either::a_run_is_there_when_the_journal_is_opened_again(&|| open(&path));
+    let path = place();
+    either::the_same_name_program_and_input_are_the_same_run_and_others_are_refused(&|| open(&path));
+    let path = place();
+    either::a_run_has_one_owner_and_who_has_lost_it_writes_nothing(&|| open(&path));
+    let path = place();
+    let store = open(&path);
+    let (run, mut lease) = start(&store, None, To::Calling);
+    for call in 2..8 {
+        store.record(&mut lease, &record(To::Calling, call)).unwrap().wait().unwrap();
+        // A new connection knows none of the names.
+        server.sql(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'named'",
+        );
+    }
+    store.release(&lease).wait().unwrap();
+    assert_eq!(mine(&store, run).call, 7);
+}
+
+#[test]
+fn the_room_of_runs_that_have_ended_is_used_again_by_a_role_that_owns_the_tables() {
+    const RUNS: usize = 300;
+    let Some(server) = shared() else { return };
+    let path = server.address_of("ended", "");
+    let limits = RunLimits::default();
+    let end_all = |store: &Store| {
+        let first = FirstRecord::Call(record(To::Calling, 1));
+        let begun: Vec<_> =
+            (0..RUNS).map(|_| store.start(&new_run(None, &limits), &first).unwrap()).collect();
+        let leases = begun.into_iter().map(|ticket| ticket.wait().unwrap().lease.unwrap());
+        let leases: Vec<_> = leases.collect();
+        let ended: Vec<_> = leases.into_iter().map(|lease| store.end(lease, b"{}").unwrap()).collect();
+        ended.into_iter().for_each(|ticket| ticket.wait().unwrap());
+    };
+    end_all(&open(&path));
+    let vacuums = || -> usize {
+        let sql =
+            "SELECT vacuum_count FROM pg_stat_user_tables WHERE schemaname = 'ended' AND relname = 'live'";
+        server.sql(sql).parse().unwrap()
+    };
+    let begun = std::time::Instant::now();
+    while vacuums() == 0 {
+        assert!(begun.elapsed() < Duration::from_mins(1), "nobody looks for the room");
+    }
+    // Another role would only be warned.
+    server.sql(&format!("CREATE ROLE guest LOGIN PASSWORD '{}'", PASSWORD.replace("%40", "@")));
+    server.sql("GRANT USAGE ON SCHEMA ended TO guest; GRANT ALL ON ALL TABLES IN SCHEMA ended TO guest");
+    let before = vacuums();
+    let guest = PathBuf::from(path.to_str().unwrap().replace("ilo:", "guest:"));
+    end_all(&open(&guest));
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(vacuums(), before);
+    let log = std::fs::read_to_string(server.folder().join("log")).unwrap();
+    assert!(!log.contains("vacuum it"), "the server has warned");
+}
+
+#[test]
 fn a_schema_may_have_the_name_of_a_reserved_word() {
     let Some(server) = shared() else { return };
     let path = server.address_of("user", "");
@@ -300,6 +362,15 @@ fn a_write_reads_the_rows_of_its_runs_whatever_else_is_there() {
     let before = rows_read(server);
     let store = open(&path);
     let runs: Vec<RunId> = (0..10).map(|_| start(&store, None, To::Asking).0).collect();
+    let asking = Listed { status: Some(Status::In(State::Asking)), ..Listed::default() };
+    let mut listed = Vec::new();
+    store
+        .list(&asking, |summary| {
+            listed.push(summary.run);
+            true
+        })
+        .unwrap();
+    assert_eq!(listed, runs);
     for run in runs {
         store.resolve(run, Some(1), &Decision::Approve, "ann").unwrap();
         let Claimed { mut lease, .. } = *mine(&store, run);

@@ -106,22 +106,23 @@ LET 3 CALL 1 1 0 LIT 1 6
 RET LIT 2 nil
 ";
 
-fn policy_of(tool: &str) -> Policy {
+pub fn policy_of(tool: &str) -> Policy {
     if tool == "get" { Policy::reads() } else { Policy::default() }
+}
+
+/// The next call of a run: tool, arguments, number.
+pub fn next(run: &mut Run) -> Option<(String, Data, u64)> {
+    let Step::Call(call) = run.step() else { return None };
+    let mut arguments = String::new();
+    call.write_json(&mut arguments).unwrap();
+    Some((call.tool().to_owned(), arguments.parse().unwrap(), call.number()))
 }
 
 /// Drives a run until it ends or waits. Its call `doubtful` has no answer.
 fn drive(session: &mut Session, run: &mut Run, doubtful: u64) {
     loop {
-        let (tool, arguments, number) = match run.step() {
-            Step::Done(_) => return session.end(run).unwrap(),
-            Step::Call(call) => {
-                let mut arguments = String::new();
-                call.write_json(&mut arguments).unwrap();
-                (call.tool().to_owned(), arguments, call.number())
-            }
-        };
-        let (policy, arguments): (_, Data) = (policy_of(&tool), arguments.parse().unwrap());
+        let Some((tool, arguments, number)) = next(run) else { return session.end(run).unwrap() };
+        let policy = policy_of(&tool);
         let policy = Some(&policy);
         let due =
             Due { run, tool: &tool, policy, arguments: &arguments, number, rollback: false, expects: None };
@@ -138,7 +139,7 @@ fn drive(session: &mut Session, run: &mut Run, doubtful: u64) {
     }
 }
 
-fn begin(store: &Arc<Store>) -> (Session, Run) {
+pub fn begin(store: &Arc<Store>) -> (Session, Run) {
     let (program, found) = compile(SOURCE, &Build::default());
     let program = Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap();
     let mut run = Run::new(&program, Limits::default());
