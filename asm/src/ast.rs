@@ -9,7 +9,6 @@
 mod expression;
 mod inputs;
 mod names;
-mod shapes;
 
 pub use expression::{Apply, Binary, Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
 pub(crate) use inputs::is_constant_of;

@@ -1,12 +1,16 @@
-//! Checks one function: its calls, its slots, its types.
+//! Checks one function: its calls, its slots, its types. A file is checked as a whole, or, in a streaming build,
+//! function by function with the headers of all of them; editors ask what is inferred about the slots.
 
-use super::after_read_errors::{self, ReadError};
+use super::after_read_errors::ReadError;
 use super::facts::{CallFacts, Facts};
+use super::messages::slots;
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
-use super::{answer_fields, flow, liveness, messages, rollbacks, types};
+use super::value_info::Seen;
+use super::{after_read_errors, answer_fields, flow, liveness, messages, types};
 use crate::ast::{Call, File, Function};
+use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
 use crate::sorting::sort_by_key;
 use crate::span::Span;
@@ -39,7 +43,7 @@ pub(super) fn check<'a>(
     }
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
-    rollbacks::required(function, events, &facts, &resolved, report);
+    required(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
@@ -175,5 +179,119 @@ fn compensate(function: &Function<'_>, rollback: &Rollback, facts: &mut Facts, r
         report.push(messages::slots::implicit_undo(function, rollback.span));
     } else {
         facts.undo = true;
+    }
+}
+
+/// Reports calls without a ROLLBACK directly after them, of tools that require one.
+pub(super) fn required(
+    function: &Function<'_>,
+    events: &Events<'_>,
+    facts: &Facts,
+    resolved: &[Resolved<'_>],
+    report: &mut Report<'_>,
+) {
+    for call in events.calls.iter().flatten() {
+        let at = call.id.0 as usize;
+        let Some(Target::Tool(tool)) = resolved.get(at).map(|resolved| resolved.target) else { continue };
+        let marked = |calls: &[bool]| calls.get(at).copied().unwrap_or_default();
+        let rolled_back = marked(&events.registered) || marked(&events.covered);
+        let undoes = facts.calls.get(at).is_some_and(|facts| facts.undo);
+        if tool.requires_rollback && !rolled_back && !undoes {
+            report.push(slots::rollback_required(function, call));
+        }
+    }
+}
+
+/// A checker that knows the headers of all functions.
+pub(crate) struct Streaming<'f, 'a> {
+    file: &'f File<'a>,
+    names: Names<'f, 'a>,
+}
+
+impl<'f, 'a> Streaming<'f, 'a> {
+    /// `None` if two functions have the same name.
+    pub(crate) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Option<Streaming<'f, 'a>> {
+        let names = Names::new(file, catalog);
+        names.all_different().then_some(Streaming { file, names })
+    }
+
+    /// A checker for a batch of functions. Their trees may be dropped before the next batch.
+    pub(crate) fn batch<'t>(&self) -> Batch<'_, 'f, 't>
+    where
+        'a: 't,
+    {
+        Batch { file: self.file, names: &self.names, events: Events::default() }
+    }
+}
+
+/// See [`Streaming::batch`].
+pub(crate) struct Batch<'n, 'f, 't> {
+    file: &'f File<'t>,
+    names: &'n Names<'f, 't>,
+    events: Events<'t>,
+}
+
+impl<'t> Batch<'_, '_, 't> {
+    /// The facts of a function; `None` if there is anything to report, or if it calls itself or a later
+    /// function.
+    pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
+        let mut diagnostics = Diagnostics::default();
+        let mut report = Report::without_suggestions(&mut diagnostics);
+        self.events.walk(function);
+        let whole = (number, function);
+        let (facts, calls) = check(self.file, whole, &mut self.events, self.names, &mut report);
+        let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
+        (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
+    }
+}
+
+/// What is known about a slot from all its bindings; `None` without such a binding.
+#[derive(Clone, Copy, Default)]
+pub struct KnownSlot<'t> {
+    /// Its plain values.
+    pub plain: Seen<'t>,
+    /// The values of the calls whose results a MATCH handles.
+    pub ok: Seen<'t>,
+    /// The failures of these calls.
+    pub err: Seen<'t>,
+}
+
+/// Infers the types of the slots in the functions of a file.
+pub struct KnownSlots<'f, 'a> {
+    file: &'f File<'a>,
+    names: Names<'f, 'a>,
+}
+
+impl<'f, 'a> KnownSlots<'f, 'a> {
+    /// For a file and the available tools. The cost is linear in the number of functions.
+    pub fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> KnownSlots<'f, 'a> {
+        KnownSlots { file, names: Names::new(file, catalog) }
+    }
+
+    /// What is known about the slots of a function, by [`crate::ast::Slot`]; empty if there is no such
+    /// function. For a function with errors it covers what could be read. The cost is linear in its length.
+    pub fn of(&self, number: usize) -> Vec<KnownSlot<'_>> {
+        let Some(function) = self.file.functions.get(number) else { return Vec::new() };
+        let mut events = Events::default();
+        events.walk(function);
+        let mut diagnostics = Diagnostics::default();
+        let mut report = Report::without_suggestions(&mut diagnostics);
+        let bindings = if function.slots.len() > limits::REGISTERS {
+            liveness::Bindings::new()
+        } else {
+            liveness::bindings(&events, function.slots.len())
+        };
+        let mut facts = Facts { yields: events.yields.clone(), ..Facts::default() };
+        let mut resolved: Vec<Resolved<'_>> = Vec::with_capacity(events.calls.len());
+        for (index, call) in events.calls.iter().enumerate() {
+            let found = call.map(|call| self.names.resolve(call, true, &mut report)).unwrap_or_default();
+            let function = if let Target::Function(index) = found.target { Some(index) } else { None };
+            let checked = bindings.get(index).is_some_and(|binding| binding.checked);
+            facts.calls.push(CallFacts { function, checked, ..CallFacts::default() });
+            resolved.push(found);
+        }
+        let whole = (function, self.names.inputs(number));
+        let known = types::slots(self.file, whole, &facts, &resolved);
+        known.into_iter().map(|[plain, ok, err]| KnownSlot { plain, ok, err }).collect()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`check`] resolves names, analyses the flow of slots, infers types, and reports everything that is wrong.
 //! Its result, [`Checked`], is what lowering needs. Each function is walked once into a list of slot events
-//! (`slot_events`). The same walk determines which blocks have values (`block_values`). `liveness` walks
+//! (`slot_events`). The same walk determines which blocks have values. `liveness` walks
 //! that list backwards and `flow` forwards; `types` walks the tree again. Everything is linear in the
 //! source, and recursion is no deeper than the nesting that the reader allows.
 //!
@@ -13,36 +13,28 @@
 //!
 //! | row | files |
 //! |---|---|
-//! | 0 | `inputs`, `slot_set`, `facts`, `value_info`, `report`, `path_reasons`, `after_read_errors` |
+//! | 0 | `inputs`, `slot_set`, `facts`, `value_info`, `report`, `after_read_errors` |
 //! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
 //! | 2 | `messages`: the wording of all diagnostics |
-//! | 3 | `similar`, `arguments`, `order`; after them `resolve`, `block_values`; last `slot_events` |
-//! | 4 | `liveness`, `flow`, `rollbacks`, `answer_fields`, `types` (last) |
-//! | 5 | `function`: one function; `entry`: which function runs |
-//! | 6 | `stream`, `known_slots` (for editors) and this file: whole files, and functions one by one |
+//! | 3 | `arguments`; after it `resolve`; last `slot_events`, which also says which blocks have values |
+//! | 4 | `liveness`, `flow`, `answer_fields`, `types` (last) |
+//! | 5 | `function`: one function; functions one by one; what is known of slots, for editors |
+//! | 6 | this file: whole files |
 
 mod after_read_errors;
 mod answer_fields;
 mod arguments;
-mod block_values;
-mod entry;
 mod facts;
 mod fixes;
 mod flow;
 mod function;
 mod inputs;
-mod known_slots;
 mod liveness;
 mod messages;
-mod order;
-mod path_reasons;
 mod report;
 mod resolve;
-mod rollbacks;
-mod similar;
 mod slot_events;
 mod slot_set;
-mod stream;
 mod types;
 mod value_info;
 
@@ -50,11 +42,11 @@ mod value_info;
 mod tests;
 
 pub(crate) use arguments::text_of;
-pub use entry::entry;
 pub use facts::{Answer, CallFacts, Checked, Facts};
-pub use known_slots::{KnownSlot, KnownSlots};
+pub(crate) use function::Streaming;
+pub use function::{KnownSlot, KnownSlots};
 pub(crate) use messages::given::LEAVE_OUT;
-pub(crate) use stream::Streaming;
+pub use resolve::entry;
 pub(crate) use types::misfit;
 pub use value_info::{Part, Seen, ValueInfo};
 
@@ -62,8 +54,8 @@ use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
 use after_read_errors::ReadErrors;
-use order::Edges;
 use report::Report;
+use resolve::Edges;
 use resolve::Names;
 use slot_events::Events;
 
@@ -95,5 +87,5 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
         functions.push(facts);
         edges.push(calls);
     }
-    Checked { order: order::order(file, &edges, &mut report), functions }
+    Checked { order: resolve::order(file, &edges, &mut report), functions }
 }

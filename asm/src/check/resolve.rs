@@ -1,16 +1,23 @@
-//! Resolves the target of each CALL, and whether the function may call it.
+//! Resolves the target of each CALL, and whether the function may call it; the tool or function that an unknown
+//! name most likely means; which function runs; and an order in which every call goes to an earlier function.
 //!
 //! Functions of the file come before tools of the same name. The names of arguments are compared in
 //! [`super::arguments`], their types in [`super::types`].
 
-use super::arguments::{self, Wanted};
+use super::arguments;
+use super::arguments::Wanted;
+use super::facts::Checked;
 use super::inputs::{Inputs, RecordInputs};
 use super::messages::names as messages;
 use super::report::Report;
-use super::similar;
 use crate::ast::{Call, File, Function, Name};
-use crate::catalog::{Catalog, Lookup, Tool, own_function, own_function_address};
+use crate::catalog::{
+    Catalog, Lookup, Tool, is_address, own_function, own_function_address, server_and_tool,
+    tool_of_client_name,
+};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
+use crate::span::Span;
 use crate::text::{Near, SHOWN, some_of};
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::pure::Kinds;
@@ -171,7 +178,7 @@ impl<'f, 'a> Names<'f, 'a> {
 
     /// Reports an unknown tool or function. Returns the name that is certainly meant.
     fn unknown_tool(&self, catalog: &Catalog, name: Name<'a>, report: &mut Report<'_>) -> Option<String> {
-        let near = similar::tool(catalog, name.text, self.functions().map(|name| -> &str { name }), report);
+        let near = tool(catalog, name.text, self.functions().map(|name| -> &str { name }), report);
         let few = Some(catalog.tools()).filter(|tools| near.is_none() && (1..=SHOWN).contains(&tools.len()));
         let few = few.map(|tools| some_of(tools.iter().map(|tool| tool.name.as_str())));
         report.push(messages::unknown_tool(name, name.text, few, near, self.notation()));
@@ -203,4 +210,142 @@ impl<'f, 'a> Names<'f, 'a> {
             report.push(messages::not_allowed(function, call.tool, near.map(|near| near.name)));
         }
     }
+}
+
+/// The tool or function that a name most likely means.
+pub(super) fn tool<'c>(
+    catalog: &'c Catalog,
+    name: &str,
+    functions: impl Iterator<Item = &'c str>,
+    report: &mut Report<'_>,
+) -> Option<Near<'c>> {
+    if is_address(name) {
+        return on_server(catalog, name, report);
+    }
+    let near = report.near(name, functions.chain(catalog.names_like(name)));
+    near.or_else(|| by_client_name(catalog, name)).or_else(|| by_part(catalog, name, report))
+}
+
+/// The only tool whose name begins or ends with this name as a separate word: `lookup-order` for `lookup`.
+fn by_part<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
+    let parted = |c: char| matches!(c, '-' | '_' | '/' | '.');
+    let meets = |tool: &str| {
+        tool.strip_prefix(name).is_some_and(|rest| rest.starts_with(parted))
+            || tool.strip_suffix(name).is_some_and(|rest| rest.ends_with(parted))
+    };
+    let tools = catalog.tools();
+    report.spend(tools.len())?;
+    let mut found = tools.iter().filter(|tool| meets(&tool.name));
+    let only = found.next().filter(|_| !name.is_empty())?;
+    found.next().is_none().then_some(Near { name: &only.name, sure: false })
+}
+
+/// The tool of a name in the form that other clients use for tools of servers.
+fn by_client_name<'c>(catalog: &'c Catalog, name: &str) -> Option<Near<'c>> {
+    match catalog.lookup(tool_of_client_name(name)?) {
+        Lookup::Found(tool) => Some(Near { name: &tool.name, sure: true }),
+        _ => None,
+    }
+}
+
+/// The tool nearest to an address: a tool of the same server, or a tool of the same name on a server with a
+/// similar name. The parts of addresses are compared separately.
+fn on_server<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
+    let (server, tool) = server_and_tool(name)?;
+    let all = || {
+        catalog.tools().iter().filter_map(|tool| {
+            let (server, own) = server_and_tool(&tool.name)?;
+            Some((tool.name.as_str(), server, own))
+        })
+    };
+    let own = report.near(tool, all().filter(|&(_, of, _)| of == server).map(|(.., own)| own));
+    if let Some(own) = own {
+        let found = all().find(|&(_, of, name)| of == server && name == own.name);
+        return found.map(|(name, ..)| Near { name, sure: own.sure });
+    }
+    let of = report.near(server, all().filter(|&(.., own)| own == tool).map(|(_, of, _)| of))?;
+    let found = all().find(|&(_, name, own)| name == of.name && own == tool);
+    found.map(|(name, ..)| Near { name, sure: of.sure })
+}
+
+/// The index of the entry function: the requested one, otherwise the only one that no other function calls.
+pub fn entry(file: &File<'_>, checked: &Checked, asked: Option<&str>) -> Result<u32, Box<Diagnostic>> {
+    match asked {
+        Some(name) => named(file, name),
+        None => uncalled(file, checked),
+    }
+}
+
+fn named(file: &File<'_>, name: &str) -> Result<u32, Box<Diagnostic>> {
+    let names = || file.functions.iter().map(|function| function.name.text);
+    let found = (0..).zip(names()).find(|&(_, own)| own == name);
+    found.map(|(index, _)| index).ok_or_else(|| {
+        let nearest = Report::new(&mut Diagnostics::default()).near(name, names());
+        Box::new(messages::no_function(file, name, nearest.map(|near| near.name)))
+    })
+}
+
+fn uncalled(file: &File<'_>, checked: &Checked) -> Result<u32, Box<Diagnostic>> {
+    let mut called = vec![false; file.functions.len()];
+    for (caller, facts) in (0_u32..).zip(&checked.functions) {
+        for callee in facts.calls.iter().filter_map(|call| call.function).filter(|&callee| callee != caller) {
+            if let Some(called) = called.get_mut(callee as usize) {
+                *called = true;
+            }
+        }
+    }
+    let candidates: Vec<u32> =
+        (0..).zip(&called).filter(|&(_, called)| !called).map(|(index, _)| index).collect();
+    match candidates[..] {
+        [only] => Ok(only),
+        _ => Err(Box::new(messages::no_single_entry(file, &candidates))),
+    }
+}
+
+/// A call: the caller, the callee, and the span.
+pub(super) type Edges = Vec<Vec<(u32, Span)>>;
+
+/// The functions in an order in which every call goes to an earlier one. A cycle is an error; the order is
+/// then that of the file.
+pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> Vec<u32> {
+    #[derive(Clone, Copy)]
+    enum Mark {
+        New,
+        /// On the path from the function where the search began, at this index.
+        Open(usize),
+        Done,
+    }
+    let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
+    let mut marks = vec![Mark::New; file.functions.len()];
+    let mut order = Vec::with_capacity(marks.len());
+    let mut way: Vec<(u32, usize)> = Vec::new();
+    for root in (0..).take(file.functions.len()) {
+        if matches!(marks[root as usize], Mark::New) {
+            marks[root as usize] = Mark::Open(0);
+            way.push((root, 0));
+        }
+        while let Some((function, next)) = way.last_mut() {
+            let function = *function;
+            let Some(&(callee, span)) = edges[function as usize].get(*next) else {
+                marks[function as usize] = Mark::Done;
+                order.push(function);
+                way.pop();
+                continue;
+            };
+            *next += 1;
+            match marks[callee as usize] {
+                Mark::Done => {}
+                Mark::New => {
+                    marks[callee as usize] = Mark::Open(way.len());
+                    way.push((callee, 0));
+                }
+                Mark::Open(place) => {
+                    let name = |&(index, _): &(u32, usize)| file.functions[index as usize].name.text;
+                    let names = way[place..].iter().map(name);
+                    report.push(messages::circular_call(names, span, notation));
+                }
+            }
+        }
+    }
+    order
 }

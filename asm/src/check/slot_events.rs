@@ -1,21 +1,23 @@
 //! Turns the tree of a function into a list of events: what happens to its slots, in the order of execution.
 //!
-//! One walk builds the list; the flow analyses are plain loops over it. The same walk computes which blocks
-//! have values ([`super::block_values`]) and collects the calls.
+//! One walk builds the list; the flow analyses are plain loops over it. The same walk collects the calls, and
+//! computes bottom-up which blocks have values ([`Gives`]), to report those that lack a needed one. Conditions
+//! are not evaluated: each may be true or false.
 
-use super::block_values::{self, Gives};
 use super::messages;
-use super::path_reasons::{NoValue, Path};
+use super::report::{NoValue, Path};
 use crate::ast::{
-    Apply, Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match,
-    ReturnKind, Slot, Stmt, StmtKind, Try,
+    Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
+    Slot, Stmt, StmtKind, Try,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matched::{begins_with_rollback, covered_call};
+use crate::notation::Notation;
 use crate::span::Span;
 use core::ops::Range;
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
+use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
 /// An access to a slot, or a point where paths fork or join.
@@ -166,7 +168,7 @@ impl<'a> Events<'a> {
         let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
-        walk.report(block_values::body(function, gives));
+        walk.report(body(function, gives));
         walk.report_unmarked();
     }
 }
@@ -276,7 +278,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Return(kind, value) => {
                 self.expression(value);
                 let in_err = self.err_arms > 0;
-                self.report(block_values::wrong_return(self.function, *kind, value, in_err, statement.span));
+                self.report(wrong_return(self.function, *kind, value, in_err, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
@@ -307,7 +309,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Reports a statement of a loop outside of loops.
     fn nowhere(&mut self, word: Word, span: Span, in_err: bool) {
-        self.events.found.push(messages::loops::nowhere(self.function, word, span, in_err));
+        self.events.found.push(messages::blocks::nowhere(self.function, word, span, in_err));
     }
 
     /// BREAK ends the innermost enclosing loop.
@@ -379,7 +381,7 @@ impl<'a> Walk<'_, 'a> {
             }
             Bound::Control(control) => {
                 let gives = self.control(control, after);
-                self.report(block_values::bound(self.function, control, gives));
+                self.report(bound(self.function, control, gives));
                 self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
                     return Gives::NEVER;
@@ -458,7 +460,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if node.yields {
             pass.value = open.is_some_and(|open| open.yielded);
-            messages::loops::mixed(self.function, node, &mut self.events.found);
+            messages::blocks::mixed(self.function, node, &mut self.events.found);
         }
         self.events.list.push(Event::Repeat(node.id, node.span));
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
@@ -477,7 +479,7 @@ impl<'a> Walk<'_, 'a> {
         };
         if node.breaks {
             self.events.list.push(Event::Done(node.id, node.span));
-            let found = messages::loops::no_else(self.function, node);
+            let found = messages::blocks::no_else(self.function, node);
             self.unmarked.extend(found.map(|found| (start..self.events.list.len(), found)));
         }
         gives
@@ -489,50 +491,14 @@ impl<'a> Walk<'_, 'a> {
 
     /// Walks an expression; `bound` says whether LET binds it, so that a MATCH may handle its failure.
     fn attempt(&mut self, expression: &Expr<'a>, bound: bool) {
-        match &expression.kind {
-            ExprKind::Ref(slot) => {
-                self.events.list.push(Event::Read(*slot, expression.span));
-            }
-            ExprKind::Literal(_) => {}
-            ExprKind::Field(of, _) | ExprKind::Unary(_, of) | ExprKind::Has(of, _) => self.expression(of),
-            ExprKind::Call(call) => {
-                self.arguments(call);
-                self.may_fail(bound.then_some(call.id));
-            }
-            ExprKind::Binary(_, left, right) => {
-                self.expression(left);
-                self.expression(right);
-            }
-            ExprKind::MatchMap(map) => {
-                self.expression(&map.subject);
-                for case in map.cases {
-                    self.expression(&case.value);
-                }
-                if let Some(default) = &map.default {
-                    self.expression(default);
-                }
-            }
-            ExprKind::Record(fields) => self.fields(fields),
-            ExprKind::Merge(of, fields) => {
-                self.expression(of);
-                self.fields(fields);
-            }
-            ExprKind::List(items)
-            | ExprKind::Template(items)
-            | ExprKind::Apply(Apply { operands: items, .. }) => {
-                for item in *items {
-                    self.expression(item);
-                }
-                if let Some(id) = expression.attempt() {
-                    self.may_fail(bound.then_some(id));
-                }
-            }
+        match expression.kind {
+            ExprKind::Ref(slot) => self.events.list.push(Event::Read(slot, expression.span)),
+            ExprKind::Call(call) => self.known(call),
+            _ => {}
         }
-    }
-
-    fn fields(&mut self, fields: &[crate::ast::Field<'a>]) {
-        for field in fields {
-            self.expression(&field.value);
+        expression.children(|child| self.expression(child));
+        if let Some(id) = expression.attempt() {
+            self.may_fail(bound.then_some(id));
         }
     }
 
@@ -574,10 +540,85 @@ impl<'a> Walk<'_, 'a> {
         body.or(handled)
     }
 
-    fn arguments(&mut self, call: &'a Call<'a>) {
+    fn known(&mut self, call: &'a Call<'a>) {
         if let Some(place) = self.events.calls.get_mut(call.id.0 as usize) {
             *place = Some(call);
         }
-        self.fields(call.arguments);
     }
+
+    fn arguments(&mut self, call: &'a Call<'a>) {
+        self.known(call);
+        call.arguments.iter().for_each(|argument| self.expression(&argument.value));
+    }
+}
+
+/// Whether the end of a statement or block is reached, and with a value or without.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gives {
+    /// Some path reaches the end with a value.
+    pub(super) value: bool,
+    /// Some path reaches the end without a value; this is the first such path.
+    pub(super) lack: Option<NoValue>,
+}
+
+impl Gives {
+    /// The end is never reached.
+    pub(super) const NEVER: Gives = Gives { value: false, lack: None };
+    /// A value, always.
+    pub(super) const VALUE: Gives = Gives { value: true, lack: None };
+
+    /// No value.
+    pub(super) const fn nothing(lack: NoValue) -> Gives {
+        Gives { value: false, lack: Some(lack) }
+    }
+
+    /// The union of two branches.
+    pub(super) fn or(self, other: Gives) -> Gives {
+        Gives { value: self.value || other.value, lack: self.lack.or(other.lack) }
+    }
+
+    /// Whether the next statement can run.
+    pub(super) fn completes(self) -> bool {
+        self.value || self.lack.is_some()
+    }
+}
+
+/// Reports a bound block in which some path has no value.
+pub(super) fn bound(function: &Function<'_>, control: &Control<'_>, gives: Gives) -> Option<Diagnostic> {
+    gives.lack.map(|reason| messages::blocks::missing_value(function, control, reason))
+}
+
+/// Reports a function body in which some path has no value, if the output type needs one.
+pub(super) fn body(function: &Function<'_>, gives: Gives) -> Option<Diagnostic> {
+    let reason = gives.lack.filter(|_| function.output.ok.ty != Type::NIL)?;
+    Some(messages::blocks::missing_return(function, reason))
+}
+
+/// Reports RET in a function that returns a result, and `RET_OK` or `RET_ERR` in any other; `span` is that of
+/// the statement.
+pub(super) fn wrong_return(
+    function: &Function<'_>,
+    kind: ReturnKind,
+    value: &Expr<'_>,
+    in_err_arm: bool,
+    span: Span,
+) -> Option<Diagnostic> {
+    if function.notation != Notation::Id {
+        // The reader of JSON and YAML has reported it.
+        return None;
+    }
+    let (word, right) = match (kind, &function.output.err) {
+        (ReturnKind::Plain, Some(err)) => {
+            // If the function succeeds with nil and fails with text, a text is meant as the failure.
+            let fits = |ty: Type| value.evident_type().is_none_or(|found| found.meets(ty));
+            let failure = !fits(function.output.ok.ty) && fits(err.ty);
+            (Word::Ret, if failure { Word::RetErr } else { Word::RetOk })
+        }
+        (ReturnKind::Ok, None) => (Word::RetOk, Word::Ret),
+        (ReturnKind::Err, None) => (Word::RetErr, Word::Fail),
+        _ => return None,
+    };
+    // After a failed call, a value may be the failure itself or a replacement: both are common.
+    let unsure = in_err_arm && kind == ReturnKind::Plain && value.evident_type().is_none();
+    Some(messages::blocks::wrong_return(function, span, word, Some(right).filter(|_| !unsure)))
 }

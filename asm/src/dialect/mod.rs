@@ -4,16 +4,14 @@
 
 pub mod detect;
 pub(crate) mod document_names;
-mod input_forms;
 pub mod operator;
 pub mod other_operator;
 pub(crate) mod reader_habits;
 pub(crate) mod step_forms;
 pub(crate) mod terms;
 pub mod words_at;
-mod write_reference;
 
-pub(crate) use input_forms::{InputForm, input_form, lists_fields};
+pub(crate) use step_forms::{InputForm, input_form, lists_fields};
 
 use self::words_at::Wanted;
 

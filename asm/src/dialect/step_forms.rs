@@ -1,10 +1,12 @@
-//! How the steps of each notation are written, for messages.
+//! How the steps, inputs and references of each notation are written, for messages and for fixes.
 
 use super::{Dialect, Key, STEP_KEYS};
 use crate::diagnostic::Diagnostic;
-use crate::document::{Kind, Node, shown};
+use crate::document::{Entry, Kind, Node, entries, shown};
+use crate::expr::reference::{FAILURES, INPUT, Reference, Root, Step};
 use crate::notation::Notation;
 use ilo_spec::error::Code;
+use ilo_spec::types::Base;
 
 /// Whether a record, or a named step, is `continue: true`, which is not a step in any notation.
 pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
@@ -98,4 +100,87 @@ impl Dialect {
     pub(crate) fn failing_form(self) -> String {
         format!("`{}`", self.return_form(self.word(Key::Message)))
     }
+
+    /// A reference in the form of this notation; `how` is `$` for the short form, `{` for the form in braces.
+    pub(crate) fn written(self, reference: &Reference<'_>, how: char) -> String {
+        let plain = reference.to_string();
+        let inside = match (reference.root, self.notation) {
+            (Root::Input, Notation::ToolCalling) if plain != INPUT => format!("{INPUT}{plain}"),
+            (Root::Input, Notation::Constrained) => plain.trim_start_matches('.').to_owned(),
+            (Root::Name(name), _) if FAILURES.contains(&name.text) => {
+                format!("{}{}", self.failure(), plain.get(name.text.len()..).unwrap_or(""))
+            }
+            _ => plain,
+        };
+        if how == '$' && !inside.contains('[') { format!("${inside}") } else { format!("${{{inside}}}") }
+    }
+
+    /// A reference as a whole text, or inside a longer text.
+    pub(crate) fn own_form(self, reference: &Reference<'_>, inside: bool) -> String {
+        let input = matches!(reference.root, Root::Input);
+        let braces = match self.notation {
+            Notation::Constrained if !inside => {
+                let written = self.written(reference, '{');
+                let bare = written.trim_start_matches("${").trim_end_matches('}').to_owned();
+                return if bare.contains('[') { written } else { bare };
+            }
+            Notation::Constrained => true,
+            // Inside a text, what follows could be read as part of the name.
+            Notation::Workflow => inside || !input,
+            Notation::Mcp => inside || (!input && !reference.path.is_empty()),
+            Notation::ToolCalling | Notation::Id => inside,
+        };
+        // An index is in braces in each notation.
+        let item = reference.path.iter().any(|step| matches!(step, Step::Index(..)));
+        self.written(reference, if braces || item { '{' } else { '$' })
+    }
+}
+
+/// An input that is declared by a record.
+pub(crate) struct InputForm<'d, 'a> {
+    pub(crate) ty: &'d Node<'a>,
+    pub(crate) default: Option<&'d Node<'a>>,
+    /// Whether it may be left out. Otherwise it takes nil.
+    pub(crate) optional: bool,
+}
+
+/// The input that a record declares. A record of which another value names a type is none: it may be the type
+/// of a record.
+pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>> {
+    let all = entries(node);
+    let get = |name: &str| all.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
+    let ty = get("type").filter(|ty| ty.text().is_some())?;
+    let (default, mut optional, mut nullable) = (get("default"), false, false);
+    for entry in all {
+        let flag = if let Kind::Bool(flag) = entry.value.kind { Some(flag) } else { None };
+        match entry.name()? {
+            "type" => {}
+            "default" if entry.value.text().is_none_or(|text| !names_type(text)) => optional = true,
+            "optional" => optional |= flag?,
+            "required" => optional |= !flag?,
+            "nullable" => nullable |= flag?,
+            _ => return None,
+        }
+    }
+    (optional || nullable).then_some(InputForm { ty, default, optional })
+}
+
+/// Whether a value is the type of a record that lists its fields, also as the only item of a list. A field
+/// may have the name `type` if another one has a type too.
+pub(crate) fn lists_fields(node: &Node<'_>) -> bool {
+    if let Kind::List([item]) = &node.kind {
+        return matches!(item.kind, Kind::Record(_)) && lists_fields(item);
+    }
+    let all = entries(node);
+    let is_type = |text: &str| text.split_whitespace().all(names_type);
+    let typed = |of: &&Entry<'_>| of.value.text().is_some_and(is_type);
+    match all.iter().find(|entry| entry.name() == Some("type")) {
+        None => !all.is_empty(),
+        Some(field) => typed(&field) && all.iter().filter(typed).nth(1).is_some(),
+    }
+}
+
+fn names_type(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or("");
+    word == "list" || Base::ALL.iter().any(|&(_, name)| name == word)
 }

@@ -26,7 +26,6 @@ mod lexer;
 pub(crate) mod names;
 mod operand;
 pub(crate) mod parser;
-mod postfix;
 pub mod reference;
 pub mod template;
 #[cfg(test)]

@@ -10,9 +10,9 @@ use crate::id::Source;
 use crate::id::state::{Layout, Section};
 use crate::sorting::{sort_by, sort_by_key};
 use crate::source::Limits;
+use crate::syntax::header::write_header;
 use crate::syntax::lexer::{Comment, Lexed};
 use crate::syntax::registry;
-use crate::syntax::write::write_header;
 use bumpalo::Bump;
 use std::fmt::Write as _;
 

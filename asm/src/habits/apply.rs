@@ -1,9 +1,9 @@
 //! Applies the habits to a part of a document.
 
+use super::context::NewNodes;
 use super::context::{At, Context, Entries, Rewriter};
-use super::new_nodes::NewNodes;
+use super::steps::{command, state};
 use super::table::{HABITS, Habit};
-use super::unsupported_steps::{command, state};
 use super::words::{kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::document_names::names_bound_in;

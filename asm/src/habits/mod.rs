@@ -6,23 +6,16 @@
 //! with its name, the positions at which it is tried, the rewrite, and an example that a test runs.
 
 mod apply;
-mod bindings;
-mod calls;
-mod choices;
 mod context;
 mod lints;
-mod loops;
 mod loose_reference;
-mod new_nodes;
 mod operations;
 mod programs;
-mod returns;
-mod signatures;
 mod step_parts;
+mod steps;
 mod table;
 #[cfg(test)]
 mod tests;
-mod unsupported_steps;
 mod words;
 
 pub(crate) use apply::{is_value, rewrite};

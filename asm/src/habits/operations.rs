@@ -1,9 +1,9 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
+use super::context::NewNodes;
 use super::context::{Context, Entries, Rewrite, Rewriter, bound, get, others};
 use super::lints::is_step;
-use super::new_nodes::NewNodes;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::{Key, other_operator};

@@ -1,8 +1,8 @@
 //! Habits: whole documents, such as programs inside other records or without their frame, calls of tools,
 //! state machines and builds.
 
+use super::context::NewNodes;
 use super::context::{Entries, Fields, kept};
-use super::new_nodes::NewNodes;
 use super::words::{get_key, is_for};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::within;

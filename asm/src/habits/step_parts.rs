@@ -1,18 +1,20 @@
-//! Habits: parts of steps in other shapes, such as arguments and cases as lists of records, steps or a word
-//! as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops with an index,
-//! and `yield` in a notation without it.
+//! Habits: parts of steps and programs in other shapes, such as arguments and cases as lists of records, steps or
+//! a word as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops with an index;
+//! returns in the forms of other notations, such as `ok` for `return` and `success` for `ok`; inputs, types and
+//! tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
-use super::context::Rewriter;
-use super::new_nodes::NewNodes;
+use super::context::{NewNodes, Rewriter, rebuilt};
 use super::words::{is_for, key_of};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, HANDLER, Key, changes};
-use crate::document::{Entry, Kind, Node, entries, json};
-use crate::foreign::{self, Place};
+use crate::dialect::{Dialect, HANDLER, Key, Meant, changes};
+use crate::document::{Entry, Kind, Node, entries, json, shown};
+use crate::foreign;
+use crate::foreign::Place;
 use crate::source::Limits;
 use crate::span::Span;
-use crate::text::is_name;
+use crate::text::{is_name, quoted};
+use hashbrown::HashSet;
 use ilo_spec::error::Code;
 
 impl<'a> Rewriter<'_, 'a> {
@@ -127,6 +129,183 @@ impl<'a> Rewriter<'_, 'a> {
         let key = self.text_at(then, node);
         Some(self.record_at(&[Entry { key, value: *node }], node))
     }
+
+    /// Rewrites the return of a step, a handler or an arm to the form of the notation.
+    pub(super) fn ways_out(&mut self, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
+        let new = rebuilt(entries(node), |_, entry| {
+            let (key, _) = self.at.dialect.meaning(entry.name()?, keys)?;
+            let way = match key {
+                Key::Ok | Key::Err => self.under_return(entry, key),
+                Key::Message if keys.contains(&Key::Return) => self.under_return(entry, key),
+                Key::Return => self.without_return(entry),
+                _ => None,
+            };
+            Some(vec![way?])
+        })?;
+        Some(self.record_at(&new, node))
+    }
+
+    /// A bare `ok` or failure in a notation that writes it in `return`.
+    pub(super) fn under_return(&mut self, entry: &Entry<'a>, key: Key) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        if dialect.has(Key::Ok) {
+            return None;
+        }
+        let outer = dialect.word(Key::Return);
+        if key == Key::Ok && self.at.names.result().is_none() {
+            return Some(Entry { key: self.text_at(outer, &entry.key), value: entry.value });
+        }
+        let word = dialect.word(if key == Key::Ok { Key::Ok } else { Key::Message });
+        let inner = Entry { key: self.text_at(word, &entry.key), value: entry.value };
+        let value = self.record_at(&[inner], &entry.value);
+        Some(Entry { key: self.text_at(outer, &entry.key), value })
+    }
+
+    /// `return` in a notation that writes bare `ok` and `err`.
+    fn without_return(&mut self, entry: &Entry<'a>) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        if dialect.has(Key::Return) {
+            return None;
+        }
+        let inner = match entries(&entry.value) {
+            [only] => only.name().and_then(|name| Some((self.outcome_word(name)?, only.value))),
+            _ => None,
+        };
+        let (word, value) = inner.unwrap_or((dialect.word(Key::Ok), entry.value));
+        Some(Entry { key: self.text_at(word, &entry.key), value })
+    }
+
+    /// The word of this notation for a success or failure, given that of any notation.
+    fn outcome_word(&self, name: &str) -> Option<&'static str> {
+        let dialect = self.at.dialect;
+        let (key, _) = dialect.meaning(name, &[Key::Ok, Key::Message])?;
+        Some(dialect.word(key))
+    }
+
+    /// The content of `return`: a success or failure in the words of the notation, or a value.
+    pub(super) fn outcome(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let new = match entries(node) {
+            [a, b] if self.at.names.result().is_some() => self.both(a, b),
+            [only] => self.other_outcome(only).or_else(|| self.other_word(only)),
+            _ => None,
+        };
+        new.map(|entry| self.record_at(&[entry], node))
+    }
+
+    /// A return of both success and failure, read as the success.
+    fn both(&mut self, a: &Entry<'a>, b: &Entry<'a>) -> Option<Entry<'a>> {
+        let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
+        let (ok, err) = match (a.name(), b.name()) {
+            (Some("ok"), _) if fails(b) => (a, b),
+            (_, Some("ok")) if fails(a) => (b, a),
+            _ => return None,
+        };
+        let (word, found) = (shown(&ok.key), shown(&err.key));
+        let message = format!("a return is `{word}` or `{found}`, not both");
+        let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
+        if matches!(err.value.kind, Kind::Null) {
+            return Some(*ok);
+        }
+        if matches!(ok.value.kind, Kind::Null) {
+            return Some(*err);
+        }
+        self.found.push(
+            wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")),
+        );
+        Some(*ok)
+    }
+
+    /// `success` and `failure` for `ok` and the notation's word for a failure.
+    fn other_outcome(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        // `success` may be a field of the returned value.
+        let is_value = matches!(only.value.kind, Kind::Bool(_));
+        if is_value || self.at.names.result().is_none() || !dialect.has(Key::Return) {
+            return None;
+        }
+        let name = only.name()?;
+        let word = match name {
+            _ if foreign::is(Place::Success, name) => dialect.word(Key::Ok),
+            _ if foreign::is(Place::Failure, name) => dialect.word(Key::Message),
+            _ => return None,
+        };
+        Some(Entry { key: self.text_at(word, &only.key), value: only.value })
+    }
+
+    /// Another notation's word for a failure.
+    fn other_word(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        let (key, meant) = dialect.meaning(only.name()?, &[Key::Message])?;
+        if meant == Meant::Own || !dialect.has(Key::Return) {
+            return None;
+        }
+        Some(Entry { key: self.text_at(dialect.word(key), &only.key), value: only.value })
+    }
+
+    /// The inputs of a program.
+    pub(super) fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        match node.kind {
+            Kind::List(items) => self.declarations(node, items),
+            Kind::Record(_) => {
+                self.schema(node).or_else(|| self.entries(node, |walk, entry| walk.type_text(&entry.value)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Inputs as a list of records with `name` and `type`, or of names.
+    fn declarations(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
+        let input = |item: &'a Node<'a>| {
+            if item.text().is_some() {
+                return Some(Entry { key: *item, value: self.text_at("any", item) });
+            }
+            let key = *member(item, "name")?;
+            key.text()?;
+            let optional = member(item, "required").is_some_and(|of| matches!(of.kind, Kind::Bool(false)));
+            Some(Entry { key, value: self.text_at(&declared(item, optional), member(item, "type")?) })
+        };
+        let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
+        (!inputs.is_empty()).then(|| self.record_at(&inputs, node))
+    }
+
+    /// Inputs as a JSON Schema of an object.
+    fn schema(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        member(node, "type")?.text().filter(|&ty| ty == "object")?;
+        let listed =
+            member(node, "required").map(|all| if let Kind::List(all) = all.kind { all } else { &[] });
+        let required: Option<HashSet<&str>> = listed.map(|all| all.iter().filter_map(Node::text).collect());
+        let input = |entry: &Entry<'a>| {
+            let name = entry.name()?;
+            if entry.value.text().is_some() {
+                return Some(*entry);
+            }
+            let optional = required.as_ref().is_some_and(|all| !all.contains(name));
+            let value = self.text_at(&declared(&entry.value, optional), &entry.value);
+            Some(Entry { key: entry.key, value })
+        };
+        let inputs: Vec<Entry<'a>> =
+            entries(member(node, "properties")?).iter().map(input).collect::<Option<_>>()?;
+        Some(self.record_at(&inputs, node))
+    }
+
+    /// A type as a JSON Schema, or as a list of the type of its items.
+    pub(super) fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
+            return None;
+        }
+        Some(self.text_at(&schema_type(node)?, node))
+    }
+
+    /// A tool given by its description.
+    pub(super) fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let name = member(node, "name").or(member(node, "tool"))?.text()?;
+        Some(self.text_at(name, node))
+    }
+
+    /// A text with the span of a node.
+    pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
+        Node::of_text(self.at.arena.alloc_str(text), of.span)
+    }
 }
 
 /// The word of an action as a text, in the position of a handler.
@@ -175,4 +354,49 @@ fn case_of<'a>(node: &Node<'a>) -> Option<Entry<'a>> {
         }
         _ => None,
     }
+}
+
+/// The value of a key.
+fn member<'d, 'a>(node: &'d Node<'a>, name: &str) -> Option<&'d Node<'a>> {
+    entries(node).iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value)
+}
+
+/// The type of an input by its schema, and what it takes besides.
+fn declared(schema: &Node<'_>, optional: bool) -> String {
+    let default = member(schema, "default");
+    let null = |ty: &Node<'_>| matches!(ty.kind, Kind::List([a, b]) if [a, b].iter().any(|ty| is_null(ty)));
+    let behind = match default.filter(|default| !matches!(default.kind, Kind::Null)) {
+        Some(default) => format!(" = {}", default.text().map_or_else(|| shown(default), quoted)),
+        None if default.is_some() || optional => "?".to_owned(),
+        None if member(schema, "type").is_some_and(null) => "|nil".to_owned(),
+        None => String::new(),
+    };
+    schema_type(schema).unwrap_or_else(|| "any".to_owned()) + &behind
+}
+
+fn is_null(ty: &Node<'_>) -> bool {
+    matches!(ty.kind, Kind::Null) || ty.text() == Some("null")
+}
+
+/// The type that `{"type": "string"}` or `["text"]` means.
+fn schema_type(node: &Node<'_>) -> Option<String> {
+    if let Kind::List([item]) = node.kind {
+        return Some(format!("list {}", schema_type(item).or_else(|| plain_type(item))?));
+    }
+    let ty = plain_type(member(node, "type")?)?;
+    if ty != "array" {
+        return Some(ty);
+    }
+    let items = member(node, "items").and_then(schema_type);
+    Some(format!("list {}", items.as_deref().unwrap_or("any")))
+}
+
+/// The name of a type, in JSON Schema or in ilo, or of the one beside null.
+fn plain_type(node: &Node<'_>) -> Option<String> {
+    let text = match node.kind {
+        Kind::List([ty, null] | [null, ty]) if is_null(null) => ty.text()?,
+        _ => node.text()?,
+    };
+    let ty = foreign::word(Place::Type, text).unwrap_or(text);
+    is_name(ty).then(|| ty.to_owned())
 }

@@ -1,7 +1,7 @@
 //! The table of habits, in the order in which they are tried. Each row has an example, which a test runs.
 
 use super::context::{At, Context, Entries, Rewrite};
-use super::{bindings, calls, choices, loops, operations, unsupported_steps};
+use super::{operations, steps};
 use crate::notation::Notation;
 
 /// One habit.
@@ -50,45 +50,45 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"let": "v", "op": "+", "a": 1, "b": 2}"# => r#"{"let": "v", "expr": {"+": [1, 2]}}"#;
     "operation with `op` in a value", Value, operations::operation_value, Mcp,
         r#"{"op": "add", "a": 1, "b": 2}"# => r#"{"+": [1, 2]}"#;
-    "`assert` where an `if` fails", Step, choices::assertion, ToolCalling,
+    "`assert` where an `if` fails", Step, steps::assertion, ToolCalling,
         r#"{"assert": true, "error": "no"}"# => r#"{"if": {"not": true}, "return": {"error": "no"}}"#;
-    "`elif` with its steps", Step, choices::otherwise_if, ToolCalling,
+    "`elif` with its steps", Step, steps::otherwise_if, ToolCalling,
         r#"{"if": true, "then": [], "elif": {"if": false, "then": []}}"#
         => r#"{"if": true, "then": [], "else": [{"if": false, "then": []}]}"#;
-    "default beside a switch", Step, choices::default_beside, Workflow,
+    "default beside a switch", Step, steps::default_beside, Workflow,
         r#"{"switch": [{"if": "true", "return": 1}], "default": {"return": 2}}"#
         => r#"{"switch": [{"if": "true", "return": 1}, {"default": {"return": 2}}]}"#;
-    "`switch` with cases", Step, choices::switch_with_cases, Mcp,
+    "`switch` with cases", Step, steps::switch_with_cases, Mcp,
         r#"{"let": "v", "switch": {"on": "$x"}, "cases": {"a": 1}}"#
         => r#"{"let": "v", "match": "$x", "cases": {"a": 1}}"#;
-    "cases beside `match`", Step, choices::loose_cases, Mcp,
+    "cases beside `match`", Step, steps::loose_cases, Mcp,
         r#"{"let": "v", "match": "$x", "gold": 1, "silver": 2}"#
         => r#"{"let": "v", "match": "$x", "cases": {"gold": 1, "silver": 2}}"#;
-    "step inside `if` or `match`", Step, choices::nested, ToolCalling,
+    "step inside `if` or `match`", Step, steps::nested, ToolCalling,
         r#"{"if": {"condition": true, "then": []}}"# => r#"{"if": true, "then": []}"#;
-    "condition beside a step", Step, choices::condition_beside, ToolCalling,
+    "condition beside a step", Step, steps::condition_beside, ToolCalling,
         r#"{"call": "t", "when": true}"# => r#"{"if": true, "then": [{"call": "t"}]}"#;
-    "`continue` as a step, or beside `if`", Step, unsupported_steps::continued, Mcp,
+    "`continue` as a step, or beside `if`", Step, steps::continued, Mcp,
         r#"{"if": true, "continue": true}"# => r#"{"if": true, "skip": true}"#;
-    "loop of another language", Step, loops::looped, ToolCalling,
+    "loop of another language", Step, steps::looped, ToolCalling,
         r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
-    "steps for the success of a call under `ok`", Step, calls::succeeded, ToolCalling,
+    "steps for the success of a call under `ok`", Step, steps::succeeded, ToolCalling,
         r#"{"call": "t", "ok": [{"call": "u"}]}"# => r#"{"call": "t", "then": [{"call": "u"}]}"#;
-    "call of another language", Step, calls::called, Mcp,
+    "call of another language", Step, steps::called, Mcp,
         r#"{"tool": "t", "arguments": {"a": 1}}"# => r#"{"call": "t", "with": {"a": 1}}"#;
-    "value beside a call for when it fails", Step, calls::defaulted, ToolCalling,
+    "value beside a call for when it fails", Step, steps::defaulted, ToolCalling,
         r#"{"call": "t", "default": 1}"# => r#"{"call": "t", "on-error": {"value": 1}}"#;
-    "arguments beside a call", Step, calls::loose_arguments, Constrained,
+    "arguments beside a call", Step, steps::loose_arguments, Constrained,
         r#"{"let": "v", "call": "t", "user": 1}"# => r#"{"let": "v", "call": "t", "args": {"user": 1}}"#;
-    "name beside its value", Step, bindings::to_name, Constrained,
+    "name beside its value", Step, steps::to_name, Constrained,
         r#"{"append": 1, "to": "xs"}"# => r#"{"let": "xs", "push": 1}"#;
-    "name of a step as a binding", Step, bindings::of_named_step, Workflow,
+    "name of a step as a binding", Step, steps::of_named_step, Workflow,
         r#"{"set": "plain"}"# => r#"{"value": "plain"}"#;
-    "names as the keys of their values", Step, bindings::by_key, ToolCalling,
+    "names as the keys of their values", Step, steps::by_key, ToolCalling,
         r#"{"let": {"a": 1, "b": 2}}"# => r#"[{"let": "a", "expr": 1}, {"let": "b", "expr": 2}]"#;
-    "operator beside `let`", Step, bindings::operator_beside, Mcp,
+    "operator beside `let`", Step, steps::operator_beside, Mcp,
         r#"{"let": "a", "+": [1, 2]}"# => r#"{"let": "a", "expr": {"+": [1, 2]}}"#;
-    "kind of a step under `type`", Step, bindings::by_type, Mcp,
+    "kind of a step under `type`", Step, steps::by_type, Mcp,
         r#"{"type": "return", "value": 1}"# => r#"{"ok": 1}"#;
     "comparison by field", Formula, operations::compared, ToolCalling,
         r#"{"n": {">": 3}}"# => r#"{">": ["$input.n", 3]}"#;
@@ -104,16 +104,16 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,
         r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
-    "loop without a bound", Step, unsupported_steps::unbounded, Mcp, r#"{"do_while": true, "yield": []}"# => "[]";
-    "shell command", NoStep, unsupported_steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
-    "state of a state machine", NoStep, unsupported_steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
-    "steps that run at the same time", NoStep, unsupported_steps::grouped, ToolCalling,
+    "loop without a bound", Step, steps::unbounded, Mcp, r#"{"do_while": true, "yield": []}"# => "[]";
+    "shell command", NoStep, steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
+    "state of a state machine", NoStep, steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
+    "steps that run at the same time", NoStep, steps::grouped, ToolCalling,
         r#"{"parallel": [{"call": "t"}, {"call": "u"}]}"# => r#"[{"call": "t"}, {"call": "u"}]"#;
-    "`else` alone", NoStep, unsupported_steps::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
-    "step under its name", NoStep, unsupported_steps::named, Mcp,
+    "`else` alone", NoStep, steps::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
+    "step under its name", NoStep, steps::named, Mcp,
         r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;
-    "message of a failure alone", NoStep, unsupported_steps::message, ToolCalling,
+    "message of a failure alone", NoStep, steps::message, ToolCalling,
         r#"{"error": "no"}"# => r#"{"return": {"error": "no"}}"#;
-    "word that no notation has", NoStep, unsupported_steps::absent, Mcp, r#"{"do_while": true}"# => "[]";
-    "operator of another language", NoStep, unsupported_steps::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
+    "word that no notation has", NoStep, steps::absent, Mcp, r#"{"do_while": true}"# => "[]";
+    "operator of another language", NoStep, steps::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
 };

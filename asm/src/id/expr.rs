@@ -7,8 +7,8 @@ use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Liter
 use crate::diagnostic::Diagnostic;
 use crate::document::Key;
 use crate::span::Span;
-use crate::syntax::id_table::repeated;
 use crate::syntax::lexer::Kind;
+use crate::syntax::registry::repeated;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 

@@ -12,17 +12,15 @@
 //! |---|---|---|
 //! | `messages` | wording that several files share | |
 //! | `words` | constants, and words of other languages | |
-//! | `names` | the names in scope | |
-//! | `state` | the state while a function is parsed | |
-//! | `parser` | the cursor, floors, errors | `messages`, `names`, `state` |
+//! | `state` | the state while a function is parsed, and the names in scope | |
+//! | `parser` | the cursor, floors, errors | `messages`, `state` |
 //! | `unknown_word` | words that are no instruction | `state`, `parser`, `words` |
 //! | `numbers` | slots, tools, fields, counts | `messages`, `state`, `parser` |
 //! | `literal` | constants | `state`, `parser`, `unknown_word`, `words` |
 //! | `unknown_operand` | recovery | `messages`, `state`, `parser`, `unknown_word`, `numbers`, `literal` |
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
-//! | `trailing` | values after a statement | `messages`, `state`, `parser`, `numbers` |
-//! | `statement` | | `state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block`,`trailing` |
+//! | `statement` | statements | `messages`,`state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;
@@ -30,12 +28,10 @@ mod expr;
 mod file;
 mod literal;
 mod messages;
-mod names;
 mod numbers;
 mod parser;
 pub(crate) mod state;
 mod statement;
-mod trailing;
 mod unknown_operand;
 mod unknown_word;
 mod words;

@@ -4,7 +4,7 @@
 //! The cursor shows such a line as [`Kind::Dedent`], so that no other code depends on indents.
 
 use super::messages::blanks;
-use super::names::Names;
+use super::state::Names;
 use super::state::{Context, END, Floor, Frame, Layout, Nesting, Scratch, State, Stop};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;

@@ -7,8 +7,8 @@ use super::{Analysis, Target, known, meaning};
 use crate::ast::Slot;
 use crate::dialect::operator;
 use crate::span::Span;
-use crate::syntax::inputs::behind;
 use crate::syntax::lexer::Kind;
+use crate::syntax::types::behind;
 use crate::text::shortened;
 use bumpalo::Bump;
 

@@ -3,7 +3,7 @@
 use super::{Analysis, Target};
 use crate::ast::{Expr, ExprKind, Function, Slot};
 use crate::check::{KnownSlot, KnownSlots, Seen, ValueInfo};
-use crate::syntax::write::write_header;
+use crate::syntax::header::write_header;
 
 impl<'a> Analysis<'a> {
     /// What is inferred about the slots of the functions.

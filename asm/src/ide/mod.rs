@@ -11,34 +11,31 @@
 //! |---|---|
 //! | `meaning` | what keys mean |
 //! | `place` | places in JSON and YAML |
-//! | `programs` | which documents are programs |
+//! | `whole_source` | which documents are programs, fixes, layout |
 //! | this file, `mention`, `known` | the analysis: all names with their places; what is known of values |
-//! | `hover`, `navigate`, `symbols`, `hints`, `tokens`, `fixes` | one answer each |
+//! | `hover`, `navigate`, `outline` | one answer each |
 //! | `rename` | on top of `navigate` |
 //! | `completion` | completion, in ID text and in documents |
 
 pub mod completion;
-mod fixes;
-mod hints;
 mod hover;
 mod known;
 mod meaning;
 mod mention;
 mod navigate;
+mod outline;
 mod place;
-mod programs;
 mod rename;
-mod symbols;
-mod tokens;
+mod whole_source;
 
 pub use completion::{Completion, CompletionKind};
-pub use fixes::{change, fix_all, format};
-pub use hints::Hint;
 pub use hover::Hover;
 pub use navigate::Purpose;
-pub use programs::program_notation;
-pub use symbols::{Symbol, SymbolKind};
-pub use tokens::{Token, TokenKind};
+pub use outline::Hint;
+pub use outline::{Symbol, SymbolKind};
+pub use outline::{Token, TokenKind};
+pub use whole_source::program_notation;
+pub use whole_source::{change, fix_all, format};
 
 use crate::ast::{File, Slot};
 use crate::catalog::{Catalog, Lookup, Tool, own_function};

@@ -13,7 +13,7 @@ use crate::compile::{self, Options};
 use crate::diagnostic::{Diagnostic, Edit, fix};
 use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
-use crate::syntax::write::write_name;
+use crate::syntax::header::write_name;
 use crate::text::{is_name, shorten};
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;

@@ -17,7 +17,7 @@ use crate::ast::{FieldType, File, Function, Need};
 use crate::check::{Checked, Facts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
-use crate::syntax::inputs::write_constant;
+use crate::syntax::types::write_constant;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;

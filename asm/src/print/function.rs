@@ -1,17 +1,15 @@
 //! Prints functions as documents: name, inputs, output and tools, with the steps.
 
 use super::Printer;
-use super::names::{Names, RESERVED, numbered};
-use super::reference_style::Style;
-use super::shared_names::{self, SharedNames};
-use super::slot_usage::Usage;
+use super::names::{self, Names, RESERVED, SharedNames, Usage, numbered};
 use super::steps::{Step, Tail};
+use super::text::Style;
 use crate::ast::{Expr, ExprKind, File, Parameter, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Key, UNNAMED, begins_step};
 use crate::document::print::{Doc, Entry, json, yaml};
 use crate::notation::Notation;
-use crate::syntax::inputs::behind;
+use crate::syntax::types::behind;
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -121,7 +119,7 @@ impl<'a> Printer<'_, 'a> {
             if !bound {
                 continue;
             }
-            if !shared_names::binds_first(self.function.body.statements, slot) {
+            if !names::binds_first(self.function.body.statements, slot) {
                 let value = Expr { kind: ExprKind::Ref(slot), span: parameter.name.span };
                 let entries = self.bound(&value);
                 let step = self.binding(Some(slot), 0, "", entries);

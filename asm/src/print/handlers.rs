@@ -2,7 +2,7 @@
 //! a call followed by a step with `match`.
 
 use super::steps::{Step, Tail, last_read, nothing};
-use super::{Printer, shared_names};
+use super::{Printer, names};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind, Try};
 use crate::dialect::Key;
 use crate::document::print::{Doc, Entry};
@@ -284,7 +284,7 @@ impl<'a> Printer<'_, 'a> {
             let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
             !once && self.uses.named_last(slot).is_some()
         };
-        let unnamed = !named && !arm.body.binds(slot) && !shared_names::read_in_handler(&arm.body, slot);
+        let unnamed = !named && !arm.body.binds(slot) && !names::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
         let known = self.rebound.contains(&slot);
         if !unnamed {
@@ -293,7 +293,7 @@ impl<'a> Printer<'_, 'a> {
         self.failures.push(unnamed.then_some(slot));
         let outer = core::mem::replace(
             &mut self.literal,
-            shared_names::would_undo(&arm.body, &self.uses, self.function.parameters.len()),
+            names::would_undo(&arm.body, &self.uses, self.function.parameters.len()),
         );
         entries.extend(inside(self));
         self.literal = outer;
@@ -337,13 +337,13 @@ impl<'a> Printer<'_, 'a> {
                 StmtKind::Fail(value) => (None, value),
                 _ => return None,
             };
-            Some((kind, value, shared_names::rollbacks(before, kind == Some(ReturnKind::Err))?))
+            Some((kind, value, names::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
         if let [Stmt { kind: StmtKind::Skip, .. }] = arm.body.statements {
             return vec![self.skips()];
         }
         if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
-            && let Some(calls) = shared_names::rollbacks(before, false)
+            && let Some(calls) = names::rollbacks(before, false)
         {
             return self.compensate(&calls).into_iter().chain([self.breaks()]).collect();
         }
@@ -379,7 +379,7 @@ impl<'a> Printer<'_, 'a> {
         let Some((value, before)) = last else {
             return vec![("then".into(), self.nested(&arm.body, tail))];
         };
-        match shared_names::rollbacks(before, false) {
+        match names::rollbacks(before, false) {
             Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Tail::Drop => {
                 let compensate = self.compensate(&calls);
                 let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {

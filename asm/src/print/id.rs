@@ -7,7 +7,7 @@ use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
     Stmt, StmtKind,
 };
-use crate::syntax::write::{write_header, write_name};
+use crate::syntax::header::{write_header, write_name};
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
 use std::fmt::{Display, Write};

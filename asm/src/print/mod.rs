@@ -8,9 +8,8 @@
 //! | `function` | the program around the steps |
 //! | `steps` | statements |
 //! | `handlers` | a call with its MATCH, as the handler of the call or as a step with `match` |
-//! | `value`, `infix`, `text` | expressions, infix expressions, references and texts |
-//! | `names`, `shared_names`, `slot_usage` | names of slots, shared names, reads and bindings |
-//! | `reference_style` | what differs between the notations |
+//! | `value`, `infix`, `text` | expressions, infix expressions, references and texts in the style of each notation |
+//! | `names` | names of slots, shared names, reads and bindings |
 //!
 //! What a notation cannot express is reported, never omitted silently.
 
@@ -19,9 +18,6 @@ mod handlers;
 mod id;
 pub(crate) mod infix;
 mod names;
-mod reference_style;
-mod shared_names;
-mod slot_usage;
 mod steps;
 mod text;
 mod value;
@@ -34,8 +30,8 @@ use hashbrown::{HashMap, HashSet};
 use ilo_spec::error::Code;
 use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
-use reference_style::Style;
-use slot_usage::Usage;
+use names::Usage;
+use text::Style;
 
 pub use id::{print as id, registry};
 
@@ -43,7 +39,7 @@ pub use id::{print as id, registry};
 // So that it is built as this crate is, not as that of its caller.
 #[inline(never)]
 pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
-    match reference_style::of(notation) {
+    match text::of(notation) {
         None => id::print(file),
         Some(words) => function::print(file, words, diagnostics),
     }

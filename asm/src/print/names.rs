@@ -1,10 +1,319 @@
-//! Chooses names of slots for notations without slot numbers: one name for each slot, unique in its function.
+//! Chooses names of slots for notations without slot numbers: one name for each slot, unique in its function. It
+//! depends on where a function reads and binds slots (positions are byte offsets in the source), and on the slots
+//! that share a name where the notation writes the handler inside the call: the slot of the call, and the slot
+//! that the OK arm of the following MATCH binds.
+//!
+//! An ERR arm is an *alias* if its slot is only another name of the failure of a call.
 
-use super::shared_names::SharedNames;
-use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
+use crate::ast::{
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind,
+};
+use crate::matched::{Matched, matched_call};
+use crate::span::Span;
 use crate::text::is_name;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
+
+/// The uses of the slots of a function.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    /// How often each slot is read.
+    reads: HashMap<Slot, u32>,
+    /// The end of the last read of each slot, or of the last MATCH on it.
+    named: HashMap<Slot, u32>,
+    /// For each statement that binds a block: the end of the last read in the block.
+    ends: HashMap<Span, u32>,
+    /// The end of the last read so far.
+    furthest: u32,
+    /// How often each slot is bound in the body; being a parameter does not count.
+    binds: HashMap<Slot, u32>,
+    /// The slots that some MATCH handles.
+    pub(super) matched: HashSet<Slot>,
+    /// For each ERR arm: how often its slot is read inside the arm, and the end of the last read up to the
+    /// end of the arm.
+    inside: HashMap<Span, (u32, u32)>,
+    /// The ERR arms that are aliases.
+    aliases: HashSet<Span>,
+    /// The slots of the aliases, without those that are also the slot of the call.
+    aliased: HashSet<Slot>,
+    /// The slots of the aliases that enclose the current position.
+    failures: Vec<Slot>,
+    /// The number of TRYs whose blocks enclose the current position.
+    tries: u32,
+}
+
+impl Usage {
+    pub(super) fn of(function: &Function<'_>) -> Usage {
+        let mut uses = Usage::default();
+        uses.block(&function.body);
+        uses
+    }
+
+    /// How often a slot is bound.
+    pub(super) fn bindings(&self, slot: Slot) -> u32 {
+        self.binds.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// How often a slot is read.
+    pub(super) fn count(&self, slot: Slot) -> u32 {
+        self.reads.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// The end of the last read of a slot, or of the last MATCH on it.
+    pub(super) fn named_last(&self, slot: Slot) -> Option<u32> {
+        self.named.get(&slot).copied()
+    }
+
+    /// Whether an ERR arm is an alias.
+    pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
+        self.aliases.contains(&arm.bind_span)
+    }
+
+    /// Whether the slot of an ERR arm is read only in that arm.
+    pub(super) fn is_read_inside(&self, arm: &Arm<'_>) -> bool {
+        self.inside.get(&arm.bind_span).is_some_and(|&(reads, _)| reads == self.count(arm.bind))
+    }
+
+    /// The end of the last read up to the end of an ERR arm.
+    pub(super) fn end(&self, arm: &Arm<'_>) -> u32 {
+        self.inside.get(&arm.bind_span).map_or(0, |&(_, end)| end)
+    }
+
+    /// Whether the slot of a call and the slot that its OK arm binds have no other use and are not
+    /// parameters.
+    pub(super) fn is_one(&self, call: Slot, bind: Slot, parameters: usize) -> bool {
+        call == bind
+            || (self.bindings(bind) == 1
+                && !self.matched.contains(&bind)
+                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
+                && self.bindings(call) == 1
+                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
+    }
+
+    /// The span of a statement up to its last read: its span in the tree may cover only its first words.
+    pub(super) fn whole(&self, statement: Span) -> Span {
+        let end = self.ends.get(&statement).copied().unwrap_or_default();
+        Span::new(statement.start, end.max(statement.end))
+    }
+
+    fn bind(&mut self, slot: Slot) {
+        *self.binds.entry(slot).or_default() += 1;
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        let mut before = None;
+        for statement in block.statements {
+            let matched = before.and_then(|before| matched_call(before, Some(statement), self.tries > 0));
+            let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
+            if let (Some(arm), Some(matched)) = (alias, matched) {
+                self.aliases.insert(arm.bind_span);
+                self.aliased.extend((arm.bind != matched.node.slot).then_some(arm.bind));
+            }
+            self.statement(statement);
+            before = Some(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'_>) {
+        if let StmtKind::Let { slot, .. } = statement.kind {
+            self.bind(slot);
+        }
+        statement.each_value(|value| self.expr(value));
+        if let Some(control) = statement.control() {
+            self.control(control);
+            if matches!(statement.kind, StmtKind::Let { .. }) {
+                self.ends.insert(statement.span, self.furthest);
+            }
+        }
+    }
+
+    fn control(&mut self, control: &Control<'_>) {
+        match control {
+            Control::If(_) | Control::For(_) => {
+                for (bound, block) in control.blocks() {
+                    bound.into_iter().for_each(|slot| self.bind(slot));
+                    self.block(block);
+                }
+            }
+            Control::Match(node) => {
+                self.matched.insert(node.slot);
+                self.name(node.slot, node.slot_span.start);
+                if let Some(arm) = &node.err {
+                    let alias = self.is_alias(arm);
+                    if alias {
+                        self.failures.push(arm.bind);
+                    } else {
+                        self.bind(arm.bind);
+                    }
+                    let before = self.count(arm.bind);
+                    self.block(&arm.body);
+                    let inside = (self.count(arm.bind) - before, self.furthest);
+                    self.inside.insert(arm.bind_span, inside);
+                    if alias {
+                        self.failures.pop();
+                    }
+                }
+                if let Some(arm) = &node.ok {
+                    self.bind(arm.bind);
+                    self.block(&arm.body);
+                }
+            }
+            Control::Try(node) => {
+                self.tries += 1;
+                self.block(&node.body);
+                self.tries -= 1;
+                let handler = &node.handler;
+                self.bind(handler.bind);
+                let before = self.count(handler.bind);
+                self.block(&handler.body);
+                let inside = (self.count(handler.bind) - before, self.furthest);
+                self.inside.insert(handler.bind_span, inside);
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr<'_>) {
+        match expr.kind {
+            ExprKind::Ref(slot) if self.failures.contains(&slot) => {}
+            ExprKind::Ref(slot) => {
+                *self.reads.entry(slot).or_default() += 1;
+                self.name(slot, expr.span.start);
+            }
+            _ => expr.children(|child| self.expr(child)),
+        }
+    }
+
+    fn name(&mut self, slot: Slot, place: u32) {
+        let last = self.named.entry(slot).or_default();
+        *last = place.max(*last);
+        self.furthest = self.furthest.max(last.saturating_add(1));
+    }
+}
+
+/// The pairs of slots that share a name, each mapped to the other.
+#[derive(Debug)]
+pub(super) struct SharedNames<'u> {
+    of: Vec<Option<Slot>>,
+    uses: &'u Usage,
+    parameters: usize,
+}
+
+impl<'u> SharedNames<'u> {
+    /// The shared names of a function.
+    pub(super) fn find(function: &Function<'_>, uses: &'u Usage) -> SharedNames<'u> {
+        let of = vec![None; function.slots.len()];
+        let mut shared = SharedNames { of, uses, parameters: function.parameters.len() };
+        shared.block(&function.body);
+        shared
+    }
+
+    /// The slot that shares its name with this one.
+    pub(super) fn of(&self, slot: Slot) -> Option<Slot> {
+        self.of.get(slot.0 as usize).copied().flatten()
+    }
+
+    fn pair(&mut self, a: Slot, b: Slot) {
+        if a != b && self.uses.is_one(a, b, self.parameters) {
+            for (slot, other) in [(a, b), (b, a)] {
+                if let Some(place) = self.of.get_mut(slot.0 as usize) {
+                    *place = Some(other);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        for control in block.statements.iter().filter_map(Stmt::control) {
+            if let Control::Match(node) = control {
+                node.ok.iter().for_each(|arm| self.pair(node.slot, arm.bind));
+            }
+            control.blocks().for_each(|(_, block)| self.block(block));
+        }
+    }
+}
+
+/// The calls of statements that are only rollbacks. Bare calls count if the block ends in `RET_ERR`.
+pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<&'a Call<'a>>> {
+    let call = |statement: &Stmt<'a>| match statement.kind {
+        StmtKind::Undo(call) => Some(call),
+        StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) if fails => Some(call),
+        _ => None,
+    };
+    statements.iter().map(call).collect()
+}
+
+/// Whether a call in an ERR arm or a branch of IF would become a rollback if its OK arms were printed as
+/// steps of it.
+///
+/// A call before `RET_ERR` whose value is not read is a rollback there, but not in an OK arm. `parameters` is
+/// the number of parameters: a slot of one of them has a value before the call too, to which its reads may
+/// belong.
+pub(super) fn would_undo(block: &Block<'_>, uses: &Usage, parameters: usize) -> bool {
+    let mut bare = false;
+    let may_be_unread =
+        |slot: Slot| uses.count(slot) == 0 || uses.bindings(slot) > 1 || (slot.0 as usize) < parameters;
+    lifted(block, fails(block), &may_be_unread, &mut bare) && bare
+}
+
+/// Whether `RET_ERR` ends a block whose OK arms are printed as steps of it; `bare` is set if a call is not,
+/// or may not be, a rollback.
+fn lifted(
+    block: &Block<'_>,
+    rolls_back: bool,
+    may_be_unread: &dyn Fn(Slot) -> bool,
+    bare: &mut bool,
+) -> bool {
+    let mut ends = false;
+    let mut statements = block.statements.iter().peekable();
+    while let Some(statement) = statements.next() {
+        ends = matches!(statement.kind, StmtKind::Return(ReturnKind::Err, _));
+        if let Some(Matched { node, .. }) = matched_call(statement, statements.peek().copied(), false) {
+            statements.next();
+            ends = node.ok.as_ref().is_some_and(|arm| lifted(&arm.body, false, may_be_unread, bare));
+            continue;
+        }
+        *bare |= !rolls_back
+            && match statement.kind {
+                StmtKind::Value(Expr { kind: ExprKind::Call(_), .. }) => true,
+                StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. } => {
+                    may_be_unread(slot)
+                }
+                _ => false,
+            };
+    }
+    ends
+}
+
+/// Whether a slot is read in the handler of another call.
+pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
+    block.statements.iter().filter_map(Stmt::control).any(|control| match control {
+        Control::Match(node) => {
+            node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
+                || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
+        }
+        Control::Try(node) => node.handler.body.uses(slot) || read_in_handler(&node.body, slot),
+        _ => control.blocks().any(|(_, block)| read_in_handler(block, slot)),
+    })
+}
+
+/// Whether `RET_ERR` ends a block.
+fn fails(block: &Block<'_>) -> bool {
+    matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }))
+}
+
+/// Whether the first binding of a slot is one of these statements itself, and not a call with a handler.
+pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
+    let first = statements
+        .iter()
+        .enumerate()
+        .find(|(_, statement)| (Block { statements: core::slice::from_ref(*statement) }).binds(slot));
+    first.is_some_and(|(at, statement)| {
+        let inside = statement.control().is_some_and(|control| {
+            control.blocks().any(|(bound, block)| bound == Some(slot) || block.binds(slot))
+        });
+        statement.binds(slot) && !inside && matched_call(statement, statements.get(at + 1), false).is_none()
+    })
+}
 
 /// Names that the notations reserve.
 pub(super) const RESERVED: [&str; 3] = ["err", "error", "input"];

@@ -1,6 +1,6 @@
 //! Prints statements as steps.
 
-use super::{Printer, infix, shared_names};
+use super::{Printer, infix, names};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -421,7 +421,7 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Skip => Way::Skips,
             _ => return None,
         };
-        Some(Exit { calls: shared_names::rollbacks(before, false)?, way })
+        Some(Exit { calls: names::rollbacks(before, false)?, way })
     }
 
     /// IF whose branch leaves the function or a loop.

@@ -1,22 +1,72 @@
-//! Reads steps that are calls or fallible functions, and `match` on their results.
+//! Reads steps that are calls or fallible functions: what is called, the handler of a failure, the steps under
+//! `then`, the calls that undo effects now (`compensate`) or if something fails later (`rollback`), and `match`
+//! on the result of a call.
 //!
 //! A handler covers only its own call or outermost function. It becomes the ERR arm of a MATCH directly after
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
-//! `rollback` registers.
+//! `rollback` registers and the steps of `then`.
 
-use super::handlers::HandledBy;
-use super::reader::StepReader;
-use super::step::{Bind, Step, Tail};
-use super::then_call::then_value;
-use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind, Try};
-use crate::catalog::own_function;
+use super::reader::{StepReader, literal, of_slot};
+use super::step::{Bind, Item, Keyed, Step, Tail, Target};
+use crate::ast::{
+    Arm, Block, Bound, Control, Expr, ExprKind, Literal, Match, Name, ReturnKind, Slot, Stmt, StmtKind, Try,
+};
+use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Key;
-use crate::document::{Node, first_of, shown};
+use crate::dialect::{HANDLER, Key};
+use crate::document::{Entry, Kind, Node, entries, first_of, inner, shown};
 use crate::span::Span;
+use crate::text::is_name;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
+    /// The tool or function that is called.
+    pub(crate) fn callee(&mut self, node: &Node<'a>) -> Name<'a> {
+        let node =
+            self.shaped(Key::Call, node, node.text().is_some_and(|text| meant_address(text).is_some()));
+        let Some(text) = node.text() else {
+            self.bad_shape(node, "what is called", "the name of a tool or function, a text");
+            return Name { text: "", span: node.span };
+        };
+        let called = in_parentheses(text);
+        if text.is_empty() || text.contains("${") || called.is_some() {
+            let message = "what is called is a name that is there before the program runs";
+            let wrong = Diagnostic::new(Code::BadShape, node.span, message)
+                .expected("the name of a tool or function", format!("`{}`", shown(node)));
+            self.report(wrong.help(match called {
+                Some(name) => format!("write `{name}` alone, and its arguments beside it, by their names"),
+                None => "choose between tools with `if`, each with a `call` of its own".to_owned(),
+            }));
+        }
+        let name = Name { text: called.unwrap_or(text), span: inner(node) };
+        let Some((own, function)) = self.unnamed_function(name) else { return name };
+        self.report(
+            Diagnostic::new(
+                Code::UnnamedSelf,
+                name.span,
+                format!(
+                    "no function is named `{own}`; the only other function, which has no name, is called"
+                ),
+            )
+            .expected(format!("a function with `\"name\": \"{own}\"` in its `meta`"), "one without a name")
+            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant")),
+        );
+        function
+    }
+
+    /// The only other unnamed function, for an unknown `mcp://self/name`, and its name.
+    pub(crate) fn unnamed_function(&self, name: Name<'a>) -> Option<(&'a str, Name<'a>)> {
+        let own = own_function(name.text)?;
+        let list = self.functions.list;
+        if list.iter().any(|&(function, given)| given && function == own) {
+            return None;
+        }
+        let mut others =
+            list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
+        let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return None };
+        Some((own, Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }))
+    }
+
     /// A step with a call.
     pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let call = self.call(&step.keyed);
@@ -203,4 +253,296 @@ impl<'a> StepReader<'_, 'a> {
         self.then_steps(step, tail);
         bind
     }
+
+    /// Whether the value of a call may be read behind its step, and not only in its `then`. A name that was
+    /// bound before may be read by the next pass of a loop. Asked before the step binds its name.
+    pub(crate) fn is_read_behind(&self, step: &Step<'_, 'a>, of: Target<'a>) -> bool {
+        let rebound = !of.own && self.scope.find(of.name.text).is_some();
+        step.get(Key::Then).is_none_or(|then| rebound || self.survey.used_after(of.name.text, then.span.end))
+    }
+
+    /// The steps under `then`, in the current block.
+    pub(crate) fn then_steps(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        if let Some(node) = step.get(Key::Then) {
+            self.branch_steps(node, tail, Key::Then);
+        }
+    }
+
+    /// Adds the steps under `then` to an OK arm, which binds their value to `result`. Returns whether there
+    /// is a value, or no path goes on.
+    pub(crate) fn then_in_arm(&mut self, step: &Step<'_, 'a>, result: Option<Bind>) -> bool {
+        let start = self.statements.len();
+        self.then_steps(step, if result.is_some() { Tail::Value } else { Tail::Drop });
+        let last = self.statements.get(start..).and_then(<[Stmt<'a>]>::last);
+        let gives = last.is_some_and(|last| last.kind.given().is_some() || !last.completes());
+        self.bind_last(start, result);
+        gives
+    }
+
+    /// A failure arm that goes on with a value, which is bound to a second slot.
+    pub(crate) fn also_bound(&self, err: Arm<'a>, (from, at): Bind, (slot, slot_span): Bind) -> Arm<'a> {
+        let value = Bound::Expr(of_slot(from, at));
+        self.longer(err, Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: at })
+    }
+
+    /// A failure arm that gives the value that it has bound to the slot of its call.
+    pub(crate) fn giving(&self, err: Arm<'a>, (slot, at): Bind) -> Arm<'a> {
+        self.longer(err, Stmt { kind: StmtKind::Value(of_slot(slot, at)), span: at })
+    }
+
+    /// An arm with one more statement, if a path goes on behind it.
+    fn longer(&self, arm: Arm<'a>, last: Stmt<'a>) -> Arm<'a> {
+        if !arm.body.completes() {
+            return arm;
+        }
+        let statements: Vec<Stmt<'a>> = arm.body.statements.iter().copied().chain([last]).collect();
+        Arm { body: Block { statements: self.arena.alloc_slice_copy(&statements) }, ..arm }
+    }
+
+    /// The arm for a failure.
+    pub(crate) fn failure_arm(&mut self, step: &Step<'_, 'a>, by: HandledBy) -> Arm<'a> {
+        let handler = step.keyed.entry(Key::Handler);
+        let compensate = step.keyed.entry(Key::Compensate);
+        let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
+        let handler = handler.map(|entry| &entry.value);
+        let mut bind = (Slot(0), at);
+        let of_try = step.form.key == Key::Try;
+        let body = self.block(|this| {
+            let as_word = this.dialect.word(Key::As);
+            let named =
+                handler.and_then(|node| entries(node).iter().find(|entry| entry.name() == Some(as_word)));
+            bind = match named.and_then(|entry| this.written_name(&entry.value)) {
+                Some(name) => (this.bind(name), name.span),
+                None => (this.hidden(Some(this.dialect.failure())), at),
+            };
+            let start = this.statements.len();
+            let inner = this.in_handler(bind.0, by.is_text);
+            this.within(inner, |this| {
+                let steps = handler.filter(|node| of_try && matches!(node.kind, Kind::List(_)));
+                let action = match steps {
+                    Some(node) => Action::Steps(node),
+                    None => this.action(handler, at, compensate.map(|entry| &entry.value)),
+                };
+                this.act(action, bind.0, by.tail, at);
+            });
+            this.bind_last(start, by.bind);
+        });
+        Arm { bind: bind.0, bind_span: bind.1, body, span: at }
+    }
+
+    /// Reads a handler.
+    fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) {
+        match action {
+            Action::Fail(message, at) => self.fail(message, failure, at),
+            Action::Leave(key, entry) => {
+                if key == Key::Message {
+                    self.lint(|lints| lints.message(&entry.value));
+                }
+                self.leave(key, entry);
+            }
+            Action::Value(node) => {
+                let value = self.value(node);
+                self.push(StmtKind::Value(value), node.span);
+            }
+            Action::Steps(node) => self.branch_steps(node, tail, Key::Then),
+            Action::Ignore if tail.wanted() => self.push(StmtKind::Value(literal(Literal::Nil, at)), at),
+            Action::Ignore => {}
+        }
+    }
+
+    /// Fails with a message; without one, with the failure itself.
+    fn fail(&mut self, message: Option<&Node<'a>>, failure: Slot, at: Span) {
+        let failed = of_slot(failure, at);
+        match message {
+            Some(node) => {
+                self.lint(|lints| lints.message(node));
+                self.fail_here(node, at);
+            }
+            None if self.is_result() && !self.at.in_try => {
+                self.push(StmtKind::Return(ReturnKind::Err, failed), at);
+            }
+            None => self.push(StmtKind::Fail(failed), at),
+        }
+    }
+
+    /// Reads a handler and its rollback calls. Returns its action.
+    fn action<'d>(
+        &mut self,
+        handler: Option<&'d Node<'a>>,
+        at: Span,
+        compensate: Option<&'d Node<'a>>,
+    ) -> Action<'d, 'a> {
+        self.compensations(compensate);
+        let Some(node) = handler else { return Action::Fail(None, at) };
+        let node = self.shaped(Key::Handler, node, !matches!(node.kind, Kind::Null));
+        match &node.kind {
+            Kind::Text(_) => Action::Fail(Some(node), at),
+            Kind::Null => Action::Ignore,
+            Kind::Record(list) => {
+                let keyed = self.keyed(node, &HANDLER, "a handler");
+                self.compensations(keyed.get(Key::Compensate));
+                self.action_of(&keyed, list.is_empty(), at)
+            }
+            _ => {
+                self.no_handler(node);
+                Action::Ignore
+            }
+        }
+    }
+
+    /// The only action of a record.
+    fn action_of<'d>(&mut self, keyed: &Keyed<'d, 'a>, is_empty: bool, at: Span) -> Action<'d, 'a> {
+        let actions = HANDLER.into_iter().filter(|key| !matches!(key, Key::As | Key::Compensate));
+        let mut given = actions.filter_map(|key| keyed.entry(key).map(|entry| (key, entry)));
+        let first = given.next();
+        if let (Some((_, before)), Some((_, entry))) = (first, given.next()) {
+            let (one, other) = (shown(&before.key), shown(&entry.key));
+            let message = format!("a handler does one thing, not both `{one}` and `{other}`");
+            self.one_of_two(entry, &message, "leave one of them out");
+        }
+        match first {
+            None if keyed.has(Key::Compensate) || keyed.has(Key::As) || is_empty => Action::Fail(None, at),
+            None => Action::Ignore,
+            Some((Key::Fail, entry)) => Action::Fail(Some(&entry.value), entry.key.span),
+            Some((Key::Value, entry)) => Action::Value(&entry.value),
+            Some((Key::Then, entry)) => Action::Steps(&entry.value),
+            Some((key @ (Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),
+            Some((key, entry)) => Action::Leave(key, entry),
+        }
+    }
+
+    /// Reports a value that is not a handler.
+    fn no_handler(&mut self, node: &Node<'a>) {
+        let message = format!("`{}` takes a record with one action", self.dialect.word(Key::Handler));
+        let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
+        let failure = self.dialect.failure();
+        let help = match node.kind {
+            Kind::List([]) => "a handler that does nothing is `{\"ignore\": true}`".to_owned(),
+            _ => format!("a message is one text, with the failure in it: `\"failed: ${{{failure}}}\"`"),
+        };
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
+        self.report(wrong.expected(expected, node.kind_name()).help(help));
+    }
+
+    /// `ignore` and `continue`, each with `true`.
+    fn passing<'d>(&mut self, key: Key, entry: &'d Entry<'a>) -> Action<'d, 'a> {
+        self.expect_true(key, entry);
+        let place = entry.key.span;
+        if key == Key::Continue && self.in_loop() {
+            self.report(
+                Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
+                    .expected("`skip` or `ignore`", "`continue`")
+                    .help(
+                        "write `skip` to leave this element out, `ignore` to bind nil and continue with it",
+                    ),
+            );
+        }
+        Action::Ignore
+    }
+
+    /// Reads calls under `compensate`, which are made here in order.
+    pub(crate) fn compensations(&mut self, node: Option<&Node<'a>>) {
+        let Some(node) = node else { return };
+        for item in self.calls(node, Key::Compensate) {
+            self.marked_call(item.node, Key::Compensate);
+        }
+    }
+
+    /// Reads calls under `rollback`, which are registered here from the last to the first: the entry that is
+    /// registered last runs first, so they run in the written order.
+    pub(crate) fn rollbacks(&mut self, node: Option<&Node<'a>>) {
+        let Some(node) = node else { return };
+        for item in self.calls(node, Key::Rollback).into_iter().rev() {
+            self.marked_call(item.node, Key::Rollback);
+        }
+    }
+
+    /// The calls under `compensate` or `rollback`.
+    fn calls<'d>(&mut self, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>> {
+        let call = self.dialect.word(Key::Call);
+        let calls = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name() == Some(call));
+        let odd = match node.kind {
+            Kind::Text(_) => true,
+            Kind::Record(_) => self.dialect.is_yaml() && !calls(node),
+            _ => false,
+        };
+        let node = self.shaped(key, node, odd);
+        match &node.kind {
+            Kind::List(nodes) => Item::listed(nodes),
+            Kind::Record(list) if self.dialect.is_yaml() && !calls(node) => Item::named(list),
+            Kind::Record(_) => vec![Item { name: None, node }],
+            _ => {
+                self.no_calls(node, key);
+                Vec::new()
+            }
+        }
+    }
+
+    fn marked_call(&mut self, node: &Node<'a>, key: Key) {
+        if entries(node).is_empty() {
+            return self.bad_shape(node, "a rollback", "a record with `call`");
+        }
+        let keyed = self.keyed(node, &[Key::Call, Key::Args], "a rollback call");
+        if !keyed.has(Key::Call) {
+            let help = format!("`{}` takes calls alone", self.dialect.word(key));
+            return self.missing(first_of(node), Key::Call, "a rollback", &help);
+        }
+        let call = self.within(self.sometimes(), |this| this.call(&keyed));
+        let span = Span::new(node.span.start, call.span.end);
+        self.push(if key == Key::Rollback { StmtKind::Rollback(call) } else { StmtKind::Undo(call) }, span);
+    }
+
+    /// Reports rollbacks that are neither a record nor a list.
+    fn no_calls(&mut self, node: &Node<'a>, key: Key) {
+        let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
+        let (word, one) = (self.dialect.word(key), key == Key::Rollback);
+        let form = match (self.dialect.is_yaml(), one) {
+            (true, true) => format!("`{call}: tool` below it, with `{args}:`"),
+            (true, false) => format!("`- {call}: tool`, with `{args}:`"),
+            (false, true) => format!("`{{\"{call}\": \"tool\", …}}`"),
+            (false, false) => format!("`[{{\"{call}\": \"tool\", …}}]`"),
+        };
+        let what = if one { "a call, or a list of calls" } else { "a list of calls" };
+        let wrong = Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
+            .expected(form.clone(), node.kind_name());
+        self.report(wrong.help(format!("write {form}")));
+    }
+}
+
+/// The name before arguments in parentheses.
+pub(crate) fn in_parentheses(text: &str) -> Option<&str> {
+    text.split_once('(').filter(|(name, rest)| is_name(name) && rest.ends_with(')')).map(|(name, _)| name)
+}
+
+/// The purpose of the value of the last step under `then`, if a call has it.
+pub(crate) fn then_value(step: &Step<'_, '_>, tail: Tail) -> Option<Tail> {
+    step.get(Key::Then)?;
+    let named = step.target.is_some() && tail == Tail::Unnamed;
+    Some(if named { Tail::Drop } else { tail })
+}
+
+/// How the failure of a call is handled.
+#[derive(Clone, Copy)]
+pub(crate) struct HandledBy {
+    /// The purpose of the value of the arm.
+    pub(crate) tail: Tail,
+    /// Whether the failure is a text, like that of a tool.
+    pub(crate) is_text: bool,
+    /// The slot to which the value of the arm is bound.
+    pub(crate) bind: Option<(Slot, Span)>,
+}
+
+/// The action of a handler after its rollback calls.
+#[derive(Clone, Copy)]
+enum Action<'d, 'a> {
+    /// Fails with a message, or with the failure itself; has the span of its key.
+    Fail(Option<&'d Node<'a>>, Span),
+    /// Returns, or ends a loop.
+    Leave(Key, &'d Entry<'a>),
+    /// Continues with a value.
+    Value(&'d Node<'a>),
+    /// Continues with the value of steps.
+    Steps(&'d Node<'a>),
+    /// Continues with nil.
+    Ignore,
 }

@@ -1,19 +1,69 @@
-//! The state of reading a function: its names and slots, its tree so far, and the position in its blocks.
+//! The state of reading a function: its names and slots, its tree so far, and the position in its blocks; what
+//! does not change meanwhile, such as the notation, the source and the declarations of the header; and the keys
+//! of its records: the meaning of each, and unknown keys. Callers read the values.
 
-use super::context::Context;
 use super::scope::Scope;
-use super::step::{Item, Tail};
+use super::step::{Item, Keyed, Tail};
 use crate::ast::{
-    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, PartSet, Slot,
-    Stmt, StmtKind, Unary,
+    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, OutputName,
+    PartSet, Slot, Stmt, StmtKind, Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::document::{Entry, Node};
+use crate::dialect::document_names::Survey;
+use crate::dialect::reader_habits::Asked;
+use crate::dialect::{Dialect, HANDLER, Key};
+use crate::document::{Entry, Node, entries, first_of, rename, shown};
 use crate::expr::reference::FAILURES;
 use crate::span::Span;
+use bumpalo::Bump;
+use core::cell::Cell;
 use core::ops::Deref;
 use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
+
+/// The names of a file's functions, for `mcp://self`.
+#[derive(Clone, Copy)]
+pub(crate) struct Functions<'f, 'a> {
+    /// In source order: the name, and whether the source has it.
+    pub(crate) list: &'f [(&'a str, bool)],
+    /// Their inputs, as they are written.
+    pub(crate) inputs: &'f [Option<&'f Node<'a>>],
+    /// The index of the current function.
+    pub(crate) own: usize,
+}
+
+/// The context of reading a function.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'r, 'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) source: &'a str,
+    pub(crate) arena: &'a Bump,
+    /// The maximum nesting of blocks and expressions together.
+    pub(crate) nesting: usize,
+    pub(crate) functions: Functions<'r, 'a>,
+    pub(crate) survey: &'r Survey<'a>,
+    /// The output type.
+    pub(crate) output: OutputName<'a>,
+    /// Where habits are left out, as in tests: whether they would have changed something.
+    pub(crate) canonical: Option<&'r Cell<bool>>,
+    /// The inputs whose type is a list.
+    pub(crate) lists: &'r [&'a str],
+}
+
+impl Context<'_, '_> {
+    /// What habits have found, unless they are left out.
+    pub(super) fn of_habits<T>(&self, found: Option<T>) -> Option<T> {
+        if let Some(left_out) = self.canonical {
+            left_out.set(left_out.get() || found.is_some());
+        }
+        found.filter(|_| self.canonical.is_none())
+    }
+
+    /// Whether the function returns a result.
+    pub(crate) fn is_result(&self) -> bool {
+        self.output.err.is_some()
+    }
+}
 
 /// A loop whose body is being read.
 pub(crate) struct OpenLoop<'a> {
@@ -134,6 +184,14 @@ impl<'r, 'a> StepReader<'r, 'a> {
             too_deep,
         }
     }
+}
+
+/// The keys of a record before anything is reported.
+pub(crate) struct Known<'d, 'a> {
+    pub(crate) found: Keyed<'d, 'a>,
+    pub(crate) unknown: Vec<(usize, &'d Entry<'a>)>,
+    /// An entry that repeats one before it.
+    pub(crate) repeated: Vec<(&'d Entry<'a>, &'d Entry<'a>, Key)>,
 }
 
 impl<'a> StepReader<'_, 'a> {
@@ -344,6 +402,97 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn binary(&self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
         Expr { kind: ExprKind::Binary(operator, self.alloc(a), self.alloc(b)), span }
+    }
+
+    /// Reads the keys of a record, which may have `keys`; `what` names the record in messages.
+    pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
+        let mut read = self.known(node, keys);
+        if !read.unknown.is_empty()
+            && let Some(new) = self.rewritten(Asked::Keys(keys, what), node)
+        {
+            read = self.known(new, keys);
+        }
+        for (entry, before, key) in read.repeated {
+            self.repeated_key(entry, before, key);
+        }
+        for entry in read.unknown {
+            self.unknown_key(entry, keys, what, &mut read.found);
+        }
+        read.found
+    }
+
+    /// The keys of a record that the notation has for `keys`.
+    pub(crate) fn known<'d>(&self, node: &'d Node<'a>, keys: &[Key]) -> Known<'d, 'a> {
+        let list: &'d [Entry<'a>] = entries(node);
+        let mut read = Known { found: Keyed::of(list, node.span), unknown: Vec::new(), repeated: Vec::new() };
+        for (index, entry) in list.iter().enumerate() {
+            match entry.name().and_then(|name| self.dialect.key(name, keys)) {
+                None => read.unknown.push((index, entry)),
+                Some(key) => {
+                    let before = read.found.put(key, index);
+                    read.repeated.extend(before.map(|before| (entry, before, key)));
+                }
+            }
+        }
+        read
+    }
+
+    fn repeated_key(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {
+        let word = self.dialect.word(key);
+        let message = format!("`{}` repeats `{}`", shown(&entry.key), shown(&before.key));
+        self.report(
+            Diagnostic::new(Code::DuplicateKey, entry.key.span, message)
+                .expected(format!("`{word}` once"), "both")
+                .related(before.key.span, "first here")
+                .help("leave one of them out"),
+        );
+    }
+
+    /// Reports an unknown key. The nearest key that the record does not have is read in its place.
+    fn unknown_key(
+        &mut self,
+        (index, entry): (usize, &Entry<'a>),
+        keys: &[Key],
+        what: &str,
+        found: &mut Keyed<'_, 'a>,
+    ) {
+        let name = entry.name();
+        let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
+        let near = name.and_then(|name| self.dialect.nearest(name, &free));
+        let word = near.map(|key| self.dialect.word(key));
+        let wrong = self.dialect.unknown_key(&entry.key, keys, what, word);
+        let help = match self.dialect.listed(&free) {
+            words if words.is_empty() => "leave it out".to_owned(),
+            words if *keys == HANDLER => format!("a value is under `value`; otherwise use one of {words}"),
+            words => format!("leave it out, or use one of {words}"),
+        };
+        self.report(wrong.fix_or_help(word.and_then(|word| rename(&entry.key, word)), help));
+        if let Some(key) = near {
+            found.put(key, index);
+        }
+    }
+
+    /// Reports a missing key.
+    pub(crate) fn missing(&mut self, span: Span, key: Key, what: &str, help: &str) {
+        let word = self.dialect.word(key);
+        self.report(
+            Diagnostic::new(Code::MissingKey, span, format!("`{word}` is missing in {what}"))
+                .expected(format!("`{word}`"), format!("{what} without it"))
+                .help(help.to_owned()),
+        );
+    }
+
+    /// Reports a value of the wrong kind.
+    pub(crate) fn bad_shape(&mut self, node: &Node<'a>, what: &str, expected: &str) {
+        let found = node.kind_name();
+        self.report(
+            Diagnostic::new(
+                Code::BadShape,
+                first_of(node),
+                format!("{what} is {expected}, but this is {found}"),
+            )
+            .expected(expected.to_owned(), found),
+        );
     }
 }
 

@@ -1,11 +1,20 @@
-//! Resolves references to slots and fields.
+//! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where one
+//! refers to nothing.
 
-use super::reader::{StepReader, literal, of_slot};
+use super::reader::{Context, StepReader, literal, nothing, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
-use crate::diagnostic::Diagnostic;
-use crate::expr;
-use crate::expr::reference::{FAILURES, Reference, Root, Step};
+use crate::diagnostic::{Diagnostic, Fix};
+use crate::dialect::Key;
+use crate::dialect::reader_habits::{Asked, Names, Rewritten, Surroundings, ValuePlace};
+use crate::document::{Kind, Node};
+use crate::expr::reference::{FAILURES, Reference, Root, Step, bare, is_file};
+use crate::expr::template::{Part, Template, template};
+use crate::foreign::Place as ForeignPlace;
+use crate::habits::Lints;
+use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::{Near, is_name, near, nearly_meets, shorten, some_of};
+use crate::{expr, foreign, habits};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
@@ -123,4 +132,411 @@ impl<'a> StepReader<'_, 'a> {
             .collect();
         Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
     }
+
+    pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let span = reference.span;
+        let meant = self.resolve_loosely(reference);
+        if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
+            return read;
+        }
+        let message = format!("no input is named `{}`", name.text);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
+        if let Some(meant) = meant {
+            let wrong = self.means(wrong, reference, &meant);
+            self.report(wrong);
+            return literal(Literal::Nil, span);
+        }
+        let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
+        let near = near(name.text, names.iter().copied());
+        let wrong = wrong
+            .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text));
+        let wrong = with_near(wrong, name, near);
+        let helped = wrong.fix.is_some() || wrong.help.is_some();
+        self.report(if helped { wrong } else { wrong.help("declare it among the inputs") });
+        literal(Literal::Nil, span)
+    }
+
+    pub(crate) fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let nil = literal(Literal::Nil, reference.span);
+        if self.scope.is_lost(name.text) {
+            return nil;
+        }
+        let found = format!("`{}`", name.text);
+        let wrong = if FAILURES.contains(&name.text) {
+            let word = self.dialect.word(Key::Handler);
+            let message =
+                format!("`{}` is the failure of a call, and can only be read in its `{word}`", name.text);
+            Diagnostic::new(Code::UnknownReference, name.span, message)
+                .expected(self.names_in_scope(), found)
+                .help("bind what is needed outside in the handler")
+        } else if let Some(in_loop) = self.scope.has_left(name.text) {
+            let (message, help) = if in_loop {
+                (
+                    "was bound in a loop that has ended",
+                    "what a loop yields is read under the name of the loop's own step",
+                )
+            } else {
+                (
+                    "names what a block gives",
+                    "what a block gives is read under the name of the block's own step",
+                )
+            };
+            Diagnostic::new(Code::UnknownReference, name.span, format!("`{}` {message}", name.text))
+                .expected(self.names_in_scope(), found)
+                .help(help)
+        } else if let Some(slot) = self.named_by_let(name.text) {
+            return self.with_path(of_slot(slot, reference.span), reference.path, reference.span);
+        } else if let Some(place) = self.survey.binding(name.text) {
+            self.not_yet(name, place)
+        } else {
+            let meant = self.resolve_loosely(reference);
+            if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
+                return read;
+            }
+            self.nothing_named(name, reference, meant.as_ref())
+        };
+        self.report(wrong);
+        nil
+    }
+
+    /// The slot of the value of a step that has another name by its `let`, if only that step binds it.
+    fn named_by_let(&self, step: &str) -> Option<Slot> {
+        let own = self.scope.renamed(step).filter(|_| !self.binds(step))?;
+        let once = self.survey.binding(own).map(|last| last.start) == self.survey.first_binding(own);
+        self.named(own).filter(|_| once)
+    }
+
+    /// A reference whose root has this name in other languages (`steps.user.output.email`), read as what it
+    /// means.
+    fn read_as(&mut self, name: Name<'a>, meant: &Reference<'a>) -> Option<Expr<'a>> {
+        let exists = match meant.root {
+            Root::Input => true,
+            Root::Name(meant) => meant.text != name.text && self.named(meant.text).is_some(),
+        };
+        (exists && foreign::meaning(ForeignPlace::Root, name.text).is_some()).then(|| self.rooted(meant))
+    }
+
+    /// The diagnostic of a name that some step binds or has, but that has no value here.
+    pub(crate) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
+        let text = name.text;
+        let wrong = |code, message| {
+            Diagnostic::new(code, name.span, message)
+                .expected("a name that an earlier step binds", format!("`{text}`"))
+                .related(place, "bound here")
+        };
+        if self.binds(text) {
+            return if self.failure().is_none() {
+                let message = format!("`{text}` is read in the very step that binds it");
+                let before = "bind it in a step before this one, which then binds it again; in a loop, before the loop";
+                wrong(Code::UnknownReference, message).help(if self.dialect.is_bare() {
+                    format!("{before}; if it is meant as text, write `{{\"text\":\"{text}\"}}`")
+                } else {
+                    before.to_owned()
+                })
+            } else {
+                let message = format!("`{text}` has no value where its own call failed");
+                wrong(Code::UnknownReference, message).help(
+                    "a call that failed leaves nothing to undo: roll back what steps before it did, or write \
+                         `rollback` beside the call to undo it if something later fails",
+                )
+            };
+        }
+        if let Some(own) = self.scope.renamed(text) {
+            let message = format!("the value of the step `{text}` is named `{own}` by its `let`");
+            return wrong(Code::UnknownReference, message)
+                .nearest(Some(own))
+                .expected(format!("`{own}`"), format!("`{text}`"))
+                .fix(rename_part(name, own));
+        }
+        if place.start > name.span.start {
+            let message = format!("`{text}` is bound only by a later step");
+            return wrong(Code::LaterReference, message)
+                .help("steps run in the order of the file: put that step before this one");
+        }
+        let message = format!("the step `{text}` has no value");
+        wrong(Code::UnknownReference, message).help(
+            "a loop has one where its last step is what a pass yields; steps that end or undo have none",
+        )
+    }
+
+    /// The diagnostic of an unknown name.
+    fn nothing_named(
+        &self,
+        name: Name<'a>,
+        reference: &Reference<'a>,
+        meant: Option<&Reference<'a>>,
+    ) -> Diagnostic {
+        let message = format!("nothing is named `{}` here", name.text);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+            .expected(self.names_in_scope(), format!("`{}`", name.text));
+        if let Some(meant) = meant {
+            return self.means(wrong, reference, meant);
+        }
+        let near = self.near_name(name.text);
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        if near.is_none() && reference.path.is_empty() && written == name.text {
+            // In an expression a text is in quotes.
+            let text = format!("'{}'", name.text);
+            let wrong = wrong.help(format!("write `{text}` for a text, or bind the name in a step before"));
+            return wrong.replace(reference.span, text);
+        }
+        if near.is_some() {
+            return with_near(wrong, name, near);
+        }
+        let bind = "bind it in a step before; a plain dollar sign is written `$$`";
+        wrong.help(foreign::instead(ForeignPlace::Name, name.text).unwrap_or(bind))
+    }
+
+    /// Adds the reference that is meant to the diagnostic of an unresolved reference.
+    fn means(&self, wrong: Diagnostic, reference: &Reference<'a>, meant: &Reference<'a>) -> Diagnostic {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        // In infix text and inside texts it has the form of a whole-text reference, except for braces that
+        // exist already.
+        let inside = written.starts_with("${") && self.dialect.notation == Notation::Mcp;
+        let corrected = if self.dialect.notation == Notation::ToolCalling && written.starts_with("${") {
+            self.dialect.written(meant, '{')
+        } else {
+            self.dialect.own_form(meant, inside || self.dialect.is_bare())
+        };
+        let found = format!("`{}`", shorten(written));
+        let wrong = wrong.expected(format!("`{corrected}`"), found).nearest(Some(&corrected));
+        if written.starts_with('$') {
+            return wrong.replace(reference.span, corrected.as_str());
+        }
+        // In an expression.
+        let inside = self.dialect.written(meant, '{');
+        wrong.replace(reference.span, inside.trim_start_matches("${").trim_end_matches('}'))
+    }
+
+    /// The reference that an inexact one means.
+    pub(crate) fn resolve_loosely(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        self.of_habits(habits::resolve(reference, self, self.arena))
+    }
+
+    pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
+        let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        near(name, self.readable().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+    }
+
+    /// The names that may be read here: not that of the step which is being read.
+    fn readable(&self) -> impl Iterator<Item = &'a str> {
+        self.scope.visible().filter(|name| self.scope.find(name).is_some() || !self.binds(name))
+    }
+
+    pub(crate) fn names_in_scope(&self) -> String {
+        let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        let all = self.readable().take(MOST_NAMES).chain(inputs);
+        listed(all, "a name that a step before has bound; there are none")
+    }
+
+    /// The context for lints at this position.
+    pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
+        let Context { dialect, source, arena, nesting, .. } = self.context;
+        Surroundings { dialect, source, arena, nesting, names: self }
+    }
+
+    /// What is read in place of a node that is not understood.
+    pub(crate) fn rewritten(&mut self, asked: Asked<'_, 'a>, node: &Node<'a>) -> Option<&'a Node<'a>> {
+        let Rewritten { node, found, lost } = habits::rewrite(asked, node, &self.surroundings());
+        let node = self.of_habits(node);
+        if self.canonical.is_some() {
+            return None;
+        }
+        self.diagnostics.append(found);
+        lost.into_iter().for_each(|name| self.scope.lose(name));
+        node.map(|node| &*self.arena.alloc(node))
+    }
+
+    /// The value of a key; if it is `odd`, what is read in its place.
+    pub(crate) fn shaped<'d>(&mut self, key: Key, node: &'d Node<'a>, odd: bool) -> &'d Node<'a> {
+        if odd { self.rewritten(Asked::Part(key), node).unwrap_or(node) } else { node }
+    }
+
+    /// Runs lints on something that was read. What they warn about becomes a suspect.
+    pub(crate) fn lint(&mut self, examine: impl FnOnce(&mut Lints<'_, 'a>)) {
+        if self.canonical.is_some() {
+            return;
+        }
+        let mut lints = Lints { at: self.surroundings(), warnings: Vec::new() };
+        examine(&mut lints);
+        for (suspect, diagnostic) in lints.warnings {
+            if suspect.is_none() || !self.at.reported {
+                self.suspects.extend(suspect);
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    /// Whether a node was read as a plain text about which no lint has warned.
+    pub(crate) fn is_plain(&self, node: &Node<'a>, value: &Expr<'a>) -> bool {
+        let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
+        constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span)
+    }
+
+    /// Reads a text: a reference, a template, or a plain text.
+    pub(crate) fn text(&mut self, node: &Node<'a>, place: ValuePlace) -> Expr<'a> {
+        if self.dialect.is_bare()
+            && let Some(reference) = bare(node, self.arena)
+            && let Some(found) = self.bare(node, &reference, place)
+        {
+            return found;
+        }
+        let left = self.levels_left();
+        let template = template(node, self.dialect.sigil(), left, self.arena, self.diagnostics);
+        self.text_of(node, &template, place)
+    }
+
+    /// A text that is a bare reference; `None` if it is a plain text.
+    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>, place: ValuePlace) -> Option<Expr<'a>> {
+        let Root::Name(name) = reference.root else { return None };
+        if self.named(name.text).is_some() {
+            return Some(self.reference(reference));
+        }
+        if self.scope.is_lost(name.text) {
+            return Some(nothing(node));
+        }
+        if !reference.path.is_empty()
+            && let Some(meant) = self.resolve_loosely(reference)
+        {
+            return Some(self.reference(&meant));
+        }
+        let near = {
+            let mut names = self.scope.visible().chain(self.scope.inputs().map(|(name, _)| name));
+            names.find(|known| nearly_meets(name.text, known))
+        };
+        if near.is_none() && reference.path.is_empty() {
+            return None;
+        }
+        let bound = self.survey.binding(name.text);
+        if let Some(place) = bound.filter(|_| self.binds(name.text)) {
+            self.report(self.not_yet(name, place));
+            return Some(nothing(node));
+        }
+        let later = bound.filter(|place| place.start > node.span.start);
+        let (code, message) = match later {
+            Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
+            None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
+        };
+        let near = self.near_name(name.text).or(near.map(|name| Near { name, sure: false }));
+        let as_text = format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or(""));
+        let wrong = Diagnostic::new(code, name.span, message)
+            .expected(self.names_in_scope(), format!("`{}`", name.text))
+            .help(format!("if it is meant as text, write `{}`", shorten(&as_text)));
+        let mut wrong = with_near(wrong, name, near);
+        let text = node.text().unwrap_or("");
+        let names_field = place == ValuePlace::Field && reference.path.is_empty() && wrong.fix.is_none();
+        if names_field || (near.is_none() && later.is_none() && is_file(text)) {
+            wrong = wrong.replace(node.span, as_text);
+        }
+        if let Some(span) = later {
+            wrong = wrong.related(span, "bound here");
+        }
+        self.report(wrong);
+        Some(nothing(node))
+    }
+
+    /// The expression of a template: the value of its only reference, or the joined parts.
+    pub(crate) fn text_of(
+        &mut self,
+        node: &Node<'a>,
+        template: &Template<'a>,
+        place: ValuePlace,
+    ) -> Expr<'a> {
+        self.lint(|lints| lints.text(node, template, place));
+        if let Some(part) = template.whole() {
+            return self.part(node, &part);
+        }
+        if let Some(text) = template.text() {
+            return literal(Literal::Text(text), node.span);
+        }
+        let parts: Vec<Expr<'a>> = template.parts.iter().map(|part| self.part(node, part)).collect();
+        let levels = parts.len().next_power_of_two().trailing_zeros();
+        if !self.fits(levels as usize, node.span) {
+            return nothing(node);
+        }
+        Expr { kind: ExprKind::Template(self.arena.alloc_slice_copy(&parts)), span: node.span }
+    }
+
+    fn part(&mut self, node: &Node<'a>, part: &Part<'a>) -> Expr<'a> {
+        match part {
+            Part::Text(text, span) => literal(Literal::Text(text), *span),
+            Part::Reference(reference) => self.reference(reference),
+            Part::Value(tree) => self.of_tree(node, tree),
+            Part::Bad(span) => self.unread(*span),
+        }
+    }
+}
+
+/// The help if a name may be meant as a subtraction.
+const SUBTRACTION: &str = "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
+
+/// Adds the name that is most likely meant in place of another one, with the fix that writes it.
+pub(crate) fn with_near(wrong: Diagnostic, name: Name<'_>, near: Option<Near<'_>>) -> Diagnostic {
+    let Some(near) = near else { return wrong };
+    let fix = rename_part(name, near.name).filter(|_| near.sure);
+    let wrong = wrong.nearest(Some(near.name)).fix(fix);
+    if subtracts(name.text, near.name) { wrong.help(SUBTRACTION) } else { wrong }
+}
+
+fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
+    let exact = (name.span.end - name.span.start) as usize == name.text.len();
+    let kept = exact && is_name(new) && !subtracts(name.text, new);
+    kept.then(|| Fix::write(new, name.span, new))
+}
+
+/// Whether a name is another name followed by a hyphen and more: a subtraction may be meant, so the rest must
+/// not be dropped.
+fn subtracts(name: &str, from: &str) -> bool {
+    name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// The most names that are examined for a message.
+const MOST_NAMES: usize = 64;
+
+impl<'a> Names<'a> for StepReader<'_, 'a> {
+    fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        self.resolve_loosely(reference)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.named(name).is_some()
+    }
+
+    fn has_step(&self, name: &str) -> bool {
+        self.scope.has_step(name)
+    }
+
+    fn has_input(&self, name: &str) -> bool {
+        self.scope.input(name).is_some()
+    }
+
+    fn is_list(&self, input: &str) -> bool {
+        self.lists.contains(&input)
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.functions.list.iter().any(|&(own, given)| given && own == name)
+    }
+
+    fn listed(&self) -> String {
+        self.names_in_scope()
+    }
+
+    fn is_used_after(&self, name: &str, place: u32) -> bool {
+        self.survey.used_after(name, place)
+    }
+
+    fn result(&self) -> Option<Span> {
+        self.is_result().then_some(self.output.span)
+    }
+
+    fn in_loop(&self) -> bool {
+        !self.loops.is_empty()
+    }
+}
+
+/// The first few names; `none` if there are none.
+pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
+    let shown = some_of(names);
+    if shown.is_empty() { none.to_owned() } else { shown }
 }

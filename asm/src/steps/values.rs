@@ -1,21 +1,21 @@
 //! Reads values as expressions: constants, texts, lists, records, operations, `match`, `merge` and calls.
 
-use super::call_forms;
-use super::cases::{Cases, UnreadCase};
-use super::entries::Keyed;
-use super::operations::is_logical;
+use super::choices::{Cases, UnreadCase};
+use super::expressions::is_logical;
+use super::functions;
 use super::reader::{InnerLoops, Position, StepReader, literal, nothing};
+use super::step::Keyed;
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
-use crate::dialect::{Dialect, Key, STEPS, begins_step, other_operator};
+use crate::dialect::{Dialect, Key, STEPS, begins_step, operator, other_operator};
 use crate::document::{Entry, Kind, Node, entries, first_of, inner, shown};
-use crate::expr;
-use crate::foreign::{self, Place};
+use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
+use crate::{expr, foreign};
 use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
@@ -199,7 +199,7 @@ impl<'a> StepReader<'_, 'a> {
             _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
             _ => &[],
         };
-        if !operator.takes(operands.len()) && !call_forms::takes(operator, operands.len()) {
+        if !operator.takes(operands.len()) && !functions::takes(operator, operands.len()) {
             self.operand_count(entry, operator, operands.len());
             return Some(nothing(node));
         }
@@ -211,7 +211,7 @@ impl<'a> StepReader<'_, 'a> {
         let makes = self.makes(operator, &entry.key, &read);
         let span = Span::new(entry.key.span.start, entry.value.span.end);
         let listed = match (&read[..], &entry.value.kind) {
-            ([only], Kind::List([_, _])) => call_forms::operands_of_list(name, only),
+            ([only], Kind::List([_, _])) => functions::operands_of_list(name, only),
             _ => None,
         };
         if let Some(form) = self.call_form(name, listed.unwrap_or(&read), None, span) {
@@ -513,6 +513,28 @@ impl<'a> StepReader<'_, 'a> {
         self.report(wrong.help("write each argument with its name, even if all are fields of one record"));
         let value = self.value(node);
         self.arena.alloc_slice_copy(&[Field { name: Name { text: "", span: node.span }, value }])
+    }
+
+    /// Reports a merge that does not have both of its parts.
+    pub(crate) fn incomplete_merge(&mut self, node: &Node<'a>, at: Span) {
+        let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
+        let form = match (word, self.dialect.is_yaml(), self.dialect.is_bare()) {
+            ("$merge", ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
+            (_, true, _) => format!("{word}: record, {set}: {{…}}"),
+            (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
+            _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
+        };
+        let found = match node.kind {
+            Kind::List([_]) => "a list of one".to_owned(),
+            Kind::List(items) => format!("a list of {}", items.len()),
+            _ => "the record alone".to_owned(),
+        };
+        let message = "a merge is of a record and of the fields that it sets, whose names are written out";
+        let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
+        self.report(wrong.help(format!(
+            "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
+            if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
+        )));
     }
 }
 

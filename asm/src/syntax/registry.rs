@@ -1,4 +1,5 @@
-//! Reads registry comments: the names of slots, tools and fields.
+//! Reads registry comments: the names of slots, tools and fields, into tables that are indexed by the ids of a
+//! source and dense for small ids.
 //!
 //! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:`
 //! or not, with notes (`0=order(input)`) and quoted names. Other case, the singular and commas between
@@ -6,11 +7,125 @@
 //! comment.
 
 use super::comment_cursor::{Cursor, Run};
-use super::id_table::IdMap;
+use crate::ast::{Slot, SlotInfo};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
+use hashbrown::HashMap;
 use ilo_spec::error::Code;
+use std::hash::Hash;
+
+/// Ids below this are looked up in an array, whose used part is cheap to clear.
+const DIRECT: u32 = 256;
+
+/// The number of entries by which an array grows.
+const STEP: usize = 16;
+
+/// Up to this number, names are compared one by one.
+const FEW: usize = 16;
+
+/// Reports each item that has the name of an earlier one, with the span of that one.
+pub(crate) fn repeated<T, K: Eq + Hash>(
+    items: &[T],
+    name: impl Fn(&T) -> (K, Span),
+    mut report: impl FnMut(&T, Span),
+) {
+    if items.len() <= FEW {
+        for (index, item) in items.iter().enumerate().skip(1) {
+            let (found, _) = name(item);
+            let before = items.iter().take(index).map(&name).find(|(before, _)| *before == found);
+            if let Some((_, before)) = before {
+                report(item, before);
+            }
+        }
+        return;
+    }
+    let mut seen: HashMap<K, Span> = HashMap::with_capacity(items.len());
+    for item in items {
+        let (found, span) = name(item);
+        if let Some(before) = seen.insert(found, span) {
+            report(item, before);
+        }
+    }
+}
+
+/// A table from ids to small values.
+#[derive(Clone, Debug)]
+pub(crate) struct IdMap<T> {
+    direct: Vec<Option<T>>,
+    rest: HashMap<u32, T>,
+}
+
+impl<T: Copy> IdMap<T> {
+    pub(crate) fn new() -> IdMap<T> {
+        IdMap { direct: Vec::new(), rest: HashMap::new() }
+    }
+
+    pub(crate) fn get(&self, id: u32) -> Option<T> {
+        if id < DIRECT {
+            self.direct.get(id as usize).copied().flatten()
+        } else {
+            self.rest.get(&id).copied()
+        }
+    }
+
+    pub(crate) fn insert(&mut self, id: u32, value: T) {
+        if id >= DIRECT {
+            self.rest.insert(id, value);
+            return;
+        }
+        let index = id as usize;
+        if self.direct.len() <= index {
+            // In steps, since ids are usually consecutive.
+            self.direct.resize((index + 1).next_multiple_of(STEP), None);
+        }
+        if let Some(place) = self.direct.get_mut(index) {
+            *place = Some(value);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.direct.clear();
+        self.rest.clear();
+    }
+}
+
+/// The slots of a function in the order of their first appearance.
+#[derive(Debug)]
+pub(crate) struct Slots<'a> {
+    dense: IdMap<Slot>,
+    list: Vec<SlotInfo<'a>>,
+}
+
+impl<'a> Slots<'a> {
+    pub(crate) fn new() -> Slots<'a> {
+        Slots { dense: IdMap::new(), list: Vec::new() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.dense.clear();
+        self.list.clear();
+    }
+
+    pub(crate) fn list(&self) -> &[SlotInfo<'a>] {
+        &self.list
+    }
+
+    pub(crate) fn knows(&self, number: u32) -> bool {
+        self.dense.get(number).is_some()
+    }
+
+    /// The slot with this number in the source. At its first occurrence a new slot is created.
+    pub(crate) fn slot(&mut self, number: u32, name: impl FnOnce() -> Option<&'a str>) -> Slot {
+        if let Some(slot) = self.dense.get(number) {
+            return slot;
+        }
+        let slot = Slot(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        self.dense.insert(number, slot);
+        self.list.push(SlotInfo { number: Some(number), name: name() });
+        slot
+    }
+}
 
 /// The three registries, in the order in which the formatter writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +205,29 @@ impl<'a> Registry<'a> {
     pub(crate) fn id(&self, name: &str) -> Option<u32> {
         let mut found = self.entries.iter().filter(|entry| entry.name == name);
         found.next().filter(|_| found.next().is_none()).map(|entry| entry.id)
+    }
+
+    #[inline]
+    fn add(&mut self, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
+        match self.entry(entry.id) {
+            Some(before) if before.name == entry.name => {}
+            Some(before) => diagnostics.push(
+                Diagnostic::new(
+                    Code::DuplicateId,
+                    entry.span,
+                    format!("id {} is `{}` already", entry.id, before.name),
+                )
+                .expected("an id that is free", format!("{}", entry.id))
+                .related(before.span, "first named here")
+                .help("give one of them another id"),
+            ),
+            None => {
+                if entry.id as usize != self.entries.len() {
+                    self.index.insert(entry.id, self.entries.len());
+                }
+                self.entries.push(entry);
+            }
+        }
     }
 }
 
@@ -224,31 +362,6 @@ impl<'a> Registries<'a> {
             return;
         };
         self.get_mut(kind).add(Entry { id, name, span, written }, diagnostics);
-    }
-}
-
-impl<'a> Registry<'a> {
-    #[inline]
-    fn add(&mut self, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
-        match self.entry(entry.id) {
-            Some(before) if before.name == entry.name => {}
-            Some(before) => diagnostics.push(
-                Diagnostic::new(
-                    Code::DuplicateId,
-                    entry.span,
-                    format!("id {} is `{}` already", entry.id, before.name),
-                )
-                .expected("an id that is free", format!("{}", entry.id))
-                .related(before.span, "first named here")
-                .help("give one of them another id"),
-            ),
-            None => {
-                if entry.id as usize != self.entries.len() {
-                    self.index.insert(entry.id, self.entries.len());
-                }
-                self.entries.push(entry);
-            }
-        }
     }
 }
 

@@ -2,12 +2,11 @@
 //!
 //! The passes find out what is wrong and where; only this module decides the wording.
 
+pub(super) mod blocks;
 pub(super) mod given;
-pub(super) mod loops;
 pub(super) mod maybe_nil;
 pub(super) mod names;
 pub(super) mod naming;
 pub(super) mod slots;
 pub(super) mod stringified;
 pub(super) mod types;
-pub(super) mod values;

@@ -3,7 +3,7 @@
 
 use super::naming::{slot_name, slot_place};
 use crate::ast::{Block, Call, Function, Name, Slot};
-use crate::check::path_reasons::{Path, Unset};
+use crate::check::report::{Path, Unset};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;

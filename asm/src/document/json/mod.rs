@@ -6,7 +6,6 @@
 //! a minified function is one line.
 
 mod habits;
-mod quotes;
 mod recovery;
 mod scalar;
 #[cfg(test)]

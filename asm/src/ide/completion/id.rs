@@ -8,9 +8,9 @@ use crate::check::KnownSlot;
 use crate::diagnostic::Edit;
 use crate::ide::{Analysis, IdText, Target, known, meaning};
 use crate::span::Span;
+use crate::syntax::header::write_name;
 use crate::syntax::lexer::{Comment, Kind};
 use crate::syntax::registry;
-use crate::syntax::write::write_name;
 use hashbrown::HashSet;
 use ilo_spec::node::{TABLE, Word};
 

@@ -1,0 +1,564 @@
+//! Habits: steps in other shapes. Names and values that are bound; calls as agents send them to tools, or as state
+//! machines and other languages write them; conditions, assertions, switches, matches and loops; and steps that no
+//! notation has, such as commands and states of state machines, of which some can be rewritten and the others are
+//! reported and removed.
+
+use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::words::{get_key, instead, is_for, key_of};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::step_forms::is_continue;
+use crate::dialect::{Key, STEP_KEYS, begins_step, changes, is_word, operator, other_operator};
+use crate::document::{Entry, Kind, Node, entries, shown};
+use crate::foreign;
+use crate::foreign::Place;
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::text::is_name;
+use ilo_spec::error::Code;
+
+/// A name with its new value, or with the item that is added to its list: `{"set": "x", "to": 1}`,
+/// `{"push": 1, "to": "xs"}`, `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
+pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let verb = list.iter().find(|entry| entry.is(changes))?;
+    let grows = foreign::is(Place::Grower, verb.name()?);
+    let (name, value) = match (list, entries(&verb.value)) {
+        ([_], [only]) if grows && at.names.has(only.name()?) => (only.key, only.value),
+        ([a, b], _) => {
+            let other = if a.name() == verb.name() { b } else { a };
+            match other.name()? {
+                "to" | "into" if grows => (other.value, verb.value),
+                word if foreign::is(Place::Held, word) => (verb.value, other.value),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    name.text()?;
+    let word = if grows { "push" } else { "value" };
+    Some(at.rewrite(vec![("let", name), (word, value)]))
+}
+
+/// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
+pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let binds =
+        at.dialect.is_yaml() && foreign::is(Place::Binder, only.name()?) && only.name() != Some("let");
+    if !binds || matches!(only.value.kind, Kind::Record(_)) {
+        return None;
+    }
+    let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
+    let word = at.dialect.word(if text { Key::Value } else { Key::Expr });
+    Some(at.rewrite(vec![(word, only.value)]))
+}
+
+/// Names as the keys of their values: `{"let": {"x": 1}}`.
+pub(super) fn by_key<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    only.name().filter(|name| foreign::is(Place::Binder, name))?;
+    let step = |named: &Entry<'a>| {
+        let inside = entries(&named.value);
+        let mut step: Fields<'a> = vec![("let", at.word(named.name()?))];
+        if inside.iter().any(|entry| entry.is(begins_step)) {
+            step.extend(inside.iter().filter_map(kept));
+        } else {
+            step.push(("expr", named.value));
+        }
+        Some(at.record(step))
+    };
+    let steps: Vec<_> = entries(&only.value).iter().map(step).collect::<Option<_>>()?;
+    (!steps.is_empty()).then(|| Rewrite::value(at.list(&steps)))
+}
+
+/// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.
+pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const HANDLING: [Key; 2] = [Key::Handler, Key::Compensate];
+    let name = get(list, &["let"])?;
+    let is_operation = |entry: &&Entry<'a>| entry.is(operator::is);
+    let operation = list.iter().find(is_operation)?;
+    let handles = |entry: &&Entry<'a>| at.dialect.means(entry, &HANDLING);
+    let handlers: Fields<'a> = list.iter().filter(handles).filter_map(kept).collect();
+    if list.len() != 2 + handlers.len() {
+        return None;
+    }
+    let value = at.one(operation.name()?, operation.value);
+    let mut step: Fields<'a> = vec![("let", name.value), ("expr", value)];
+    step.extend(handlers);
+    Some(at.rewrite(step))
+}
+
+/// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
+pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let value = || get(list, foreign::words(Place::Held)).map(|entry| entry.value);
+    match get(list, foreign::words(Place::Marker))?.value.text()? {
+        "return" => Some(at.rewrite(vec![(at.dialect.word(at.dialect.return_key()), value()?)])),
+        "let" | "set" | "assign" => {
+            let name = get(list, &["name", "var", "variable", "let"])?;
+            Some(at.rewrite(vec![("let", name.value), ("expr", value()?)]))
+        }
+        _ => None,
+    }
+}
+
+/// A call with the steps for its success under `ok`.
+pub(super) fn succeeded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let ok = get(list, &["call"]).and(get(list, &["ok"]))?;
+    let Kind::List(steps @ [_, ..]) = ok.value.kind else { return None };
+    let is_step = |step: &Node<'a>| entries(step).iter().any(|entry| entry.is(begins_step));
+    let mut step = others(list, &["ok"]);
+    step.push(("then", ok.value));
+    steps.iter().all(is_step).then(|| at.rewrite(step))
+}
+
+/// A call as agents send it to a tool.
+pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let marked = get(list, foreign::words(Place::Marker))
+        .is_some_and(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::CallMark, text)));
+    let wrapper = get(list, foreign::words(Place::Wrapper))
+        .filter(|entry| get(entries(&entry.value), foreign::words(Place::Callee)).is_some());
+    let inner = wrapper.map_or(list, |entry| entries(&entry.value));
+    let callee = get(inner, foreign::words(Place::Callee))?;
+    let text = callee.value.text().filter(|text| !text.is_empty())?;
+    let own = at.dialect.meaning(callee.name()?, &[Key::Call]).is_some();
+    let arguments = get_key(inner, Key::Args)
+        .or_else(|| get_key(list, Key::Args))
+        .filter(|entry| !core::ptr::eq(*entry, callee));
+    if text.contains([' ', '\n', '@']) {
+        // A command or an action of a build system, which is not a tool.
+        return None;
+    }
+    let known = wrapper.is_some() || marked || arguments.is_some();
+    let steps = |entry: &Entry<'a>| {
+        entry.is(|name| name != callee.name().unwrap_or("") && begins_step(name))
+            && !wrapper.is_some_and(|wrapper| core::ptr::eq(wrapper, entry))
+    };
+    if !known || own && wrapper.is_none() && !marked || list.iter().any(steps) {
+        return None;
+    }
+    let bound = get(list, &["let"]).or_else(|| {
+        let named = get(list, foreign::words(Place::Answer))?;
+        let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
+        let from = if at.names.has(name) { named.value.span.end } else { 0 };
+        (is_name(name) && at.names.is_used_after(name, from)).then_some(named)
+    });
+    // The path at which a state machine stores the answer: `$.user`.
+    let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));
+    let put = put.filter(|name| is_name(name) && bound.is_none() && !at.dialect.is_yaml());
+    let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
+    let tool = match server {
+        Some(server) if !text.contains("://") => {
+            at.word(at.arena.alloc_str(&crate::catalog::address(server, text)))
+        }
+        _ => callee.value,
+    };
+    let mut step = Vec::new();
+    step.extend(bound.map(|entry| ("let", entry.value)));
+    step.extend(put.map(|name| ("let", at.word(name))));
+    step.push((at.dialect.word(Key::Call), tool));
+    step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), entry.value)));
+    let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
+    let mut without: Vec<&str> = said.iter().filter_map(|entry| entry.name()).collect();
+    without.push("let");
+    without.extend(foreign::words(Place::BesideCall));
+    without.extend(foreign::words(Place::Marker));
+    if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
+        without.push("method");
+    }
+    step.extend(others(list, &without));
+    Some(at.rewrite(step))
+}
+
+/// A call whose arguments are beside it.
+pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const CALL: [Key; 6] = [Key::Let, Key::Call, Key::Args, Key::Rollback, Key::Handler, Key::Compensate];
+    let call = get(list, &["call"])?;
+    call.value.text()?;
+    let has = |key: &Key| list.iter().any(|entry| at.dialect.means(entry, &[*key]));
+    let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
+    let loose = |entry: &&Entry<'a>| {
+        entry.is(|name| {
+            key_of(name, &free).is_none()
+                && at.dialect.nearest(name, &free).is_none()
+                && instead(name, at.dialect).is_none()
+                && !is_word(name)
+        })
+    };
+    if at.wanted && !at.named || list.iter().any(|entry| at.dialect.means(entry, &[Key::Args])) {
+        return None;
+    }
+    let arguments: Fields<'a> = list.iter().filter(loose).filter_map(kept).collect();
+    // What may be a comment may be an argument as well.
+    if arguments.is_empty() || list.iter().any(|entry| entry.is(|name| foreign::is(Place::Comment, name))) {
+        return None;
+    }
+    let mut step: Fields<'a> = bound(list);
+    step.push(("call", call.value));
+    step.push((at.dialect.word(Key::Args), at.record(arguments)));
+    let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
+    step.extend(rest.filter_map(kept));
+    Some(at.rewrite(step))
+}
+
+/// The value of a failed call beside it: `{"call": "t", "default": 1}`.
+pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    get(list, &["call"])?;
+    let default = get(list, &["default", "fallback"])?;
+    if list.iter().any(|entry| at.dialect.means(entry, &[Key::Handler])) {
+        return None;
+    }
+    let mut step = others(list, &["default", "fallback"]);
+    step.push((at.dialect.word(Key::Handler), at.one("value", default.value)));
+    Some(at.rewrite(step))
+}
+
+/// `assert`, where an `if` returns a failure.
+pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
+    let message = get_key(list, Key::Message)?;
+    let mut step = vec![("if", at.one("not", assert.value))];
+    step.extend(others(list, &["assert", message.name()?]));
+    let failure = at.one(at.dialect.word(Key::Message), message.value);
+    step.push((at.dialect.word(Key::Return), failure));
+    Some(at.rewrite(step))
+}
+
+/// `elif` with a condition and steps, or a list of them: an `if` under `else`.
+pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    get(list, &["if"])?;
+    let elif = get(list, foreign::words(Place::ElseIf))?;
+    let arms: &[_] = match &elif.value.kind {
+        Kind::List(items) => items,
+        _ => core::slice::from_ref(&elif.value),
+    };
+    let last = get_key(list, Key::Else).filter(|entry| entry.name() != elif.name());
+    let mut rest = last.map(|entry| entry.value);
+    for arm in arms.iter().rev() {
+        let inner = entries(arm);
+        let condition = get_key(inner, Key::If)?;
+        if inner.len() < 2 || rest.is_some() && get_key(inner, Key::Else).is_some() {
+            return None;
+        }
+        let mut step: Fields<'a> = vec![("if", condition.value)];
+        step.extend(others(inner, &[condition.name()?]));
+        step.extend(rest.map(|rest| ("else", rest)));
+        let step = at.record(step);
+        rest = Some(if at.dialect.is_yaml() { step } else { at.list(&[step]) });
+    }
+    let without: Vec<&str> = [Some(elif), last].into_iter().flatten().filter_map(Entry::name).collect();
+    let mut step = others(list, &without);
+    step.push(("else", rest?));
+    Some(at.rewrite(step))
+}
+
+/// The default of a switch beside its arms; it should be the last arm.
+pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let arms = get(list, &["switch"])?;
+    let default = get(list, &["default", "else", "otherwise"])?;
+    let Kind::List(items) = arms.value.kind else { return None };
+    let last = at.one("default", default.value);
+    let items = [items, &[last]].concat();
+    let mut step = others(list, &["switch", "default", "else", "otherwise"]);
+    step.push(("switch", at.list(&items)));
+    Some(at.rewrite(step))
+}
+
+/// A `switch` on a value with `cases`.
+pub(super) fn switch_with_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let (on, _) = (get(list, &["switch"])?, get(list, &["cases"])?);
+    if matches!(on.value.kind, Kind::List(_)) {
+        return None;
+    }
+    let subject =
+        get(entries(&on.value), foreign::words(Place::Subject)).map_or(on.value, |entry| entry.value);
+    let mut step = bound(list);
+    step.push(("match", subject));
+    step.extend(others(list, &["let", "switch"]));
+    Some(at.rewrite(step))
+}
+
+/// The cases of a `match` beside it.
+pub(super) fn loose_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const BESIDE: [&str; 8] = ["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"];
+    let subject = get(list, &["match"]).filter(|_| get(list, &BESIDE).is_none())?;
+    let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
+    let is_case = |entry: &Entry<'a>| {
+        let plain = |name: &str| !is_word(name) && !foreign::is(Place::Cases, name);
+        !own(&entry) && entry.is(plain)
+    };
+    let cases: Fields<'a> = list.iter().filter(|entry| is_case(entry)).filter_map(kept).collect();
+    if cases.len() < 2 || !list.iter().all(|entry| own(&entry) || is_case(entry)) {
+        return None;
+    }
+    let mut step = bound(list);
+    step.extend([("match", subject.value), ("cases", at.record(cases))]);
+    step.extend(get(list, &["default", "_"]).map(|entry| ("default", entry.value)));
+    Some(at.rewrite(step))
+}
+
+/// A record under `if` or `match` with keys that belong beside it.
+pub(super) fn nested<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let outer = get(list, &["if", "match"])?;
+    let inner = entries(&outer.value);
+    let word = outer.name()?;
+    let (head, beside): (_, &[&str]) = if word == "if" {
+        let beside = &["then", "else", "return", "ret", "ok", "err"];
+        (get_key(inner, Key::If).or(get(inner, &["expr"]))?, beside)
+    } else if get(list, &["cases"]).is_none() {
+        (get(inner, foreign::words(Place::Subject))?, &["cases"])
+    } else {
+        // The subject of a `match` may be another `match`.
+        return None;
+    };
+    // The value may be such a record itself, beside the keys of the step.
+    if get(inner, beside).is_none() || get(list, beside).is_some() {
+        return None;
+    }
+    let mut step = bound(list);
+    step.push((word, head.value));
+    step.extend(others(inner, &[head.name()?]));
+    step.extend(others(list, &[word, "let"]));
+    Some(at.rewrite(step))
+}
+
+/// A condition beside a loop that is about its element: it filters, so it belongs into the loop.
+fn condition_of_passes<'a>(
+    at: &Context<'_, 'a>,
+    list: Entries<'a>,
+    condition: &'a Entry<'a>,
+) -> Option<Rewrite<'a>> {
+    let element = get(list, &["for"])?.value.text().filter(|name| !name.is_empty())?;
+    let body = list.iter().find(|entry| at.dialect.means(entry, &[Key::Body]))?;
+    let asked = at.source.get(condition.value.span.range())?;
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let names_element = asked.match_indices(element).any(|(from, _)| {
+        let (before, after) = (asked.get(..from), asked.get(from + element.len()..));
+        !before.is_some_and(|text| text.ends_with(|c| letter(c) || c == '.'))
+            && !after.is_some_and(|text| text.starts_with(letter))
+    });
+    if !names_element {
+        return None;
+    }
+    let then = match body.value.kind {
+        Kind::Record(_) if !at.dialect.is_yaml() => at.list(&[body.value]),
+        _ => body.value,
+    };
+    let filter = at.record(vec![("if", condition.value), ("then", then)]);
+    let passes = if at.dialect.is_yaml() { at.one("wanted", filter) } else { at.list(&[filter]) };
+    let mut step = others(list, &[condition.name()?]);
+    let (_, value) = step.iter_mut().find(|(key, _)| Some(*key) == body.name())?;
+    *value = passes;
+    Some(at.rewrite(step))
+}
+
+/// A condition beside a step of another kind; the step belongs under its `then`.
+pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const ENDS: [&str; 10] =
+        ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip", "break"];
+    let condition = get(list, foreign::words(Place::Condition))?;
+    if get(list, &ENDS).is_some() {
+        return None;
+    }
+    let word = condition.name()?;
+    if let Some(rewrite) = condition_of_passes(at, list, condition) {
+        return Some(rewrite);
+    }
+    let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
+    inner().find(|entry| entry.is(|name| begins_step(name) || changes(name)))?;
+    let step = at.record(inner().filter_map(kept).collect());
+    let then = if at.dialect.is_yaml() { step } else { at.list(&[step]) };
+    let mut record = vec![("if", condition.value), ("then", then)];
+    record.extend(get(list, &["else"]).and_then(kept));
+    Some(at.rewrite(record))
+}
+
+/// A loop whose element and list are in one value, or under words of another language.
+pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let marked = get(list, foreign::words(Place::Marker))
+        .filter(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::Loop, text)));
+    let outer = get(list, foreign::words(Place::Loop)).or(marked)?;
+    if matches!(outer.value.kind, Kind::List(_)) {
+        // Several names for the element.
+        return None;
+    }
+    let inside = entries(&outer.value);
+    let word = outer.name()?;
+    let element = get(list, foreign::words(Place::Element));
+    let named = at.dialect.is_bare() || element.is_some_and(|entry| entry.name() == Some("as"));
+    let is_list = |text: &str| {
+        get_key(list, Key::In).is_none()
+            && (text.starts_with('$') || named && (at.names.has(text) || at.names.has_input(text)))
+    };
+    let (variable, over, used): (Node<'a>, Node<'a>, Vec<&str>) = if let Some(text) = outer.value.text() {
+        let pair = text.split_once(" in ").or_else(|| text.split_once(" of "));
+        if let Some((variable, over)) = pair {
+            (at.word(variable.trim().trim_start_matches('$')), at.word(over.trim()), vec![word])
+        } else if is_list(text) {
+            let used = [Some(word), element.and_then(Entry::name)];
+            let variable = element.map_or(at.word("item"), |entry| entry.value);
+            (variable, outer.value, used.into_iter().flatten().collect())
+        } else if marked.is_some() {
+            let (variable, over) = (element?, get_key(list, Key::In)?);
+            let used = vec![word, variable.name()?, over.name()?];
+            (variable.value, over.value, used)
+        } else {
+            return None;
+        }
+    } else if let [only] = inside
+        && get_key(list, Key::In).is_none()
+        && only.is(|name| is_name(name) && !is_for(name, Key::In))
+    {
+        // `{"for": {"x": "$xs"}}`
+        (at.word(only.name()?), only.value, vec![word])
+    } else {
+        let over = get_key(inside, Key::In).or(get_key(list, Key::In))?;
+        let variable = get(inside, foreign::words(Place::Element));
+        let variable = variable.map_or(at.word("item"), |entry| entry.value);
+        (variable, over.value, vec![word, over.name()?])
+    };
+    let body = get_key(inside, Key::Body).or(get_key(list, Key::Body)).or(get(list, &["then"]))?;
+    let mut step = Vec::new();
+    if let Some(bound) = get(list, &["let"]).filter(|_| !used.contains(&"let")) {
+        step.extend(kept(bound));
+    }
+    step.extend([("for", variable), ("in", over), (at.dialect.word(Key::Body), body.value)]);
+    let mut without: Vec<&str> = vec!["let"];
+    without.extend(used);
+    without.extend(body.name());
+    step.extend(others(list, &without));
+    Some(at.rewrite(step))
+}
+
+fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) -> Diagnostic {
+    Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help)
+}
+
+/// A shell command, or an action of a build system.
+pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let is_arguments = |entry: &Entry<'a>| at.dialect.means(entry, &[Key::Args]);
+    let arguments = list.iter().any(is_arguments);
+    let (entry, action) = list.iter().find_map(|entry| {
+        let (name, text) = (entry.name()?, entry.value.text()?);
+        let command = foreign::is(Place::Command, name) && (text.contains([' ', '\n']) || !arguments);
+        let action = foreign::is(Place::Action, name) && text.contains(['@', ' ']);
+        (command || action).then_some((entry, action))
+    })?;
+    let found = format!("`{}`", shown(&entry.key));
+    let message = if action {
+        format!("an action of a build is not a tool, and {found} is not a step")
+    } else {
+        format!("there is no shell here: {found} is not a step, and a command is not a tool")
+    };
+    let help = format!("a tool does it, which the tools file names: {}", at.dialect.step_form());
+    Some(at.removed(bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help)))
+}
+
+/// A state of a state machine.
+pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let entry = list.iter().find(|entry| entry.name() == Some("Type"))?;
+    let kind = entry.value.text()?;
+    let help = match kind {
+        "Task" => at.dialect.step_form().to_owned(),
+        "Choice" => "write a step with `if` for each choice, one after the other".to_owned(),
+        "Map" => format!("write a loop: {}", at.dialect.loop_form()),
+        "Pass" if at.dialect.is_yaml() => "write its value under `expr:` or `value:`".to_owned(),
+        "Pass" => "name the value: `{\"let\": \"v\", \"expr\": …}`".to_owned(),
+        "Fail" => format!("write {}", at.dialect.failing_form()),
+        "Succeed" => "return the value in a step of its own".to_owned(),
+        "Wait" | "Parallel" => "leave it out: steps run one after the other".to_owned(),
+        _ => return None,
+    };
+    let message = format!("a state of a state machine is not a step: `{kind}`");
+    let expected = format!("a record with {}", at.dialect.step_words());
+    Some(at.removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
+}
+
+/// Steps in a group, such as those that run at the same time, in a list of steps in JSON: they run in order,
+/// and calls of tools that only read at the same time by themselves.
+pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    only.name().filter(|name| foreign::is(Place::Group, name))?;
+    let Kind::List(items @ [_, ..]) = only.value.kind else { return None };
+    if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, Kind::Record(_))) {
+        return None;
+    }
+    Some(Rewrite::value(only.value))
+}
+
+/// `else` as a separate step.
+pub(super) fn lone_else<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let help = "write `else` beside the `if` and `then` of that step; after an `if` that returns, what follows is its \
+                else";
+    let wrong = bad_step(only.key.span, "`else` is not a step", "`else` beside an `if`", "it alone", help);
+    (only.name() == Some("else")).then(|| at.removed(wrong))
+}
+
+/// A step under a name that it should bind with `let`.
+pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    // The word of a step names nothing.
+    let name = entry.name().filter(|name| !at.named && at.dialect.meaning(name, &STEP_KEYS).is_none())?;
+    let inside = entries(&entry.value);
+    // `{"a": {"set": 3}}` binds what is set.
+    let binds = |entry: &Entry<'a>| matches!(entry.name(), Some("set" | "value" | "="));
+    let mut step = vec![("let", at.word(name))];
+    match inside {
+        _ if inside.iter().any(|entry| entry.is(begins_step)) => {
+            step.extend(inside.iter().filter_map(kept));
+        }
+        [only] if binds(only) => step.push(("expr", only.value)),
+        [only] if only.is(operator::is) => step.push(("expr", entry.value)),
+        _ => return None,
+    }
+    Some(at.rewrite(step))
+}
+
+/// `continue` beside the condition of an `if`, or alone.
+pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let entry = get(list, &["continue"]).filter(|entry| is_continue(entry.name(), &entry.value))?;
+    if list.len() > 1 && get(list, &["if"]).is_none() {
+        return None;
+    }
+    let mut step = others(list, &["continue"]);
+    step.push((at.dialect.word(Key::Skip), entry.value));
+    Some(at.rewrite(step))
+}
+
+/// A step with a word that no notation has.
+pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
+    let found = format!("`{}`", shown(&entry.key));
+    let expected = format!("a record with {}", at.dialect.step_words());
+    let wrong = bad_step(entry.key.span, &format!("{found} is not a step"), &expected, &found, &help);
+    Some(at.removed(wrong))
+}
+
+/// An unbounded loop whose body has a word of a step.
+pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
+    let loops = list.iter().any(|entry| entry.is(foreign::is_unbounded));
+    if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
+}
+
+/// An operator of another language as a step.
+pub(super) fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let meant = only.name().and_then(other_operator::meant)?;
+    Some(at.rewrite(vec![(meant.spelling, only.value)]))
+}
+
+/// The message of a failure without its return: `{"error": …}`.
+pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    let name = entry.name()?;
+    if !matches!(name, "fail" | "throw") {
+        at.dialect.meaning(name, &[Key::Message])?;
+    }
+    let word = at.dialect.word(Key::Message);
+    let record = if at.dialect.notation == Notation::Mcp {
+        vec![(word, entry.value)]
+    } else {
+        let step = at.dialect.word(Key::Return);
+        vec![(step, at.one(word, entry.value))]
+    };
+    Some(at.rewrite(record))
+}
