@@ -10,7 +10,6 @@ mod format;
 mod limits;
 mod mcp_list;
 mod name;
-mod output;
 mod reading;
 mod shape;
 mod signature;
@@ -26,8 +25,8 @@ pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,
 };
-pub use output::OutputSchema;
 pub use shape::{Bound, Field, Misfit, Shape};
+pub use validation::OutputSchema;
 pub use validation::Validation;
 
 use hashbrown::{HashMap, HashSet};

@@ -1,5 +1,7 @@
-//! What follows an answer that does not fit the schema of its tool.
+//! What follows an answer that does not fit the schema of its tool, and the value that a host expects of a program,
+//! as a JSON Schema.
 
+use super::{Shape, Tool};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -32,5 +34,34 @@ impl<'de> Deserialize<'de> for Validation {
         let found = Value::deserialize(from)?;
         Validation::of(&found)
             .ok_or_else(|| serde::de::Error::custom("expected true, false or \"warn\" for `validate`"))
+    }
+}
+
+/// The value that a host expects of the function that it will run.
+#[derive(Clone, Debug)]
+pub struct OutputSchema(Tool);
+
+impl OutputSchema {
+    /// The value that a JSON Schema describes.
+    pub fn new(schema: &Value) -> OutputSchema {
+        OutputSchema(Tool::new("output", None, None, Some(schema)))
+    }
+
+    /// What the schema says.
+    pub fn shape(&self) -> Shape<'_> {
+        self.0.output()
+    }
+}
+
+impl std::str::FromStr for OutputSchema {
+    type Err = String;
+
+    /// Reads a JSON Schema.
+    fn from_str(text: &str) -> Result<OutputSchema, String> {
+        match serde_json::from_str(text) {
+            Ok(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(OutputSchema::new(&schema)),
+            Ok(_) => Err("a JSON Schema is an object".to_owned()),
+            Err(error) => Err(format!("this JSON Schema is not JSON: {error}")),
+        }
     }
 }

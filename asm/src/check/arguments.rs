@@ -1,8 +1,8 @@
 //! Compares the names of a call's arguments with the parameters of its target.
 
-use super::inputs::{Inputs, shape_of};
 use super::messages::names as messages;
 use super::report::Report;
+use super::value_info::{Inputs, shape_of};
 use crate::ast::{Call, Field, Function};
 use crate::catalog::{Shape, Tool};
 use crate::notation::Notation;

@@ -21,14 +21,12 @@
 //! | 5 | `function`: one function; functions one by one; what is known of slots, for editors |
 //! | 6 | this file: whole files |
 
-mod after_read_errors;
 mod answer_fields;
 mod arguments;
 mod facts;
 mod fixes;
 mod flow;
 mod function;
-mod inputs;
 mod liveness;
 mod messages;
 mod report;
@@ -53,7 +51,7 @@ pub use value_info::{Part, Seen, ValueInfo};
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
-use after_read_errors::ReadErrors;
+use function::ReadErrors;
 use report::Report;
 use resolve::Edges;
 use resolve::Names;

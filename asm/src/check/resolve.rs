@@ -7,9 +7,9 @@
 use super::arguments;
 use super::arguments::Wanted;
 use super::facts::Checked;
-use super::inputs::{Inputs, RecordInputs};
 use super::messages::names as messages;
 use super::report::Report;
+use super::value_info::{Inputs, RecordInputs};
 use crate::ast::{Call, File, Function, Name};
 use crate::catalog::{
     Catalog, Lookup, Tool, is_address, own_function, own_function_address, server_and_tool,

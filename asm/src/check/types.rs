@@ -19,9 +19,9 @@ pub(crate) use self::given::misfit;
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
-use super::inputs::{Inputs, shape_of};
 use super::messages::types as messages;
 use super::resolve::Resolved;
+use super::value_info::{Inputs, shape_of};
 use super::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
 use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Literal, Match, Name, ReturnKind, Slot,

@@ -1,14 +1,13 @@
 //! Compiles a source: runs all stages in one call.
 
+mod amend;
 mod expected;
-mod left_out;
 pub mod named_tools;
 mod output;
 mod streaming;
 mod stringified;
 #[cfg(test)]
 mod tests;
-mod unnamed;
 
 /// The names of earlier versions.
 pub use self::{compile as build, compile_bytes as build_bytes};
@@ -143,8 +142,8 @@ pub fn read_and_check<'a>(
 fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Checked {
     let checked = check(file, options.catalog, diagnostics);
     let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
-    left_out::fixes(source, notation, diagnostics);
-    unnamed::fixes(source, file, options.catalog, diagnostics);
+    amend::leave_out(source, notation, diagnostics);
+    amend::name_arguments(source, file, options.catalog, diagnostics);
     if let Some(expected) = options.signature {
         expected.compare(source, file, &checked, diagnostics);
     }

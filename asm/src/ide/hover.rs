@@ -3,7 +3,7 @@
 use super::completion::expression;
 use super::mention::{Role, What};
 use super::place::{self, At};
-use super::{Analysis, Target, known, meaning};
+use super::{Analysis, Target, describe};
 use crate::ast::Slot;
 use crate::dialect::operator;
 use crate::span::Span;
@@ -102,7 +102,7 @@ impl Analysis<'_> {
                 let (lists, behind) = ("list ".repeat(parameter.ty.ty.lists.into()), behind(&parameter.need));
                 format!("{lists}{}{behind}", parameter.ty.name)
             }
-            None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), known::slot),
+            None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), describe::slot),
         };
         code(&format!("{name}: {ty}"))
             + &number.map_or(String::new(), |number| format!("\n\n`{name}`{number}"))
@@ -114,7 +114,7 @@ impl Analysis<'_> {
             let behind = text.lexemes().partition_point(|token| token.start <= offset);
             let token = text.lexemes().get(..behind)?.last().filter(|token| offset <= token.end)?;
             let row = token.word.filter(|_| token.kind == Kind::Word)?.row();
-            let text = format!("{}\n\n{}", code(&meaning::form(row)), row.meaning);
+            let text = format!("{}\n\n{}", code(&describe::form(row)), row.meaning);
             return Some(Hover { span: token.span(), text });
         }
         let arena = Bump::new();
@@ -123,7 +123,7 @@ impl Analysis<'_> {
             return self.of_operation(offset, &place);
         }
         let word = self.at(place.word);
-        let text = meaning::of_key(self.notation, &place.path, word)?;
+        let text = describe::of_key(self.notation, &place.path, word)?;
         Some(Hover { span: place.word, text: format!("`{word}`: {text}") })
     }
 
@@ -143,7 +143,7 @@ impl Analysis<'_> {
         }
         let form =
             if row.form == operator::Form::Function { expression::signature(row) } else { word.to_owned() };
-        let text = format!("{}\n\n{}", code(&form), meaning::meaning_of_operator(row));
+        let text = format!("{}\n\n{}", code(&form), describe::meaning_of_operator(row));
         Some(Hover { span: Span::new(start, start + u32::try_from(word.len()).ok()?), text })
     }
 }

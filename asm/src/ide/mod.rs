@@ -9,18 +9,16 @@
 //!
 //! | files | contents |
 //! |---|---|
-//! | `meaning` | what keys mean |
 //! | `place` | places in JSON and YAML |
 //! | `whole_source` | which documents are programs, fixes, layout |
-//! | this file, `mention`, `known` | the analysis: all names with their places; what is known of values |
+//! | this file, `mention`, `describe` | the analysis: all names with their places; words and values in one line |
 //! | `hover`, `navigate`, `outline` | one answer each |
 //! | `rename` | on top of `navigate` |
 //! | `completion` | completion, in ID text and in documents |
 
 pub mod completion;
+mod describe;
 mod hover;
-mod known;
-mod meaning;
 mod mention;
 mod navigate;
 mod outline;

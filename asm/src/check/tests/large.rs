@@ -3,7 +3,7 @@
 
 use super::with;
 use crate::catalog::Catalog;
-use crate::check::resolve;
+use crate::check::entry;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use std::fmt::Write;

@@ -5,7 +5,6 @@
 //! would fix that error, the message says so, the fix is applied, and the document is read again, so that all
 //! errors of a file are reported together. This module knows nothing about programs.
 
-mod places;
 mod recovery;
 mod scalar;
 #[cfg(test)]
@@ -20,8 +19,8 @@ use crate::span::Span;
 use crate::text::shorten;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
-use places::ScannedPart;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Marks};
+use scalar::ScannedPart;
 
 /// The most times that a document is read again after a fix.
 const ROUNDS: usize = 64;

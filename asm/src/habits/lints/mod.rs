@@ -1,16 +1,20 @@
 //! Lints: warnings about valid forms that mean something else in other languages, so that something else was
 //! most likely meant.
 
-mod cases;
-mod failures;
 mod records;
 mod texts;
 
 pub(crate) use records::{is_step, reads_as_more};
 
+use super::step_parts::action_as_text;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Surroundings;
+use crate::document::{Node, rename};
+use crate::expr::reference::{Reference, Step};
+use crate::foreign::{self, Place};
 use crate::span::Span;
+use crate::text::shorten;
+use ilo_spec::error::Code;
 
 /// The lints for something that was read.
 pub(crate) struct Lints<'s, 'a> {
@@ -19,7 +23,7 @@ pub(crate) struct Lints<'s, 'a> {
     pub(crate) warnings: Vec<(Option<Span>, Diagnostic)>,
 }
 
-impl Lints<'_, '_> {
+impl<'a> Lints<'_, 'a> {
     /// Warns about an expression, which becomes a suspect.
     fn suspect(&mut self, whole: Span, diagnostic: Diagnostic) {
         self.warnings.push((Some(whole), diagnostic));
@@ -27,5 +31,48 @@ impl Lints<'_, '_> {
 
     fn warn(&mut self, diagnostic: Diagnostic) {
         self.warnings.push((None, diagnostic));
+    }
+
+    /// A case with a text as its key, which may be the default in other languages, or several cases.
+    pub(crate) fn case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+        self.several_cases(key, text);
+        if has_default || !foreign::is(Place::Default, text) {
+            return;
+        }
+        let message = format!("`{text}` is a case like any other: it meets that text alone");
+        let warning = Diagnostic::new(Code::DefaultCase, key.span, message)
+            .expected("`default` for all other values", format!("`{text}`"));
+        self.warn(warning.fix(rename(key, "default")));
+    }
+
+    /// Warns about a case that means several in other languages: `"gold|silver"`.
+    fn several_cases(&mut self, key: &Node<'a>, text: &str) {
+        let is_word = |c: char| c.is_alphanumeric() || "_- ".contains(c);
+        let is_name = |name: &str| !name.trim().is_empty() && name.chars().all(is_word);
+        if !text.contains('|') || !text.split('|').all(is_name) {
+            return;
+        }
+        let message = format!("`{}` is one text here, with the sign in it", shorten(text));
+        let warning = Diagnostic::new(Code::SeveralCases, key.span, message)
+            .expected("a case for each value", format!("`{}`", shorten(text)));
+        self.warn(warning.help("write a case for each of them, with the same value"));
+    }
+
+    /// Warns about `$error.message`: the failure of a tool is a text.
+    pub(crate) fn field_of_failure(&mut self, reference: &Reference<'a>) {
+        let [Step::Field(field)] = reference.path else { return };
+        let written = self.at.source.get(reference.span.range()).unwrap_or("");
+        let text = written.replacen(&format!(".{}", field.text), "", 1);
+        let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
+        let warning = Diagnostic::new(Code::FailureField, reference.span, message)
+            .expected(format!("`{text}`"), format!("`{}`", shorten(written)));
+        self.warn(warning.replace(reference.span, text));
+    }
+
+    /// Warns about a message that is the word of an action: `"skip"`.
+    pub(crate) fn message(&mut self, node: &Node<'a>) {
+        if let Some(action) = action_as_text(node, self.at.dialect, self.at.names.in_loop()) {
+            self.warn(action.diagnostic(Code::HandlerText, format!("a message, or `{}`", action.form)));
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::dialect::words_at::{Wanted, wanted, words};
 use crate::expr::reference::INPUT;
 use crate::ide::place::{self, At, Place};
-use crate::ide::{Analysis, meaning};
+use crate::ide::{Analysis, describe};
 use crate::notation::Notation;
 use crate::span::Span;
 use bumpalo::Bump;
@@ -24,7 +24,7 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
                 arguments(of, &place, &mut found);
             }
             for word in words(of.notation, &place.path, &place.here) {
-                found.add(CompletionKind::Word, word, "", meaning::of_word(of.notation, word));
+                found.add(CompletionKind::Word, word, "", describe::of_word(of.notation, word));
             }
             let pending = of.at(Span::new(found.span.start, found.span.end));
             if pending.starts_with('$') {

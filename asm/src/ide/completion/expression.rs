@@ -10,7 +10,7 @@ use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{Dialect, Key, operator};
 use crate::document::Entry;
 use crate::expr::reference::INPUT;
-use crate::ide::{Analysis, known, meaning};
+use crate::ide::{Analysis, describe};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
@@ -165,7 +165,7 @@ pub(super) fn inputs(
     let Some(info) = of.file.functions.get(function) else { return };
     for (parameter, known) in info.parameters.iter().zip(known).filter(|(own, _)| is_name(own.name.text)) {
         let name = format!("{prefix}{}", parameter.name.text);
-        found.add(CompletionKind::Slot, &name, known::slot(known), "");
+        found.add(CompletionKind::Slot, &name, describe::slot(known), "");
     }
 }
 
@@ -181,7 +181,7 @@ pub(super) fn variables(
     let bound = of.bound_before(function, offset);
     for ((number, slot), known) in (0_u32..).zip(info.slots).zip(known).skip(info.parameters.len()) {
         if let Some(name) = slot.name.filter(|name| is_name(name) && bound.contains(&Slot(number))) {
-            found.add(CompletionKind::Slot, &format!("{before}{name}{after}"), known::slot(known), "");
+            found.add(CompletionKind::Slot, &format!("{before}{name}{after}"), describe::slot(known), "");
         }
     }
 }
@@ -205,7 +205,7 @@ fn steps_before(notation: Notation, path: &[Level<'_>], found: &mut Found) {
 /// The functions, then the words of expressions.
 fn functions(found: &mut Found) {
     for row in operator::TABLE.iter().filter(|row| row.form == operator::Form::Function) {
-        found.add(CompletionKind::Word, row.spelling, signature(row), meaning::meaning_of_operator(row));
+        found.add(CompletionKind::Word, row.spelling, signature(row), describe::meaning_of_operator(row));
     }
     for word in ["and", "or", "not", "in", "if", "else", "true", "false", "null"] {
         found.add(CompletionKind::Word, word, "", "");

@@ -1,18 +1,219 @@
-//! Completion of ID text.
+//! Completion of ID text: what it needs next, by parsing the tokens before a position by the operand shapes of
+//! `ilo_spec::node`, and what may be written there.
 
-use super::need::{Need, Needed, needed, takes};
 use super::{Completion, CompletionKind, Found, MOST};
 use crate::ast::Slot;
 use crate::catalog::{Shape, bare};
-use crate::check::KnownSlot;
+use crate::check::{KnownSlot, Seen, ValueInfo};
 use crate::diagnostic::Edit;
-use crate::ide::{Analysis, IdText, Target, known, meaning};
+use crate::id::state::Section;
+use crate::ide::mention::slot_of;
+use crate::ide::{Analysis, IdText, Target, describe};
 use crate::span::Span;
 use crate::syntax::header::write_name;
-use crate::syntax::lexer::{Comment, Kind};
+use crate::syntax::lexer::{Comment, Kind, NO_VALUE, Token};
 use crate::syntax::registry;
 use hashbrown::HashSet;
-use ilo_spec::node::{TABLE, Word};
+use ilo_spec::node::{Place, Shape as OperandShape, TABLE, Word};
+
+/// What is needed next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// A statement, or the start of an arm.
+    Statement,
+    /// The slot that a word binds.
+    Binds,
+    /// The slot that a word reads.
+    Reads,
+    /// An expression.
+    Value,
+    /// An expression, IF, MATCH or FOR.
+    Bound,
+    /// A slot or an expression.
+    Path,
+    /// A tool.
+    Tool,
+    /// The name of an argument.
+    Argument,
+    /// A field that is read from a record.
+    Field,
+    /// A field of a record that is built.
+    Key,
+    /// A count, then this number of items.
+    Count(Repeated),
+    /// This number of items.
+    Left(u32, Repeated),
+    /// Pairs of a field and a value, as long as integers follow.
+    OpenPairs,
+    /// The kind of a constant.
+    Kind,
+    /// A constant of a kind.
+    Constant(u32),
+    /// The key of a case.
+    Case,
+    /// A CALL.
+    Call,
+}
+
+/// The items that a count counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeated {
+    Arguments,
+    Pairs,
+    Values,
+    Cases,
+    Statements,
+}
+
+/// What is needed at a position, and its context.
+pub(super) struct Needed<'t, 'a> {
+    pub(super) need: Need,
+    /// The tool of the innermost call.
+    pub(super) tool: Option<&'a str>,
+    /// The record of a needed field.
+    pub(super) record: Seen<'t>,
+}
+
+/// Reads the tokens of a statement.
+struct Reader<'r, 't, 'a> {
+    of: &'r Analysis<'a>,
+    function: usize,
+    known: &'r [KnownSlot<'t>],
+    needs: Vec<Need>,
+    tools: Vec<&'a str>,
+    /// The last value.
+    last: Seen<'t>,
+}
+
+/// Reads `tokens`, the beginning of a statement, up to a position.
+pub(super) fn needed<'t, 'a>(
+    of: &'t Analysis<'a>,
+    function: usize,
+    known: &[KnownSlot<'t>],
+    tokens: &[Token],
+) -> Needed<'t, 'a> {
+    let mut reader =
+        Reader { of, function, known, needs: vec![Need::Statement], tools: Vec::new(), last: None };
+    tokens.iter().for_each(|token| reader.token(token));
+    let need = loop {
+        match reader.needs.pop() {
+            Some(Need::Left(0, _)) => {}
+            Some(Need::Left(_, Repeated::Arguments)) => break Need::Argument,
+            Some(Need::Left(_, Repeated::Values)) => break Need::Value,
+            Some(Need::Left(_, Repeated::Cases)) => break Need::Case,
+            // Another pair may follow, or the end of the record.
+            Some(Need::OpenPairs | Need::Left(_, Repeated::Pairs)) => break Need::Key,
+            Some(need) => break need,
+            None => break Need::Statement,
+        }
+    };
+    Needed { need, tool: reader.tools.last().copied(), record: reader.last }
+}
+
+impl<'t> Reader<'_, 't, '_> {
+    fn token(&mut self, token: &Token) {
+        let number = Some(token.value).filter(|&value| token.kind == Kind::Integer && value != NO_VALUE);
+        let Some(need) = self.needs.pop() else {
+            return self.statement(token);
+        };
+        match need {
+            Need::Left(0, _) => self.token(token),
+            Need::Left(left, repeated) => {
+                self.needs.push(Need::Left(left - 1, repeated));
+                match repeated {
+                    Repeated::Arguments => self.needs.extend([Need::Value, Need::Argument]),
+                    Repeated::Pairs => self.needs.extend([Need::Value, Need::Key]),
+                    Repeated::Values => self.needs.push(Need::Value),
+                    Repeated::Cases => self.needs.extend([Need::Value, Need::Case]),
+                    Repeated::Statements => self.needs.push(Need::Statement),
+                }
+                self.token(token);
+            }
+            Need::OpenPairs => {
+                if number.is_some() {
+                    self.needs.extend([Need::OpenPairs, Need::Value]);
+                } else {
+                    self.token(token);
+                }
+            }
+            Need::Count(repeated) => {
+                // A count that is larger than the number of items shown is wrong.
+                let count = number.unwrap_or(0).min(1 << 12);
+                self.needs.push(Need::Left(count, repeated));
+            }
+            Need::Tool => {
+                let tools = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
+                let name = number.and_then(|id| tools?.registries.tools.name(id));
+                self.tools.push(name.unwrap_or(""));
+            }
+            Need::Reads | Need::Path if number.is_some() => self.last = number.and_then(|id| self.slot(id)),
+            Need::Field => {
+                let fields = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
+                let name = number.and_then(|id| fields?.registries.fields.name(id));
+                self.last = self.last.and_then(|record| ValueInfo::field_of(record.part.shape()?, name?));
+            }
+            Need::Kind => self.needs.push(Need::Constant(number.unwrap_or(0))),
+            Need::Binds | Need::Argument | Need::Key | Need::Case | Need::Constant(_) | Need::Reads => {
+                self.last = None;
+            }
+            Need::Statement | Need::Value | Need::Bound | Need::Path | Need::Call => self.word(token),
+        }
+    }
+
+    fn slot(&self, number: u32) -> Seen<'t> {
+        let slot = slot_of(self.of.file.functions.get(self.function)?, number)?;
+        let known = self.known.get(slot.0 as usize)?;
+        known.plain.or(known.ok)
+    }
+
+    /// A token after a complete statement begins a new one, if it can.
+    fn statement(&mut self, token: &Token) {
+        if token.word.is_some() {
+            self.word(token);
+        }
+    }
+
+    /// Pushes the operands of a word.
+    fn word(&mut self, token: &Token) {
+        let Some(word) = token.word else { return };
+        self.last = None;
+        let binds = matches!(word, Word::Let | Word::For | Word::Err | Word::Ok);
+        for shape in word.row().operands.iter().rev() {
+            let need = match shape {
+                OperandShape::Slot if binds => Need::Binds,
+                OperandShape::Slot => Need::Reads,
+                OperandShape::Expr => Need::Value,
+                OperandShape::Bound => Need::Bound,
+                OperandShape::Literal => Need::Kind,
+                OperandShape::Path => Need::Path,
+                OperandShape::Field | OperandShape::FieldOrName => Need::Field,
+                OperandShape::Tool => Need::Tool,
+                OperandShape::Pairs if word == Word::Call => Need::Count(Repeated::Arguments),
+                OperandShape::Pairs => Need::Count(Repeated::Pairs),
+                OperandShape::OpenPairs => Need::OpenPairs,
+                OperandShape::Exprs => Need::Count(Repeated::Values),
+                OperandShape::Cases => Need::Count(Repeated::Cases),
+                OperandShape::Block | OperandShape::Arms => Need::Count(Repeated::Statements),
+                OperandShape::Otherwise | OperandShape::Handler => continue,
+                OperandShape::Call => Need::Call,
+            };
+            self.needs.push(need);
+        }
+    }
+}
+
+/// Whether a word can satisfy a need.
+pub(super) fn takes(need: Need, word: Word) -> bool {
+    let place = word.row().place;
+    match need {
+        Need::Statement => true,
+        Need::Value | Need::Path => place == Place::Expression,
+        Need::Bound => matches!(place, Place::Expression | Place::Control),
+        Need::Call => word == Word::Call,
+        Need::Case => word == Word::Else,
+        _ => false,
+    }
+}
 
 /// The completions at an offset.
 pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec<Completion> {
@@ -47,9 +248,9 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     let known = slots.of(function);
     let line = if new_line { &[][..] } else { tokens.get(start..last).unwrap_or_default() };
     let needed = needed(of, function, &known, line);
-    let mut found = Found { span, all: Vec::new() };
-    offer(of, function, &known, &needed, &mut found);
-    found.all
+    let mut offers = Offers { of, function, found: Found { span, all: Vec::new() } };
+    offers.offer(&known, &needed);
+    offers.found.all
 }
 
 /// The end of the previous token.
@@ -63,116 +264,182 @@ fn begins_statement(word: Word) -> bool {
     matches!(word.row().place, Statement | Control | Part) || matches!(word, Word::Call | Word::Obj)
 }
 
-fn offer<'t>(
-    of: &'t Analysis<'_>,
+/// What may be written at a position of a function.
+struct Offers<'t, 'a> {
+    of: &'t Analysis<'a>,
     function: usize,
-    known: &[KnownSlot<'t>],
-    needed: &Needed<'t, '_>,
-    found: &mut Found,
-) {
-    match needed.need {
-        Need::Reads => slots(of, function, known, found),
-        Need::Binds => {
-            new_slot(of, function, found);
-            slots(of, function, known, found);
-        }
-        Need::Tool => tools(of, function, found),
-        Need::Argument => arguments(of, function, needed, found),
-        Need::Field => {
-            let shape = needed.record.and_then(|record| record.part.shape());
-            for field in shape.into_iter().flat_map(Shape::fields).take(MOST) {
-                let ty = field.shape.written();
-                by_name(of, function, registry::Kind::Fields, field.name, ty, CompletionKind::Field, found);
+    found: Found,
+}
+
+impl<'t, 'a> Offers<'t, 'a> {
+    fn section(&self) -> Option<&'t Section<'a>> {
+        self.of.text.as_ref()?.sections.get(self.function)
+    }
+
+    /// The entries of a registry.
+    fn entries(&self, kind: registry::Kind) -> &'t [registry::Entry<'a>] {
+        self.section().map_or(&[][..], |section| &section.registries.get(kind).entries)
+    }
+
+    fn offer(&mut self, known: &[KnownSlot<'t>], needed: &Needed<'t, '_>) {
+        match needed.need {
+            Need::Reads => self.slots(known),
+            Need::Binds => {
+                self.new_slot();
+                self.slots(known);
             }
-            listed(of, function, registry::Kind::Fields, CompletionKind::Field, found);
-        }
-        Need::Key => listed(of, function, registry::Kind::Fields, CompletionKind::Field, found),
-        Need::Kind => {
-            for (kind, about) in [("0", "text"), ("1", "number"), ("2", "nil"), ("3", "bool")] {
-                found.add(CompletionKind::Word, kind, about, "the kind of the constant");
+            Need::Tool => self.tools(),
+            Need::Argument => self.arguments(needed),
+            Need::Field => {
+                let shape = needed.record.and_then(|record| record.part.shape());
+                for field in shape.into_iter().flat_map(Shape::fields).take(MOST) {
+                    self.by_name(
+                        registry::Kind::Fields,
+                        field.name,
+                        field.shape.written(),
+                        CompletionKind::Field,
+                    );
+                }
+                self.listed(registry::Kind::Fields, CompletionKind::Field);
             }
-        }
-        Need::Constant(2) => found.add(CompletionKind::Word, "nil", "", "no value"),
-        Need::Constant(3) => {
-            found.add(CompletionKind::Word, "true", "", "");
-            found.add(CompletionKind::Word, "false", "", "");
-        }
-        need => {
-            if need == Need::Path {
-                slots(of, function, known, found);
+            Need::Key => self.listed(registry::Kind::Fields, CompletionKind::Field),
+            Need::Kind => {
+                for (kind, about) in [("0", "text"), ("1", "number"), ("2", "nil"), ("3", "bool")] {
+                    self.found.add(CompletionKind::Word, kind, about, "the kind of the constant");
+                }
             }
-            for row in TABLE.iter().filter(|row| takes(need, row.word)) {
-                found.add(CompletionKind::Word, row.mnemonic, meaning::form(row), row.meaning);
+            Need::Constant(2) => self.found.add(CompletionKind::Word, "nil", "", "no value"),
+            Need::Constant(3) => {
+                self.found.add(CompletionKind::Word, "true", "", "");
+                self.found.add(CompletionKind::Word, "false", "", "");
+            }
+            need => {
+                if need == Need::Path {
+                    self.slots(known);
+                }
+                for row in TABLE.iter().filter(|row| takes(need, row.word)) {
+                    self.found.add(CompletionKind::Word, row.mnemonic, describe::form(row), row.meaning);
+                }
             }
         }
     }
-}
 
-/// The slots that are bound before the position.
-fn slots(of: &Analysis<'_>, function: usize, known: &[KnownSlot<'_>], found: &mut Found) {
-    let Some(info) = of.file.functions.get(function) else { return };
-    let bound = of.bound_before(function, found.span.start);
-    let all: Vec<(u32, String)> = info
-        .slots
-        .iter()
-        .enumerate()
-        .filter(|&(slot, _)| u32::try_from(slot).is_ok_and(|slot| bound.contains(&Slot(slot))))
-        .take(MOST)
-        .filter_map(|(slot, info)| {
-            let ty = known.get(slot).map_or_else(|| "any".to_owned(), known::slot);
-            Some((info.number?, format!("{}: {ty}", info.name.unwrap_or(""))))
-        })
-        .collect();
-    for (number, name) in all {
-        numbered(number, &name, CompletionKind::Slot, None, found);
-    }
-}
-
-/// A number without a slot.
-fn new_slot(of: &Analysis<'_>, function: usize, found: &mut Found) {
-    let Some(info) = of.file.functions.get(function) else { return };
-    let registries = of.text.as_ref().and_then(|text| text.sections.get(function));
-    let vars = registries.map_or(&[][..], |section| &section.registries.vars.entries);
-    let numbers = info.slots.iter().filter_map(|slot| slot.number).chain(vars.iter().map(|entry| entry.id));
-    let free = numbers.max().map_or(0, |last| last.saturating_add(1));
-    // A registry may have names that nothing binds yet.
-    let used: HashSet<u32> = info.slots.iter().filter_map(|slot| slot.number).collect();
-    for entry in vars.iter().filter(|entry| !used.contains(&entry.id)).take(MOST) {
-        numbered(entry.id, entry.name, CompletionKind::Slot, None, found);
-    }
-    numbered(free, "a new slot", CompletionKind::Slot, None, found);
-}
-
-/// A number with its name.
-fn numbered(number: u32, name: &str, kind: CompletionKind, also: Option<Edit>, found: &mut Found) {
-    found.all.push(Completion {
-        label: format!("{number} {name}"),
-        kind,
-        text: number.to_string(),
-        span: found.span,
-        filter: format!("{number} {name}"),
-        detail: String::new(),
-        about: String::new(),
-        also,
-    });
-}
-
-/// The entries of a registry, each with its number.
-fn listed(
-    of: &Analysis<'_>,
-    function: usize,
-    kind: registry::Kind,
-    as_kind: CompletionKind,
-    found: &mut Found,
-) {
-    let section = of.text.as_ref().and_then(|text| text.sections.get(function));
-    for entry in section.map_or(&[][..], |section| &section.registries.get(kind).entries).iter().take(MOST) {
-        if found.all.iter().any(|other| other.text == entry.id.to_string()) {
-            continue;
+    /// The slots that are bound before the position.
+    fn slots(&mut self, known: &[KnownSlot<'_>]) {
+        let Some(info) = self.of.file.functions.get(self.function) else { return };
+        let bound = self.of.bound_before(self.function, self.found.span.start);
+        let slots = (0_u32..).zip(info.slots).filter(|(slot, _)| bound.contains(&Slot(*slot))).take(MOST);
+        for (slot, info) in slots {
+            let ty = known.get(slot as usize).map_or_else(|| "any".to_owned(), describe::slot);
+            if let Some(number) = info.number {
+                let name = format!("{}: {ty}", info.name.unwrap_or(""));
+                self.numbered(number, &name, CompletionKind::Slot, None);
+            }
         }
-        numbered(entry.id, entry.name, as_kind, None, found);
-        if let (CompletionKind::Tool, Some(last)) = (as_kind, found.all.last_mut()) {
-            last.detail = signature(of, entry.name);
+    }
+
+    /// A number without a slot.
+    fn new_slot(&mut self) {
+        let Some(info) = self.of.file.functions.get(self.function) else { return };
+        let vars = self.entries(registry::Kind::Vars);
+        // A registry may have names that nothing binds yet.
+        let used: HashSet<u32> = info.slots.iter().filter_map(|slot| slot.number).collect();
+        let last = used.iter().copied().chain(vars.iter().map(|entry| entry.id)).max();
+        for entry in vars.iter().filter(|entry| !used.contains(&entry.id)).take(MOST) {
+            self.numbered(entry.id, entry.name, CompletionKind::Slot, None);
+        }
+        let free = last.map_or(0, |last| last.saturating_add(1));
+        self.numbered(free, "a new slot", CompletionKind::Slot, None);
+    }
+
+    /// A number with its name.
+    fn numbered(&mut self, number: u32, name: &str, kind: CompletionKind, also: Option<Edit>) {
+        self.found.all.push(Completion {
+            label: format!("{number} {name}"),
+            kind,
+            text: number.to_string(),
+            span: self.found.span,
+            filter: format!("{number} {name}"),
+            detail: String::new(),
+            about: String::new(),
+            also,
+        });
+    }
+
+    /// The entries of a registry, each with its number.
+    fn listed(&mut self, kind: registry::Kind, as_kind: CompletionKind) {
+        for entry in self.entries(kind).iter().take(MOST) {
+            if self.found.all.iter().any(|other| other.text == entry.id.to_string()) {
+                continue;
+            }
+            self.numbered(entry.id, entry.name, as_kind, None);
+            if let (CompletionKind::Tool, Some(last)) = (as_kind, self.found.all.last_mut()) {
+                last.detail = signature(self.of, entry.name);
+            }
+        }
+    }
+
+    /// A name by its number in a registry, or by a new number with the edit that adds it.
+    fn by_name(&mut self, kind: registry::Kind, name: &str, detail: String, as_kind: CompletionKind) {
+        let Some(registry) = self.section().map(|section| section.registries.get(kind)) else { return };
+        let (id, also) = match registry.id(name) {
+            Some(id) => (id, None),
+            None => {
+                let free = registry.entries.iter().map(|entry| entry.id.saturating_add(1)).max().unwrap_or(0);
+                let mut written = String::new();
+                write_name(name, &mut written);
+                (free, self.of.new_entry(self.function, kind, free, &written))
+            }
+        };
+        self.numbered(id, name, as_kind, also);
+        if let Some(last) = self.found.all.last_mut() {
+            last.detail = detail;
+        }
+    }
+
+    /// The tools of the registry, then the others.
+    fn tools(&mut self) {
+        self.listed(registry::Kind::Tools, CompletionKind::Tool);
+        let entries = self.entries(registry::Kind::Tools);
+        for (name, signature, _) in self.of.callables(self.function) {
+            let is_listed = entries.iter().any(|entry| entry.name == name || entry.name == bare(name));
+            if !is_listed && self.found.all.len() < MOST {
+                self.by_name(registry::Kind::Tools, name, signature, CompletionKind::Tool);
+            }
+        }
+    }
+
+    fn arguments(&mut self, needed: &Needed<'_, '_>) {
+        let Some(inputs) = self.of.inputs_of(needed.tool.unwrap_or("")) else {
+            return self.listed(registry::Kind::Fields, CompletionKind::Argument);
+        };
+        for (name, ty, _) in inputs.into_iter().take(MOST) {
+            self.by_name(registry::Kind::Fields, name, ty, CompletionKind::Argument);
+        }
+    }
+
+    /// A name for a registry.
+    fn named(&mut self, name: &str, kind: CompletionKind, detail: String) {
+        let mut text = String::new();
+        write_name(name, &mut text);
+        if self.found.all.len() < MOST && !self.found.all.iter().any(|other| other.text == text) {
+            self.found.add(kind, &text, detail, "");
+        }
+    }
+
+    /// The names for a registry.
+    fn names(&mut self, kind: &str) {
+        if kind == "Tools" {
+            for (name, signature, _) in self.of.callables(self.function) {
+                self.named(name, CompletionKind::Tool, signature);
+            }
+        }
+        let entries = if kind == "Fields" { self.entries(registry::Kind::Tools) } else { &[] };
+        for entry in entries {
+            let Target::Tool(tool) = self.of.target(entry.name) else { continue };
+            for field in tool.input().fields().chain(tool.output().fields()) {
+                self.named(field.name, CompletionKind::Field, field.shape.written());
+            }
         }
     }
 }
@@ -182,55 +449,6 @@ fn signature(of: &Analysis<'_>, name: &str) -> String {
         Target::Function(number) => of.file.functions.get(number).map_or_else(String::new, Analysis::header),
         Target::Tool(tool) => tool.signature(),
         Target::Unknown => String::new(),
-    }
-}
-
-/// A name by its number in a registry, or by a new number with the edit that adds it.
-fn by_name(
-    of: &Analysis<'_>,
-    function: usize,
-    kind: registry::Kind,
-    name: &str,
-    detail: String,
-    as_kind: CompletionKind,
-    found: &mut Found,
-) {
-    let Some(section) = of.text.as_ref().and_then(|text| text.sections.get(function)) else { return };
-    let registry = section.registries.get(kind);
-    let (id, also) = match registry.id(name) {
-        Some(id) => (id, None),
-        None => {
-            let free = registry.entries.iter().map(|entry| entry.id.saturating_add(1)).max().unwrap_or(0);
-            let mut written = String::new();
-            write_name(name, &mut written);
-            (free, of.new_entry(function, kind, free, &written))
-        }
-    };
-    numbered(id, name, as_kind, also, found);
-    if let Some(last) = found.all.last_mut() {
-        last.detail = detail;
-    }
-}
-
-/// The tools of the registry, then the others.
-fn tools(of: &Analysis<'_>, function: usize, found: &mut Found) {
-    listed(of, function, registry::Kind::Tools, CompletionKind::Tool, found);
-    let section = of.text.as_ref().and_then(|text| text.sections.get(function));
-    let entries = section.map_or(&[][..], |section| &section.registries.tools.entries);
-    for (name, signature, _) in of.callables(function) {
-        let is_listed = entries.iter().any(|entry| entry.name == name || entry.name == bare(name));
-        if !is_listed && found.all.len() < MOST {
-            by_name(of, function, registry::Kind::Tools, name, signature, CompletionKind::Tool, found);
-        }
-    }
-}
-
-fn arguments(of: &Analysis<'_>, function: usize, needed: &Needed<'_, '_>, found: &mut Found) {
-    let Some(inputs) = of.inputs_of(needed.tool.unwrap_or("")) else {
-        return listed(of, function, registry::Kind::Fields, CompletionKind::Argument, found);
-    };
-    for (name, ty, _) in inputs.into_iter().take(MOST) {
-        by_name(of, function, registry::Kind::Fields, name, ty, CompletionKind::Argument, found);
     }
 }
 
@@ -250,49 +468,22 @@ fn in_comment(
     let word = before.rfind(|c: char| c.is_whitespace() || matches!(c, '(' | ',' | ':' | '=' | '>'));
     let word = before.get(word.map_or(0, |at| at + 1)..).unwrap_or("");
     let start = offset.saturating_sub(u32::try_from(word.len()).unwrap_or(0));
-    let mut found = Found { span: Span::new(start, offset), all: Vec::new() };
+    let found = Found { span: Span::new(start, offset), all: Vec::new() };
+    let mut offers = Offers { of, function, found };
     let kinds = ["Vars", "Tools", "Fields"];
     let registry =
         kinds.into_iter().filter_map(|kind| Some((before.rfind(&format!("{kind}:"))?, kind))).max();
     let is_header = section.consumed.first() == Some(&index);
     match registry {
-        Some((_, kind)) if before.ends_with(&format!("={word}")) => names(of, function, kind, &mut found),
+        Some((_, kind)) if before.ends_with(&format!("={word}")) => offers.names(kind),
         None if is_header => {
             let output = before.contains("->");
             let part = before.rsplit(['(', ',']).next().unwrap_or("");
             if output || part.contains(':') {
-                found.types(output);
+                offers.found.types(output);
             }
         }
         _ => {}
     }
-    found.all
-}
-
-/// The names for a registry.
-fn names(of: &Analysis<'_>, function: usize, kind: &str, found: &mut Found) {
-    let mut written = |name: &str, kind, detail: String| {
-        let mut text = String::new();
-        write_name(name, &mut text);
-        if found.all.len() < MOST && !found.all.iter().any(|other| other.text == text) {
-            found.add(kind, &text, detail, "");
-        }
-    };
-    match kind {
-        "Tools" => {
-            for (name, signature, _) in of.callables(function) {
-                written(name, CompletionKind::Tool, signature);
-            }
-        }
-        "Fields" => {
-            let section = of.text.as_ref().and_then(|text| text.sections.get(function));
-            for entry in section.map_or(&[][..], |section| &section.registries.tools.entries) {
-                let Target::Tool(tool) = of.target(entry.name) else { continue };
-                for field in tool.input().fields().chain(tool.output().fields()) {
-                    written(field.name, CompletionKind::Field, field.shape.written());
-                }
-            }
-        }
-        _ => {}
-    }
+    offers.found.all
 }

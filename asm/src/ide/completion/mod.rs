@@ -7,7 +7,6 @@
 mod document;
 pub(super) mod expression;
 mod id;
-mod need;
 
 use super::Analysis;
 use crate::diagnostic::Edit;

@@ -1,0 +1,131 @@
+//! One-line descriptions: the syntax of each instruction, the purpose of each key, and slots, values and headers
+//! of functions in the syntax of ilo's types.
+
+use super::{Analysis, Target};
+use crate::ast::{Expr, ExprKind, Function, Slot};
+use crate::check::{KnownSlot, KnownSlots, Seen, ValueInfo};
+use crate::dialect::words_at::{Level, Wanted, wanted};
+use crate::dialect::{ALL, Dialect, about, operator};
+use crate::notation::Notation;
+use crate::syntax::header::write_header;
+use ilo_spec::node::{Row, Shape, Word};
+
+/// The syntax of an instruction.
+pub(super) fn form(row: &Row) -> String {
+    let operand = |shape: &Shape| match shape {
+        Shape::Slot => "slot",
+        Shape::Expr | Shape::Bound => "value",
+        Shape::Literal => "kind constant",
+        Shape::Path => "slot-or-record",
+        Shape::Field => "field",
+        Shape::FieldOrName => "field-or-name",
+        Shape::Tool => "tool",
+        Shape::Pairs => "count (field value)…",
+        Shape::OpenPairs => "(field value)…",
+        Shape::Exprs => "count value…",
+        Shape::Cases => "count (constant value)… [ELSE value]",
+        Shape::Block => "count statements",
+        Shape::Arms => "count (ERR | OK)…",
+        Shape::Otherwise => "[ELSE count statements]",
+        Shape::Handler => "ERR slot count statements",
+        Shape::Call => "CALL …",
+    };
+    let mut out = row.mnemonic.to_owned();
+    for shape in row.operands {
+        out.push(' ');
+        out.push_str(operand(shape));
+    }
+    out
+}
+
+/// The purpose of a key at a position of a document; `None` if it is a freely chosen name.
+pub(super) fn of_key(notation: Notation, path: &[Level<'_>], word: &str) -> Option<&'static str> {
+    let dialect = Dialect::of(notation);
+    match wanted(notation, path) {
+        Wanted::Inputs | Wanted::Arguments | Wanted::Cases | Wanted::Fields | Wanted::Name => None,
+        Wanted::Value => operator::find(word).map(meaning_of_operator),
+        Wanted::Return => match word {
+            "ok" => Some("the value that the function gives"),
+            _ => Some("the failure that the function gives"),
+        },
+        _ => {
+            let key = dialect.meaning(word, &ALL).map(|(key, _)| key)?;
+            Some(about(key))
+        }
+    }
+}
+
+/// The result of an operator.
+pub(super) fn meaning_of_operator(row: &operator::Operator) -> &'static str {
+    let word = match row.makes {
+        operator::Makes::Unary(unary) => unary.word(),
+        operator::Makes::Binary(binary) => binary.word(),
+        operator::Makes::Apply(function) => Word::of_pure(function),
+    };
+    word.row().meaning
+}
+
+/// The purpose of a word of a record at a position, for completion.
+pub(super) fn of_word(notation: Notation, word: &str) -> &'static str {
+    match (Dialect::of(notation).meaning(word, &ALL), operator::find(word)) {
+        (Some((key, _)), _) => about(key),
+        (None, Some(row)) => meaning_of_operator(row),
+        _ => "",
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// What is inferred about the slots of the functions.
+    pub(super) fn slots(&self) -> KnownSlots<'_, 'a> {
+        KnownSlots::new(&self.file, self.catalog)
+    }
+
+    /// What is known about the value of an expression: a slot, a field, an answer.
+    pub(super) fn value<'t>(&'t self, of: &Expr<'_>, known: &[KnownSlot<'t>]) -> Seen<'t> {
+        match of.kind {
+            ExprKind::Ref(slot) => {
+                let known = known.get(slot.0 as usize)?;
+                known.plain.or(known.ok)
+            }
+            ExprKind::Field(record, name) => {
+                ValueInfo::field_of(self.value(record, known)?.part.shape()?, name.text)
+            }
+            ExprKind::Call(call) => match self.target(call.tool.text) {
+                Target::Tool(tool) => Some(ValueInfo::answer(tool)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The name of a slot, or its number if it has none.
+    pub(super) fn slot_name(&self, function: usize, slot: Slot) -> String {
+        let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
+        let name = info.and_then(|info| info.name.map(str::to_owned));
+        name.or_else(|| info?.number.map(|number| number.to_string())).unwrap_or_default()
+    }
+
+    /// The header of a function, without the comment marker.
+    pub(super) fn header(function: &Function<'_>) -> String {
+        let mut out = String::new();
+        write_header(&function.name, function.parameters, &function.output, &mut out);
+        out.trim_start_matches("; ").to_owned()
+    }
+}
+
+/// The type of a value in ilo's syntax, with its fields if they are known.
+fn described(value: ValueInfo<'_>) -> String {
+    value.part.shape().map_or_else(|| value.ty.to_string(), crate::catalog::Shape::written)
+}
+
+/// What is known about a slot: its values, or the results that it holds before a MATCH handles them.
+pub(super) fn slot(known: &KnownSlot<'_>) -> String {
+    match (known.plain, known.ok) {
+        (Some(plain), _) => described(plain),
+        (None, Some(ok)) => match known.err.map(described).filter(|err| err != "any") {
+            Some(err) => format!("result {}, {err}", described(ok)),
+            None => format!("result {}", described(ok)),
+        },
+        (None, None) => known.err.map_or_else(|| "any".to_owned(), described),
+    }
+}
