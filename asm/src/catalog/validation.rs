@@ -1,5 +1,5 @@
-//! What follows an answer that does not fit the schema of its tool, and the value that a host expects of a program,
-//! as a JSON Schema.
+//! What follows an answer that does not fit the schema of its tool, and the value that a host expects of a
+//! program, as a JSON Schema.
 
 use super::{Shape, Tool};
 use serde::{Deserialize, Deserializer};

@@ -1,6 +1,7 @@
-//! Checks one function: its calls, its slots, its types; and near errors of reading what can still be checked:
-//! the names in calls do not depend on references, for example. A file is checked as a whole, or, in a streaming
-//! build, function by function with the headers of all of them; editors ask what is inferred about the slots.
+//! Checks one function: its calls, its slots, its types; and near errors of reading what can still be
+//! checked: the names in calls do not depend on references, for example. A file is checked as a whole, or, in
+//! a streaming build, function by function with the headers of all of them; editors ask what is inferred
+//! about the slots.
 
 use super::facts::{CallFacts, Facts};
 use super::messages::slots;

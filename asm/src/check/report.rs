@@ -1,5 +1,5 @@
-//! Collects the diagnostics of the check, and limits the work on suggestions. The reasons that messages give: why
-//! a slot is unset at a point, and why a path has no value.
+//! Collects the diagnostics of the check, and limits the work on suggestions. The reasons that messages give:
+//! why a slot is unset at a point, and why a path has no value.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;

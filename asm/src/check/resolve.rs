@@ -1,5 +1,6 @@
-//! Resolves the target of each CALL, and whether the function may call it; the tool or function that an unknown
-//! name most likely means; which function runs; and an order in which every call goes to an earlier function.
+//! Resolves the target of each CALL, and whether the function may call it; the tool or function that an
+//! unknown name most likely means; which function runs; and an order in which every call goes to an earlier
+//! function.
 //!
 //! Functions of the file come before tools of the same name. The names of arguments are compared in
 //! [`super::arguments`], their types in [`super::types`].

@@ -1,8 +1,8 @@
 //! Turns the tree of a function into a list of events: what happens to its slots, in the order of execution.
 //!
 //! One walk builds the list; the flow analyses are plain loops over it. The same walk collects the calls, and
-//! computes bottom-up which blocks have values ([`Gives`]), to report those that lack a needed one. Conditions
-//! are not evaluated: each may be true or false.
+//! computes bottom-up which blocks have values ([`Gives`]), to report those that lack a needed one.
+//! Conditions are not evaluated: each may be true or false.
 
 use super::messages;
 use super::report::{NoValue, Path};

@@ -1,7 +1,7 @@
-//! Habits: parts of steps and programs in other shapes, such as arguments and cases as lists of records, steps or
-//! a word as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops with an index;
-//! returns in the forms of other notations, such as `ok` for `return` and `success` for `ok`; inputs, types and
-//! tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
+//! Habits: parts of steps and programs in other shapes, such as arguments and cases as lists of records,
+//! steps or a word as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops
+//! with an index; returns in the forms of other notations, such as `ok` for `return` and `success` for `ok`;
+//! inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
 use super::context::{NewNodes, Rewriter, rebuilt};
 use super::words::{is_for, key_of};

@@ -1,7 +1,7 @@
-//! Habits: steps in other shapes. Names and values that are bound; calls as agents send them to tools, or as state
-//! machines and other languages write them; conditions, assertions, switches, matches and loops; and steps that no
-//! notation has, such as commands and states of state machines, of which some can be rewritten and the others are
-//! reported and removed.
+//! Habits: steps in other shapes. Names and values that are bound; calls as agents send them to tools, or as
+//! state machines and other languages write them; conditions, assertions, switches, matches and loops; and
+//! steps that no notation has, such as commands and states of state machines, of which some can be rewritten
+//! and the others are reported and removed.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use super::words::{get_key, instead, is_for, key_of};

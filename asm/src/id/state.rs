@@ -1,5 +1,5 @@
-//! The data of the parser of a function: its context, its state, and the names in scope (registries and slots),
-//! with the remaining budget of comparisons for better messages.
+//! The data of the parser of a function: its context, its state, and the names in scope (registries and
+//! slots), with the remaining budget of comparisons for better messages.
 
 use crate::ast::{Arm, Case, Expr, Field, Slot, Stmt};
 use crate::syntax::header::Header;

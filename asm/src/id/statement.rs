@@ -1,9 +1,9 @@
 //! Parses statements, and recovers after errors.
 //!
-//! Line breaks have no meaning here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a complete CONCAT of two values and
-//! then an unused text. If values after the end of a statement on its line were certainly meant as part of it,
-//! because something follows in its block or the statement leaves the function, they are read so where only one
-//! thing can be meant.
+//! Line breaks have no meaning here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a complete CONCAT of two values
+//! and then an unused text. If values after the end of a statement on its line were certainly meant as part
+//! of it, because something follows in its block or the statement leaves the function, they are read so where
+//! only one thing can be meant.
 
 use super::block::Head;
 use super::messages::PREFIX;

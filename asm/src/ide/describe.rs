@@ -1,5 +1,5 @@
-//! One-line descriptions: the syntax of each instruction, the purpose of each key, and slots, values and headers
-//! of functions in the syntax of ilo's types.
+//! One-line descriptions: the syntax of each instruction, the purpose of each key, and slots, values and
+//! headers of functions in the syntax of ilo's types.
 
 use super::{Analysis, Target};
 use crate::ast::{Expr, ExprKind, Function, Slot};

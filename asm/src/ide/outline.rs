@@ -1,5 +1,5 @@
-//! What an editor shows of a whole source: its outline (functions, and the slots in them), the names of numbers in
-//! ID text as inlay hints, and semantic tokens.
+//! What an editor shows of a whole source: its outline (functions, and the slots in them), the names of
+//! numbers in ID text as inlay hints, and semantic tokens.
 
 use super::Analysis;
 use super::mention::{Role, What};

@@ -1,7 +1,7 @@
-//! Chooses names of slots for notations without slot numbers: one name for each slot, unique in its function. It
-//! depends on where a function reads and binds slots (positions are byte offsets in the source), and on the slots
-//! that share a name where the notation writes the handler inside the call: the slot of the call, and the slot
-//! that the OK arm of the following MATCH binds.
+//! Chooses names of slots for notations without slot numbers: one name for each slot, unique in its function.
+//! It depends on where a function reads and binds slots (positions are byte offsets in the source), and on
+//! the slots that share a name where the notation writes the handler inside the call: the slot of the call,
+//! and the slot that the OK arm of the following MATCH binds.
 //!
 //! An ERR arm is an *alias* if its slot is only another name of the failure of a call.
 

@@ -1,5 +1,5 @@
-//! Prints references and texts in the JSON and YAML notations, in the style of each: one row for each. Words come
-//! from [`crate::dialect`].
+//! Prints references and texts in the JSON and YAML notations, in the style of each: one row for each. Words
+//! come from [`crate::dialect`].
 //!
 //! [`crate::expr::reference`] and [`crate::expr::template`] read them.
 

@@ -3,8 +3,8 @@
 //!
 //! `let` with a path sets a part of a variable, and `push` appends to it. Such a step is read as if the path
 //! were a name. What follows it evaluates the keys from left to right, reads the containers on the way, and
-//! binds the variable again from the inside out: PUT for a text key, SET for a number. A key of unknown kind is
-//! a text if it equals its rendered form.
+//! binds the variable again from the inside out: PUT for a text key, SET for a number. A key of unknown kind
+//! is a text if it equals its rendered form.
 
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Item, Keyed, Step, Tail, Target};

@@ -1,6 +1,6 @@
-//! Reads the steps of a block: finds the kind of each, reports records that are no step or several in one, and
-//! dispatches each kind to its reader. The content of `then`, `else` and the body of a loop is such a block, or
-//! a value if one is needed.
+//! Reads the steps of a block: finds the kind of each, reports records that are no step or several in one,
+//! and dispatches each kind to its reader. The content of `then`, `else` and the body of a loop is such a
+//! block, or a value if one is needed.
 
 use super::calls::in_parentheses;
 use super::reader::{InnerLoops, Position, StepReader};

@@ -1,6 +1,6 @@
-//! Reads steps that are calls or fallible functions: what is called, the handler of a failure, the steps under
-//! `then`, the calls that undo effects now (`compensate`) or if something fails later (`rollback`), and `match`
-//! on the result of a call.
+//! Reads steps that are calls or fallible functions: what is called, the handler of a failure, the steps
+//! under `then`, the calls that undo effects now (`compensate`) or if something fails later (`rollback`), and
+//! `match` on the result of a call.
 //!
 //! A handler covers only its own call or outermost function. It becomes the ERR arm of a MATCH directly after
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that

@@ -1,8 +1,8 @@
-//! Reads `if`, `assert` and loops: `for` with `index` and `where` beside it, `while` and `until`, and loops that
-//! are written as an expression: `[E for x in xs if c]`, `xs.map(x => E)`, `any(E for x in xs)`.
+//! Reads `if`, `assert` and loops: `for` with `index` and `where` beside it, `while` and `until`, and loops
+//! that are written as an expression: `[E for x in xs if c]`, `xs.map(x => E)`, `any(E for x in xs)`.
 //!
-//! A loop in an expression becomes a statement before that of its step, and the expression reads the list that
-//! it gives: so it may be wherever a value is needed each time that its step runs.
+//! A loop in an expression becomes a statement before that of its step, and the expression reads the list
+//! that it gives: so it may be wherever a value is needed each time that its step runs.
 
 use super::reader::{InnerLoops, OpenLoop, Position, StepReader, literal, of_slot};
 use super::step::{Step, Tail, Target};

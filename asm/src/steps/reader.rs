@@ -1,6 +1,6 @@
-//! The state of reading a function: its names and slots, its tree so far, and the position in its blocks; what
-//! does not change meanwhile, such as the notation, the source and the declarations of the header; and the keys
-//! of its records: the meaning of each, and unknown keys. Callers read the values.
+//! The state of reading a function: its names and slots, its tree so far, and the position in its blocks;
+//! what does not change meanwhile, such as the notation, the source and the declarations of the header; and
+//! the keys of its records: the meaning of each, and unknown keys. Callers read the values.
 
 use super::scope::Scope;
 use super::step::{Item, Keyed, Tail};

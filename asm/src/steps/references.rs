@@ -1,5 +1,5 @@
-//! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where one
-//! refers to nothing.
+//! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where
+//! one refers to nothing.
 
 use super::reader::{Context, StepReader, literal, nothing, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};

@@ -1,5 +1,5 @@
-//! A step, as its readers pass it on: the entries of its record by the meaning of their keys, its span, and the
-//! purpose of its value.
+//! A step, as its readers pass it on: the entries of its record by the meaning of their keys, its span, and
+//! the purpose of its value.
 
 use crate::ast::{Name, Slot};
 use crate::dialect::{Form, KEYS, Key};

@@ -1,5 +1,5 @@
-//! Reads registry comments: the names of slots, tools and fields, into tables that are indexed by the ids of a
-//! source and dense for small ids.
+//! Reads registry comments: the names of slots, tools and fields, into tables that are indexed by the ids of
+//! a source and dense for small ids.
 //!
 //! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:`
 //! or not, with notes (`0=order(input)`) and quoted names. Other case, the singular and commas between

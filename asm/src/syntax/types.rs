@@ -1,10 +1,10 @@
-//! Reads types, which have the same syntax in all notations: `list number`, `result order, text`, and of a record
-//! that lists its fields `{id: number, "any name"?: text, lines: list {a: b}}`; and reads and writes what follows
-//! the type of an input: `?`, `|nil`, `= constant`.
+//! Reads types, which have the same syntax in all notations: `list number`, `result order, text`, and of a
+//! record that lists its fields `{id: number, "any name"?: text, lines: list {a: b}}`; and reads and writes
+//! what follows the type of an input: `?`, `|nil`, `= constant`.
 //!
-//! The two types of a result are separated by a comma or a blank. Names of other languages are understood, with
-//! a fix. The check and hosts use the fields of records; to a run such an input is a value of any type. A
-//! constant is JSON; texts may have single quotes. In ID text the `?` follows the name.
+//! The two types of a result are separated by a comma or a blank. Names of other languages are understood,
+//! with a fix. The check and hosts use the fields of records; to a run such an input is a value of any type.
+//! A constant is JSON; texts may have single quotes. In ID text the `?` follows the name.
 
 use super::comment_cursor::{Cursor, Run};
 use crate::ast::{

@@ -1,4 +1,5 @@
-//! Resolves YAML scalars by the core schema of YAML 1.2 (section 10.3.2), and converts positions of the scanner.
+//! Resolves YAML scalars by the core schema of YAML 1.2 (section 10.3.2), and converts positions of the
+//! scanner.
 //!
 //! The scanner counts characters of the source with fixes applied; spans are in bytes of the original source.
 
