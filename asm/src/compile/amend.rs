@@ -1,8 +1,8 @@
 //! Fixes for which both the check and the source are needed.
 //!
-//! The check knows what is wrong; only the source has the comma or the line that goes with an argument whose value
-//! is null, where its schema lets it be absent but not null; and only it has what was written where the arguments of
-//! a call are no record of names and values: a list, or a record from elsewhere.
+//! The check knows what is wrong; only the source has the comma or the line that goes with an argument whose
+//! value is null, where its schema lets it be absent but not null; and only it has what was written where the
+//! arguments of a call are no record of names and values: a list, or a record from elsewhere.
 
 use crate::ast::{Call, ExprKind, Field, File, Parameter};
 use crate::catalog::{Catalog, Lookup, own_function};

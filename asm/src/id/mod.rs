@@ -20,7 +20,7 @@
 //! | `unknown_operand` | recovery | `messages`, `state`, `parser`, `unknown_word`, `numbers`, `literal` |
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
-//! | `statement` | statements | `messages`,`state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block` |
+//! | `statement` | | `messages`,`state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;

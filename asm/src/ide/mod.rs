@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `place` | places in JSON and YAML |
 //! | `whole_source` | which documents are programs, fixes, layout |
-//! | this file, `mention`, `describe` | the analysis: all names with their places; words and values in one line |
+//! | this file, `mention`, `describe` | the analysis: all names and places; words and values in one line |
 //! | `hover`, `navigate`, `outline` | one answer each |
 //! | `rename` | on top of `navigate` |
 //! | `completion` | completion, in ID text and in documents |

@@ -1,5 +1,5 @@
-//! Questions about a whole source: whether a JSON or YAML file is an ilo program (an editor shows nothing about
-//! others), all fixes, and the canonical layout.
+//! Questions about a whole source: whether a JSON or YAML file is an ilo program (an editor shows nothing
+//! about others), all fixes, and the canonical layout.
 
 use crate::compile::Options;
 use crate::diagnostic::{Diagnostics, Edit, fix};

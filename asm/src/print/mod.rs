@@ -8,7 +8,7 @@
 //! | `function` | the program around the steps |
 //! | `steps` | statements |
 //! | `handlers` | a call with its MATCH, as the handler of the call or as a step with `match` |
-//! | `value`, `infix`, `text` | expressions, infix expressions, references and texts in the style of each notation |
+//! | `value`, `infix`, `text` | expressions, also as infix texts; references and texts |
 //! | `names` | names of slots, shared names, reads and bindings |
 //!
 //! What a notation cannot express is reported, never omitted silently.

@@ -1,5 +1,5 @@
-//! Reads the cases of a `match`, which are constants and the nodes of their values, and the arms of a `switch`,
-//! which have conditions: each is tried if those before it are false.
+//! Reads the cases of a `match`, which are constants and the nodes of their values, and the arms of a
+//! `switch`, which have conditions: each is tried if those before it are false.
 
 use super::binding::tells_outcome;
 use super::reader::StepReader;

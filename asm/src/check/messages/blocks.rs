@@ -1,5 +1,5 @@
-//! Messages about loops: BREAK, SKIP and YIELD outside of one, loops over RANGE that a BREAK should end, values
-//! beside those of a YIELD; about paths without a value; and about returns of the wrong kind.
+//! Messages about loops: BREAK, SKIP and YIELD outside of one, loops over RANGE that a BREAK should end,
+//! values beside those of a YIELD; about paths without a value; and about returns of the wrong kind.
 
 use super::naming::output_name;
 use crate::ast::{Block, Control, Expr, ExprKind, For, Function, Stmt, StmtKind};
