@@ -53,7 +53,7 @@ fn of_width<'a, const W: usize>(
     entries: &Entries<'a>,
 ) -> Diagnostics {
     let over = |recorded| Forward::<W>::over(function, events, facts, entries, recorded);
-    if over(false).wrong { over(true).found } else { Diagnostics::default() }
+    if over(false).wrong { over(true).found.unwrap_or_default() } else { Diagnostics::default() }
 }
 
 /// The state at a point: the sets of slots by what they may hold.
@@ -199,8 +199,6 @@ struct Forward<'e, 'a, const W: usize> {
     failed: Vec<Left<W>>,
     /// The state at the failures that go to the handler of a TRY, by [`super::slot_events::TryId`].
     caught: Vec<Left<W>>,
-    /// Whether this is the second run, which records reasons and builds diagnostics.
-    recorded: bool,
     /// Whether this run only computes the effects of loops.
     only_loops: bool,
     wrong: bool,
@@ -208,7 +206,8 @@ struct Forward<'e, 'a, const W: usize> {
     bound_by: Vec<Option<Span>>,
     /// Whether the previous statement was unreachable too.
     unreachable: bool,
-    found: Diagnostics,
+    /// What is wrong, in the second run, which records reasons; `None` in the first.
+    found: Option<Diagnostics>,
 }
 
 impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
@@ -230,12 +229,11 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             skipped: vec![None; if events.skips { events.yields.len() } else { 0 }],
             failed: vec![None; if events.tries > 0 { events.yields.len() } else { 0 }],
             caught: vec![None; events.tries as usize],
-            recorded,
             only_loops: true,
             wrong: false,
             bound_by: if recorded { vec![None; function.slots.len()] } else { Vec::new() },
             unreachable: false,
-            found: Diagnostics::default(),
+            found: recorded.then(Diagnostics::default),
         };
         if !events.yields.is_empty() {
             forward.run();
@@ -251,10 +249,9 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             return;
         }
         self.wrong = true;
-        if self.recorded {
-            let mut found = core::mem::take(&mut self.found);
+        if let Some(mut found) = self.found.take() {
             found.push_with(code, || diagnostic(self));
-            self.found = found;
+            self.found = Some(found);
         }
     }
 
@@ -262,7 +259,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         let slots = self.function.slots.len();
         let mut state = State {
             live: true,
-            reasons: vec![None; if self.recorded { slots } else { 0 }],
+            reasons: vec![None; if self.found.is_some() { slots } else { 0 }],
             ..State::default()
         };
         let parameters = self.function.parameters.len();
@@ -382,7 +379,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         let Some(open) = open else { return };
         let mut handled = caught.map(|(state, _)| state).unwrap_or_default();
         if !handled.live {
-            handled.reasons = state.reasons.clone();
+            handled.reasons.clone_from(&state.reasons);
         }
         let (before, bound) = (&open.before, handled.plain);
         let mut unset = before.unset;

@@ -21,7 +21,6 @@ use ilo_spec::limits;
 use ilo_spec::types::Base;
 
 /// Reads the programs of all documents of a source, as far as they can be read if there are errors;
-
 /// `canonical` leaves habits out.
 pub(crate) fn read<'a>(
     documents: &[Node<'a>],
