@@ -4,7 +4,7 @@
 // runs it up to there, and another continues from the snapshot to the end.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { parse } from "../js/dist/internal.js";
+import { parse } from "../js/dist/json.js";
 import { parts, same } from "../js/tests/corpus.js";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -1,7 +1,7 @@
 // Runs a part of a run in JavaScript, as shared/examples/replay.rs does in Rust, with the same lines.
 import { createInterface } from "node:readline";
 import * as ilo from "../js/dist/node.js";
-import { WIDE, parse, write } from "../js/dist/internal.js";
+import { WIDE, parse, write } from "../js/dist/json.js";
 import { outcomeOf, parts } from "../js/tests/corpus.js";
 
 const hexadecimal = (bytes) => Buffer.from(bytes).toString("hex");

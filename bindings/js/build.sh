@@ -32,11 +32,3 @@ module ilo_js_guide guide.wasm guide_glue
 { printf 'export default "'; base64 -w0 dist/ilo.wasm; printf '";\n'; } > dist/ilo.wasm.base64.js
 printf 'declare const base64: string;\nexport default base64;\n' > dist/ilo.wasm.base64.d.ts
 node_modules/.bin/tsc -p .
-# One file for what several entries share, in place of thirty: an import takes half of the time.
-entries=$(cd dist && ls {.,guide,vm}/{node,browser,workerd}.js {.,guide}/internal.js inline.js ai.js mcp.js openai-agents.js pg.js)
-# shellcheck disable=SC2086
-(cd dist && ../node_modules/.bin/esbuild $entries --bundle --splitting --format=esm --platform=neutral --target=es2022 \
-    --chunk-names=shared-[hash] --packages=external '--external:*.wasm' '--external:*.base64.js' --log-level=warning --outdir=bundled)
-find dist -name '*.js' ! -name '*.base64.js' ! -path 'dist/bundled/*' -delete
-cp -r dist/bundled/. dist
-rm -r dist/bundled

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as ilo from "ilo-vm";
-import { WIDE, parse, write } from "../dist/internal.js";
+import { WIDE, parse, write } from "../dist/json.js";
 
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const FOLDERS = ["spec/corpus", "spec/programs"];

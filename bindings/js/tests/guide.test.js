@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo-vm";
 import { CannotEnd, Crash, Guide, Header, IloError, Refused, Session, Vocab, readVocab } from "ilo-vm/guide";
-import { core } from "../dist/guide/internal.js";
+import { core } from "../dist/guide/core.js";
 import { random } from "./random.js";
 
 const utf8 = (text) => new TextEncoder().encode(text);

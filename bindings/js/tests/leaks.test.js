@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import * as ilo from "ilo-vm";
-import { call, core, glue } from "../dist/internal.js";
+import { call, core } from "../dist/core.js";
+import * as glue from "../dist/glue.js";
 
 const source = "; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n";
 const bytes = () => call(() => glue.initSync({}).memory.buffer.byteLength);

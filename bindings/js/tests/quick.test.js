@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo-vm";
-import { core, glue } from "../dist/internal.js";
+import { core } from "../dist/core.js";
+import * as glue from "../dist/glue.js";
 
 const of = (input, steps) => JSON.stringify({ function: "f", input, output: "any", steps });
 const TWICE = of({ n: "number" }, [
