@@ -515,7 +515,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn gives(&mut self, value: &Expr<'a>, seen: Seen<'t>) {
         let ok = self.function.output.ok;
         self.output(value, seen, ok.ty.into(), ok.span);
-        self.whole_answer(value, seen, needs(Demand::Is(ok.ty.into())));
+        self.whole_answer(value, seen, || needs(Demand::Is(ok.ty.into())));
         self.returned(seen, ok.ty.into(), value.span);
     }
 

@@ -241,7 +241,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             return Some(ValueInfo::ANY);
         }
         match operator {
-            Binary::At if b == Some(Inferred::NUMBER) => self.whole_answer(left, known, Some(Needs::Items)),
+            Binary::At if b == Some(Inferred::NUMBER) => {
+                self.whole_answer(left, known, || Some(Needs::Items))
+            }
             Binary::Mod => self.divided(left, right, (whole, true)),
             Binary::Eq | Binary::Neq => {
                 self.divides([left, right]);
@@ -249,12 +251,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.never_answered(left, other);
                 self.never_answered(right, known);
                 for (path, seen, other) in [(left, known, right), (right, other, left)] {
-                    let needs = match other.kind {
+                    self.whole_answer(path, seen, || match other.kind {
                         ExprKind::List(_) => Some(Needs::Items),
                         ExprKind::Record(_) => Some(Needs::Parts),
                         _ => None,
-                    };
-                    self.whole_answer(path, seen, needs);
+                    });
                     if let ExprKind::Literal(Literal::Text(_) | Literal::Number(_)) = other.kind {
                         self.asked(path, seen, (word, 0), Demand::Ordered);
                     }
@@ -438,15 +439,18 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// Notes a whole answer where a record or a list is needed: if it is a text, it is read as JSON.
-    pub(super) fn whole_answer(&mut self, expression: &Expr<'a>, seen: Seen<'t>, needs: Option<Needs>) {
+    pub(super) fn whole_answer(
+        &mut self,
+        expression: &Expr<'a>,
+        seen: Seen<'t>,
+        needs: impl FnOnce() -> Option<Needs>,
+    ) {
+        let ExprKind::Ref(slot) = expression.kind else { return };
+        let Some(ValueInfo { part: Part::Answer, .. }) = seen else { return };
         if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
             return;
         }
-        if let (ExprKind::Ref(slot), Some(ValueInfo { part: Part::Answer, .. }), Some(needs)) =
-            (expression.kind, seen, needs)
-        {
-            self.answers.push((expression.span, slot, needs));
-        }
+        self.answers.extend(needs().map(|needs| (expression.span, slot, needs)));
     }
 
     /// Whether an operand fits its word; if not, it is reported.
@@ -459,12 +463,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         first: Option<Inferred>,
     ) -> bool {
         let demand = rules::operand(word, index, first);
-        let as_elsewhere = match (word, index) {
+        self.whole_answer(expression, seen, || match (word, index) {
             (Word::Has, 0) => Some(Needs::PartsAsElsewhere),
             (Word::Len | Word::Slice | Word::Index, 0) => Some(Needs::ItemsAsElsewhere),
             _ => needs(demand),
-        };
-        self.whole_answer(expression, seen, as_elsewhere);
+        });
         self.asked(expression, seen, (word, index), demand);
         let misfit = self.misfit(word, index, expression, seen, demand);
         let misfit = match misfit {

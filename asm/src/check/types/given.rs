@@ -44,7 +44,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             }
             Some(Wanted { ty: wanted, nil, declared, .. }) => {
                 let seen = self.expression(&given.value);
-                self.whole_answer(&given.value, seen, needs(Demand::Is(wanted)));
+                self.whole_answer(&given.value, seen, || needs(Demand::Is(wanted)));
                 let fits = |found: &Inferred| found.meets(wanted) || (nil && *found == Inferred::NIL);
                 if let Some(found) = ty(seen).filter(|found| !fits(found)) {
                     let value = self.typed(&given.value, found);
@@ -247,7 +247,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
         let Some(known) = seen else { return };
         let demand = rules::of_shape(wanted);
-        self.whole_answer(value, seen, needs(demand));
+        self.whole_answer(value, seen, || needs(demand));
         let listed = wanted.texts().and(self.bare_name(value)).filter(|it| wanted.refuses_text(it).is_none());
         if !demand.accepts(known.ty) {
             let typed = self.typed(value, known.ty);
