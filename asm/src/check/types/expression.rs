@@ -242,7 +242,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
         match operator {
             Binary::At if b == Some(Inferred::NUMBER) => {
-                self.whole_answer(left, known, || Some(Needs::Items))
+                self.whole_answer(left, known, || Some(Needs::Items));
             }
             Binary::Mod => self.divided(left, right, (whole, true)),
             Binary::Eq | Binary::Neq => {
