@@ -255,12 +255,13 @@ impl Reading {
         key: &str,
         read: impl FnOnce(&mut Reading, &'d Data) -> Option<T>,
     ) -> Option<T> {
-        if let Some((outer, inner)) = key.split_once('.') {
+        let Some((_, value)) = fields.iter().find(|(name, _)| name == key) else {
+            // Only keys of clients have dots.
+            let (outer, inner) = if self.client { key.split_once('.')? } else { return None };
             let (_, value) = fields.iter().find(|(name, _)| name == outer)?;
             let Data::Record(fields) = value else { return None };
             return self.inside(Step::Key(outer.to_owned()), |this| this.field(fields, inner, read));
-        }
-        let (_, value) = fields.iter().find(|(name, _)| name == key)?;
+        };
         if self.client && *value == Data::Nil {
             return None;
         }

@@ -52,13 +52,70 @@ fn of_width<'a, const W: usize>(
     facts: &Facts,
     entries: &Entries<'a>,
 ) -> Diagnostics {
-    let over = |recorded| Forward::<W>::over(function, events, facts, entries, recorded);
-    if over(false).wrong { over(true).found.unwrap_or_default() } else { Diagnostics::default() }
+    if Forward::<W, Unrecorded>::over(function, events, facts, entries).wrong {
+        Forward::<W, Recorded>::over(function, events, facts, entries).found
+    } else {
+        Diagnostics::default()
+    }
+}
+
+/// The reasons why slots are unset, in the second run.
+trait Reasons: Clone + Default {
+    /// Whether this is the second run, which records reasons and builds diagnostics.
+    const RECORDED: bool;
+
+    /// No reasons, for this number of slots.
+    fn none(slots: usize) -> Self;
+
+    /// Records the event that leaves a slot unset.
+    fn of(&self, slot: Slot) -> Option<u32>;
+
+    fn set(&mut self, slot: Slot, reason: Option<u32>);
+}
+
+/// The first run records nothing.
+#[derive(Clone, Default)]
+struct Unrecorded;
+
+impl Reasons for Unrecorded {
+    const RECORDED: bool = false;
+
+    fn none(_: usize) -> Unrecorded {
+        Unrecorded
+    }
+
+    fn of(&self, _: Slot) -> Option<u32> {
+        None
+    }
+
+    fn set(&mut self, _: Slot, _: Option<u32>) {}
+}
+
+/// By slot.
+#[derive(Clone, Default)]
+struct Recorded(Vec<Option<u32>>);
+
+impl Reasons for Recorded {
+    const RECORDED: bool = true;
+
+    fn none(slots: usize) -> Recorded {
+        Recorded(vec![None; slots])
+    }
+
+    fn of(&self, slot: Slot) -> Option<u32> {
+        self.0.get(slot.0 as usize).copied().flatten()
+    }
+
+    fn set(&mut self, slot: Slot, reason: Option<u32>) {
+        if let Some(place) = self.0.get_mut(slot.0 as usize) {
+            *place = reason;
+        }
+    }
 }
 
 /// The state at a point: the sets of slots by what they may hold.
 #[derive(Clone, Default)]
-struct State<const W: usize> {
+struct State<const W: usize, R> {
     /// Whether the point is reachable. If not, all sets are empty.
     live: bool,
     unset: Bits<W>,
@@ -67,23 +124,10 @@ struct State<const W: usize> {
     /// Slots that may be unchanged since the iteration of the innermost loop began; only in the run that
     /// computes loops.
     kept: Bits<W>,
-    /// By slot: the event that leaves it unset. Empty in the first run.
-    reasons: Vec<Option<u32>>,
+    reasons: R,
 }
 
-impl<const W: usize> State<W> {
-    /// The event that leaves a slot unset.
-    fn reason(&self, slot: Slot) -> Option<u32> {
-        self.reasons.get(slot.0 as usize).copied().flatten()
-    }
-
-    /// Records the event that leaves a slot unset.
-    fn leaves(&mut self, slot: Slot, event: Option<u32>) {
-        if let Some(place) = self.reasons.get_mut(slot.0 as usize) {
-            *place = event;
-        }
-    }
-
+impl<const W: usize, R: Reasons> State<W, R> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
         for set in [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept] {
             set.remove(slot);
@@ -103,20 +147,20 @@ impl<const W: usize> State<W> {
 
     /// Joins `other` into this state. If only one side leaves a slot unset and no reason is recorded, the
     /// event of that side becomes the reason.
-    fn meet(&mut self, other: &State<W>, this_event: u32, other_event: u32) {
-        if !self.reasons.is_empty() {
+    fn meet(&mut self, other: &State<W, R>, this_event: u32, other_event: u32) {
+        if R::RECORDED {
             let mut unset = self.unset;
             unset.extend(&other.unset);
             for slot in unset.iter() {
-                let set_elsewhere = |state: &State<W>| state.plain.has(slot) || state.checked.has(slot);
+                let set_elsewhere = |state: &State<W, R>| state.plain.has(slot) || state.checked.has(slot);
                 let reason = match (self.unset.has(slot), other.unset.has(slot)) {
-                    (true, false) if set_elsewhere(other) => self.reason(slot).or(Some(this_event)),
-                    (true, false) => self.reason(slot),
-                    (false, true) if set_elsewhere(self) => other.reason(slot).or(Some(other_event)),
-                    (false, _) => other.reason(slot),
-                    (true, true) => self.reason(slot).or(other.reason(slot)),
+                    (true, false) if set_elsewhere(other) => self.reasons.of(slot).or(Some(this_event)),
+                    (true, false) => self.reasons.of(slot),
+                    (false, true) if set_elsewhere(self) => other.reasons.of(slot).or(Some(other_event)),
+                    (false, _) => other.reasons.of(slot),
+                    (true, true) => self.reasons.of(slot).or(other.reasons.of(slot)),
                 };
-                self.leaves(slot, reason);
+                self.reasons.set(slot, reason);
             }
         }
         self.live |= other.live;
@@ -128,7 +172,7 @@ impl<const W: usize> State<W> {
 
     /// Turns the state at a BREAK into the state after the loop. `start` is the state at the start of an
     /// iteration.
-    fn behind(&mut self, start: &State<W>) {
+    fn behind(&mut self, start: &State<W, R>) {
         let kept = core::mem::take(&mut self.kept);
         let from = [&start.unset, &start.plain, &start.checked, &start.kept];
         for (set, from) in
@@ -149,33 +193,33 @@ enum Holds {
 }
 
 /// An open fork or loop.
-struct Open<const W: usize> {
+struct Open<const W: usize, R> {
     /// The state at the fork, or the state after the loop without the effect of its iterations.
-    before: State<W>,
+    before: State<W, R>,
     /// The state after the first branch and the start of that branch, once the second one has begun.
-    first: Option<(State<W>, u32)>,
+    first: Option<(State<W, R>, u32)>,
     /// The start of the current branch.
     branch: Option<u32>,
     is_loop: bool,
 }
 
-impl<const W: usize> Open<W> {
-    fn new(before: State<W>) -> Open<W> {
+impl<const W: usize, R> Open<W, R> {
+    fn new(before: State<W, R>) -> Open<W, R> {
         Open { before, first: None, branch: None, is_loop: false }
     }
 }
 
 /// The state at the BREAKs or the SKIPs of a loop, with the last of them; `None` without one.
-type Left<const W: usize> = Option<(State<W>, u32)>;
+type Left<const W: usize, R> = Option<(State<W, R>, u32)>;
 
 /// BREAK or SKIP: control does not continue here but where the loop or its pass has ended.
-fn leave<const W: usize>(left: Option<&mut Left<W>>, state: &mut State<W>, index: u32) {
+fn leave<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &mut State<W, R>, index: u32) {
     add(left, state, index);
     state.leave();
 }
 
 /// Adds a state to those that continue elsewhere.
-fn add<const W: usize>(left: Option<&mut Left<W>>, state: &State<W>, index: u32) {
+fn add<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &State<W, R>, index: u32) {
     match left.filter(|_| state.live) {
         Some(Some((before, event))) => before.meet(state, *event, index),
         Some(none) => *none = Some((state.clone(), index)),
@@ -183,22 +227,22 @@ fn add<const W: usize>(left: Option<&mut Left<W>>, state: &State<W>, index: u32)
     }
 }
 
-struct Forward<'e, 'a, const W: usize> {
+struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     facts: &'e Facts,
     entries: &'e Entries<'a>,
     /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
-    loops: SmallVec<[State<W>; 2]>,
+    loops: SmallVec<[State<W, R>; 2]>,
     /// The state at the BREAKs of a loop and the last BREAK, by [`crate::ast::LoopId`].
-    broken: SmallVec<[Left<W>; 2]>,
+    broken: SmallVec<[Left<W, R>; 2]>,
     /// The state at the SKIPs of a loop and the last SKIP, by [`crate::ast::LoopId`]; empty without a SKIP.
-    skipped: Vec<Left<W>>,
+    skipped: Vec<Left<W, R>>,
     /// The state at the failures that leave a loop, by [`crate::ast::LoopId`]; only in the run that computes
     /// loops, and only with a TRY.
-    failed: Vec<Left<W>>,
+    failed: Vec<Left<W, R>>,
     /// The state at the failures that go to the handler of a TRY, by [`super::slot_events::TryId`].
-    caught: Vec<Left<W>>,
+    caught: Vec<Left<W, R>>,
     /// Whether this run only computes the effects of loops.
     only_loops: bool,
     wrong: bool,
@@ -206,18 +250,16 @@ struct Forward<'e, 'a, const W: usize> {
     bound_by: Vec<Option<Span>>,
     /// Whether the previous statement was unreachable too.
     unreachable: bool,
-    /// What is wrong, in the second run, which records reasons; `None` in the first.
-    found: Option<Diagnostics>,
+    found: Diagnostics,
 }
 
-impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
+impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
     /// Analyses the slots of a function.
     fn over(
         function: &'e Function<'a>,
         events: &'e Events<'a>,
         facts: &'e Facts,
         entries: &'e Entries<'a>,
-        recorded: bool,
     ) -> Self {
         let mut forward = Forward {
             function,
@@ -231,9 +273,9 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             caught: vec![None; events.tries as usize],
             only_loops: true,
             wrong: false,
-            bound_by: if recorded { vec![None; function.slots.len()] } else { Vec::new() },
+            bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },
             unreachable: false,
-            found: recorded.then(Diagnostics::default),
+            found: Diagnostics::default(),
         };
         if !events.yields.is_empty() {
             forward.run();
@@ -249,19 +291,16 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             return;
         }
         self.wrong = true;
-        if let Some(mut found) = self.found.take() {
+        if R::RECORDED {
+            let mut found = core::mem::take(&mut self.found);
             found.push_with(code, || diagnostic(self));
-            self.found = Some(found);
+            self.found = found;
         }
     }
 
-    fn start(&self) -> State<W> {
+    fn start(&self) -> State<W, R> {
         let slots = self.function.slots.len();
-        let mut state = State {
-            live: true,
-            reasons: vec![None; if self.found.is_some() { slots } else { 0 }],
-            ..State::default()
-        };
+        let mut state = State { live: true, reasons: R::none(slots), ..State::default() };
         let parameters = self.function.parameters.len();
         state.plain = Bits::range(0..parameters);
         state.unset = Bits::range(parameters..slots);
@@ -270,7 +309,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
 
     fn run(&mut self) {
         let mut state = self.start();
-        let mut open: SmallVec<[Open<W>; 4]> = SmallVec::new();
+        let mut open: SmallVec<[Open<W, R>; 4]> = SmallVec::new();
         let events: &'e Events<'_> = self.events;
         for (index, &event) in (0_u32..).zip(&events.list) {
             match event {
@@ -310,7 +349,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// Begins a branch. If it is the second one, the first one ends here.
-    fn branch(state: &mut State<W>, fork: Option<&mut Open<W>>, index: u32) {
+    fn branch(state: &mut State<W, R>, fork: Option<&mut Open<W, R>>, index: u32) {
         let Some(fork) = fork else { return };
         if let Some(first) = fork.branch.replace(index) {
             let ended = core::mem::replace(state, core::mem::take(&mut fork.before));
@@ -318,7 +357,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         }
     }
 
-    fn join(state: &mut State<W>, fork: Option<Open<W>>) {
+    fn join(state: &mut State<W, R>, fork: Option<Open<W, R>>) {
         if let Some(Open { first: Some((mut first, event)), branch: Some(second), .. }) = fork {
             first.meet(state, event, second);
             *state = first;
@@ -326,7 +365,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// Begins the body of a loop. Returns the state after the loop without the effect of its iterations.
-    fn enter(&mut self, state: &mut State<W>, id: usize, index: u32) -> State<W> {
+    fn enter(&mut self, state: &mut State<W, R>, id: usize, index: u32) -> State<W, R> {
         let before = state.clone();
         if self.only_loops {
             for set in [&mut state.unset, &mut state.plain, &mut state.checked] {
@@ -339,7 +378,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         before
     }
 
-    fn repeat(&mut self, state: &mut State<W>, open: Option<Open<W>>, id: usize, index: u32) {
+    fn repeat(&mut self, state: &mut State<W, R>, open: Option<Open<W, R>>, id: usize, index: u32) {
         let Some(Open { mut before, .. }) = open else { return };
         if let Some((skipped, event)) = self.skipped.get_mut(id).and_then(Option::take) {
             state.meet(&skipped, index, event);
@@ -362,7 +401,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// A failure goes to the handler of a TRY, unless a MATCH handles it.
-    fn may_fail(&mut self, state: &State<W>, Failing { to, from, bound }: Failing, index: u32) {
+    fn may_fail(&mut self, state: &State<W, R>, Failing { to, from, bound }: Failing, index: u32) {
         if bound.is_some_and(|call| self.is_checked(call)) {
             return;
         }
@@ -375,20 +414,20 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
 
     /// Begins the handler of a TRY, with the state at the failures in its block. A slot that the block has
     /// bound is set only if it was set before: then it has either value.
-    fn handle(&self, state: &mut State<W>, open: Option<&mut Open<W>>, caught: Left<W>, index: u32) {
+    fn handle(&self, state: &mut State<W, R>, open: Option<&mut Open<W, R>>, caught: Left<W, R>, index: u32) {
         let Some(open) = open else { return };
         let mut handled = caught.map(|(state, _)| state).unwrap_or_default();
-        if !handled.live {
-            handled.reasons.clone_from(&state.reasons);
+        if R::RECORDED && !handled.live {
+            handled.reasons = state.reasons.clone();
         }
         let (before, bound) = (&open.before, handled.plain);
         let mut unset = before.unset;
         unset.extend(&before.checked);
         unset.keep(&bound);
         unset.extend(&core::mem::take(&mut handled.checked));
-        for slot in unset.iter() {
+        for slot in unset.iter().filter(|_| R::RECORDED) {
             if !handled.unset.has(slot) {
-                handled.leaves(slot, Some(index));
+                handled.reasons.set(slot, Some(index));
             }
         }
         handled.unset.extend(&unset);
@@ -415,7 +454,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// UNDO: the tool may be registered too, so that both calls are made.
-    fn undo(&mut self, state: &State<W>, id: CallId) {
+    fn undo(&mut self, state: &State<W, R>, id: CallId) {
         let undoes = self.facts.calls.get(id.0 as usize).is_some_and(|facts| facts.undo);
         let call = self.events.calls.get(id.0 as usize).copied().flatten().filter(|_| undoes);
         if let (Some(call), Some((tool, entry))) = (call, self.entry(id))
@@ -428,7 +467,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// SKIP: a result that the pass has made and no MATCH has handled is lost.
-    fn skip(&mut self, state: &mut State<W>, open: &[Open<W>], span: Span) {
+    fn skip(&mut self, state: &mut State<W, R>, open: &[Open<W, R>], span: Span) {
         if state.checked.is_empty() {
             return;
         }
@@ -442,7 +481,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// After a loop, in the run that computes loops: passes on the failures that have left it.
-    fn failed_in(&mut self, id: usize, before: &State<W>) {
+    fn failed_in(&mut self, id: usize, before: &State<W, R>) {
         let Some((mut failed, event)) = self.failed.get_mut(id).and_then(Option::take) else { return };
         failed.behind(before);
         if let Some((to, from)) = self.events.left.get(id).copied().flatten() {
@@ -455,13 +494,13 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// After a loop and its ELSE: joins the paths of the BREAKs.
-    fn done(&mut self, state: &mut State<W>, id: usize, index: u32) {
+    fn done(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
         if let Some((broken, event)) = self.broken.get_mut(id).and_then(Option::take) {
             state.meet(&broken, index, event);
         }
     }
 
-    fn statement(&mut self, state: &State<W>, span: Span) {
+    fn statement(&mut self, state: &State<W, R>, span: Span) {
         if state.live {
             self.unreachable = false;
         } else if !self.only_loops && !core::mem::replace(&mut self.unreachable, true) {
@@ -470,8 +509,8 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// Why a slot is unset here.
-    fn why(&self, state: &State<W>, slot: Slot) -> Unset {
-        let event = state.reason(slot).and_then(|index| self.events.list.get(index as usize));
+    fn why(&self, state: &State<W, R>, slot: Slot) -> Unset {
+        let event = state.reasons.of(slot).and_then(|index| self.events.list.get(index as usize));
         match event {
             Some(Event::Branch(path, span)) => Unset::Branch(*path, *span),
             Some(Event::Loop(_, span)) => Unset::FirstPass(*span),
@@ -490,7 +529,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         self.bound_by.get(slot.0 as usize).copied().flatten()
     }
 
-    fn read(&mut self, state: &mut State<W>, slot: Slot, reference: Span) {
+    fn read(&mut self, state: &mut State<W, R>, slot: Slot, reference: Span) {
         if state.unset.has(slot) {
             self.wrong(Code::UnsetSlot, |this| {
                 messages::unset(this.function, slot, reference, this.why(state, slot))
@@ -513,7 +552,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         });
     }
 
-    fn bind(&mut self, state: &mut State<W>, slot: Slot, span: Span, call: Option<CallId>) {
+    fn bind(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, call: Option<CallId>) {
         if state.checked.has(slot) {
             self.dropped(slot, span, Loss::Rebound);
         }
@@ -524,7 +563,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }
 
-    fn match_result(&mut self, state: &mut State<W>, slot: Slot, span: Span, index: u32) {
+    fn match_result(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, index: u32) {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
                 if !state.plain.has(slot) {
@@ -540,10 +579,10 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             });
         }
         state.settle(slot, Holds::Nothing);
-        state.leaves(slot, Some(index));
+        state.reasons.set(slot, Some(index));
     }
 
-    fn exit(&mut self, state: &mut State<W>, ending: Ending, span: Span) {
+    fn exit(&mut self, state: &mut State<W, R>, ending: Ending, span: Span) {
         if ending == Ending::Value && !state.checked.is_empty() {
             for slot in state.checked.iter() {
                 self.dropped(slot, span, Loss::Left);

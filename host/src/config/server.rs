@@ -25,8 +25,8 @@ pub(super) fn name_in_address(name: &str) -> String {
     name.replace('/', "%2F")
 }
 
-/// A key in a record of a server under which is a list that may shut something off, and that is not known.
-fn shutting_list<'d>(key: &str, value: &'d Data) -> Option<&'d str> {
+/// A key in a record of a server under which is a list that may turn something off, and that is not known.
+fn unknown_list<'d>(key: &str, value: &'d Data) -> Option<&'d str> {
     let Data::Record(fields) = value else { return None };
     let is_list = |value: &Data| value.as_list().is_some_and(|items| !items.is_empty());
     let unknown = |name: &str| effect(Place::Server, &format!("{key}.{name}")).is_none();
@@ -91,8 +91,8 @@ impl Reading {
             if known || self.is_full() {
                 continue;
             }
-            if let Some(inner) = self.client.then(|| shutting_list(key, value)).flatten() {
-                let message = "may list what is shut off and is not known here, so the server is not used; write what it \
+            if let Some(inner) = self.client.then(|| unknown_list(key, value)).flatten() {
+                let message = "may list what is turned off and is not known here, so the server is not used; write what it \
                                means as `policy`";
                 let shown = shortened(inner, 80);
                 self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
