@@ -492,7 +492,8 @@ impl<'a> Walk<'_, 'a> {
     /// Walks an expression; `bound` says whether LET binds it, so that a MATCH may handle its failure.
     fn attempt(&mut self, expression: &Expr<'a>, bound: bool) {
         match expression.kind {
-            ExprKind::Ref(slot) => self.events.list.push(Event::Read(slot, expression.span)),
+            ExprKind::Ref(slot) => return self.events.list.push(Event::Read(slot, expression.span)),
+            ExprKind::Literal(_) => return,
             ExprKind::Call(call) => self.known(call),
             _ => {}
         }
