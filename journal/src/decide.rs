@@ -5,10 +5,10 @@ use crate::backend::{Alive, Change, Outcome, Rows};
 use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
-use crate::model::{Claimed, Decision, Lease};
+use crate::model::{Claimed, Decision, Held, Lease};
 use crate::policy::Effect;
 use crate::row::{Decided, EXPECTS, Live, OWNER_ENDED, Run};
-use crate::state::{Action, State, To};
+use crate::state::{Action, Before, State, To};
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::validate::expected::unexpected;
 use std::sync::Arc;
@@ -44,17 +44,20 @@ pub(crate) fn claim(cipher: &Cipher, own: i64, rows: Rows, alive: &dyn Alive, no
     }
     if live.state == State::Calling {
         live.tries = live.tries.saturating_add(1);
-    }
-    if live.state == State::Calling {
-        // Of a call that changes something, the first owner is the one that may have begun it.
-        let keeps = live.was.is_some() && live.policy.effect == Effect::Changes;
-        live.was = if keeps { live.was } else { live.owner };
+        live.was = who_began(&live);
     }
     live.epoch = next_epoch(if_epoch)?;
     live.owner = Some(own);
     live.wake = None;
     let change = Change { if_epoch, live: live.clone(), entry: None, decided: None };
     Ok((Some(change), Outcome::Claimed { run, live, decided: decided? }))
+}
+
+/// The owner that may still be making the call at which a run is, once it has another owner or none. Of a
+/// call that changes something, that is the first one.
+fn who_began(live: &Live) -> Option<i64> {
+    let keeps = live.was.is_some() && live.policy.effect == Effect::Changes;
+    if keeps { live.was } else { live.owner }
 }
 
 /// Wakes a run that sleeps, if it is time or it was cancelled. Returns whether it sleeps on, until another
@@ -183,22 +186,30 @@ pub(crate) fn resolve(
     Ok((Some(Change { if_epoch, live, entry, decided: Some(decided) }), Outcome::Decided(to)))
 }
 
-/// What an owner says late of a call that it had begun when it lost its run: its answer, or that it was not
-/// made. It counts only while the call is in doubt because of this owner. Gives the state of the run.
+/// What an owner says late of a call that it had begun when it was taken for dead or lost its run: its answer,
+/// or that it was not made. It counts while nobody else can have made the call: until the run is taken over,
+/// and after that where the call changes something, or is in doubt and has an answer.
 pub(crate) fn late(
     cipher: &Cipher,
-    (own, call, who): (i64, u64, &str),
+    (held, call, who): (Held, u64, &str),
     answer: Option<&Answer>,
     rows: Rows,
     now: i64,
 ) -> Verdict {
     let Rows { run, live, last, .. } = rows;
-    let Some(mut live) = live.filter(|live| live.call == call && live.was == Some(own)) else {
+    let counts = |live: &Live| {
+        let changes = live.policy.effect == Effect::Changes;
+        let is_own = (live.owner, live.epoch) == (Some(held.owner), held.epoch);
+        match live.state {
+            State::Calling if is_own => true,
+            State::Calling | State::Blocked(Before::Calling) => live.was == Some(held.owner) && changes,
+            State::Doubt => live.was == Some(held.owner) && (changes || answer.is_some()),
+            _ => false,
+        }
+    };
+    let Some(mut live) = live.filter(|live| live.call == call && !live.exported && counts(live)) else {
         return Ok((None, Outcome::Done));
     };
-    if live.state != State::Doubt {
-        return Ok((None, Outcome::Decided(live.state)));
-    }
     let if_epoch = live.epoch;
     let (action, detail) = match answer {
         Some(Answer::Ok(_)) => (Action::Answer, answer.map(Answer::to_bytes)),
@@ -211,8 +222,7 @@ pub(crate) fn late(
     live.epoch = next_epoch(if_epoch)?;
     live.state = if live.answer.is_some() { State::Answered } else { State::Ready };
     (live.owner, live.was, live.wake, live.tries, live.since) = (None, None, None, 0, now);
-    let to = live.state;
-    Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Decided(to)))
+    Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Done))
 }
 
 /// Records that a person knows that the process has ended which may have been making a call.
@@ -280,6 +290,9 @@ pub(crate) fn block(cipher: &Cipher, why: &str, rows: Rows, alive: &dyn Alive, n
     let detail = cipher.seal(&run.key, live.call, Column::Detail, why.as_bytes())?;
     let decided = of_live(&live, Action::Block.name(), "", detail, next_time(last, now));
     live.epoch = next_epoch(live.epoch)?;
+    if live.state == State::Calling {
+        live.was = who_began(&live);
+    }
     (live.state, live.owner, live.wake, live.since) = (to, None, None, now);
     Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Done))
 }
@@ -363,4 +376,127 @@ fn other_call(run: &Run, live: &Live, call: Option<u64>) -> Error {
         None => format!("the number of a call is missing; run {shown} is {state} at call {at}"),
     };
     Error::new(ErrorCode::OtherCall, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::late;
+    use crate::answer::Answer;
+    use crate::backend::Rows;
+    use crate::cipher::Cipher;
+    use crate::limits::RunLimits;
+    use crate::model::Held;
+    use crate::policy::{Effect, RecordedPolicy};
+    use crate::row::{Live, Run};
+    use crate::state::{Before, State};
+
+    const HELD: Held = Held { run: 1, owner: 7, epoch: 4 };
+
+    fn rows(live: Live) -> Rows {
+        let run = Run {
+            id: 1,
+            key: [0; 16],
+            name: None,
+            input: 0,
+            program: [0; 32],
+            function: "f".to_owned(),
+            limits: RunLimits::default().to_bytes(),
+            started: 0,
+            ended: None,
+            outcome: None,
+            subject: None,
+        };
+        Rows { run, live: Some(live), decided: Ok(Vec::new()), last: None }
+    }
+
+    /// A run at call 3 in a state, of an owner, with the one before and an epoch.
+    fn live(state: State, (owner, was, epoch): (Option<i64>, Option<i64>, i64), effect: Effect) -> Live {
+        Live {
+            run: 1,
+            epoch,
+            owner,
+            was,
+            state,
+            exported: false,
+            call: 3,
+            tool: "pay".to_owned(),
+            policy: RecordedPolicy::of(effect),
+            digest: 0,
+            tries: 2,
+            active_ms: 0,
+            wake: None,
+            since: 0,
+            cancel: false,
+            snapshot: Vec::new(),
+            answer: None,
+            expects: None,
+        }
+    }
+
+    /// The state in which a late word leaves a run, if it counts: with an answer, and without one.
+    fn after(live: &Live) -> [Option<State>; 2] {
+        [Some(Answer::Ok("1".to_owned())), None].map(|answer| {
+            let said = late(&Cipher::new(None), (HELD, 3, "p"), answer.as_ref(), rows(live.clone()), 9);
+            let change = said.unwrap().0?;
+            assert_eq!((change.if_epoch, change.live.epoch), (live.epoch, live.epoch + 1));
+            assert_eq!((change.live.owner, change.live.was, change.live.tries), (None, None, 0));
+            assert_eq!(change.live.answer.is_some(), answer.is_some());
+            let what = change.decided.unwrap().what;
+            assert_eq!(what, if answer.is_some() { "answer" } else { "retry" });
+            // Said again, it counts no more.
+            let again =
+                late(&Cipher::new(None), (HELD, 3, "p"), answer.as_ref(), rows(change.live.clone()), 9);
+            assert!(again.unwrap().0.is_none());
+            Some(change.live.state)
+        })
+    }
+
+    #[test]
+    fn a_late_word_counts_while_nobody_else_can_have_made_the_call() {
+        const BOTH: [Option<State>; 2] = [Some(State::Answered), Some(State::Ready)];
+        let (own, taken) = ((Some(7), None, 4), (Some(8), Some(7), 5));
+        for effect in [Effect::Changes, Effect::Idempotent] {
+            assert_eq!(after(&live(State::Calling, own, effect)), BOTH, "nobody has taken it over");
+            for of_others in [(Some(8), None, 4), (Some(7), None, 5), (None, None, 4), (Some(8), Some(9), 5)]
+            {
+                for state in [State::Calling, State::Doubt, State::Blocked(Before::Calling)] {
+                    assert_eq!(after(&live(state, of_others, effect)), [None; 2], "{state} {of_others:?}");
+                }
+            }
+            for state in [State::Ready, State::Answered, State::Asking, State::Deferred, State::Limited] {
+                assert_eq!(after(&live(state, taken, effect)), [None; 2], "{state}");
+            }
+            let exported = Live { exported: true, ..live(State::Doubt, taken, effect) };
+            assert_eq!(after(&exported), [None; 2]);
+            let later = Live { call: 4, ..live(State::Calling, own, effect) };
+            assert_eq!(after(&later), [None; 2]);
+        }
+        for state in [State::Calling, State::Doubt, State::Blocked(Before::Calling)] {
+            assert_eq!(
+                after(&live(state, taken, Effect::Changes)),
+                BOTH,
+                "who took it over does not make it"
+            );
+        }
+        // Who took it over may have made it too.
+        assert_eq!(after(&live(State::Calling, taken, Effect::Idempotent)), [None; 2]);
+        assert_eq!(after(&live(State::Doubt, taken, Effect::Idempotent)), [Some(State::Answered), None]);
+    }
+
+    #[test]
+    fn a_run_that_is_blocked_keeps_who_may_be_making_its_call() {
+        struct Nobody;
+        impl crate::backend::Alive for Nobody {
+            fn lives(&self, _: i64) -> crate::error::Result<bool> {
+                Ok(false)
+            }
+        }
+        let calling = live(State::Calling, (Some(7), None, 4), Effect::Changes);
+        let (change, _) =
+            super::block(&Cipher::new(None), "missing-tool", rows(calling), &Nobody, 9).unwrap();
+        let blocked = change.unwrap().live;
+        assert_eq!((blocked.state, blocked.was), (State::Blocked(Before::Calling), Some(7)));
+        let claimed = super::claim(&Cipher::new(None), 8, rows(blocked), &Nobody, 10).unwrap().0.unwrap();
+        assert_eq!((claimed.live.state, claimed.live.was), (State::Calling, Some(7)));
+    }
 }

@@ -245,7 +245,19 @@ pub struct Lease {
     pub(crate) call: u64,
 }
 
+/// What was held with a lease.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) run: i64,
+    pub(crate) owner: i64,
+    pub(crate) epoch: i64,
+}
+
 impl Lease {
+    pub(crate) fn held(&self) -> Held {
+        Held { run: self.run.id, owner: self.owner, epoch: self.epoch }
+    }
+
     pub(crate) fn of(live: &Live, owner: i64, run: Run) -> Lease {
         Lease { state: live.state, call: live.call, epoch: live.epoch, owner, run }
     }

@@ -8,7 +8,7 @@ use crate::answer::{Answer, data};
 use crate::calls::{Called, TOGETHER};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
-use crate::model::{Attached, Claimed, FirstRecord, Lease, NewRun, Record, RunId, Started, To};
+use crate::model::{Attached, Claimed, FirstRecord, Held, Lease, NewRun, Record, RunId, Started, To};
 use crate::policy::{Effect, RecordedPolicy};
 use crate::queue::Ticket;
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
@@ -273,7 +273,8 @@ impl Session {
             match (after_claim(state, then, now, tries), answer) {
                 (Recovery::Make, _) => {}
                 (Recovery::Again, _) => {
-                    self.fence(last.call)?;
+                    // An owner before this one may have made it, so nothing is said late of it.
+                    self.fence()?;
                     self.last = Some(Last { policy: then, ..last });
                     self.begun = Some(Instant::now());
                     return Ok(self.permit(due.number, true));
@@ -311,7 +312,11 @@ impl Session {
         } else if !self.write(To::Calling, &last)? {
             return Ok(Permit::Suspend);
         } else {
-            self.fence(last.call)?;
+            self.fence().inspect_err(|_| {
+                if let Some(lease) = self.lease() {
+                    self.store.late(lease.held(), last.call, None);
+                }
+            })?;
         }
         self.last = Some(last);
         self.begun = Some(Instant::now());
@@ -421,7 +426,7 @@ impl Session {
                     self.store.keep(&lease, &std::mem::take(&mut self.calls))?;
                 }
                 self.ended = Some(lease.run());
-                let held = (lease.run.id, lease.owner);
+                let held = lease.held();
                 let ended = self.store.end(*lease, json.as_bytes()).and_then(Ticket::block);
                 ended.map_err(|error| self.said(held, error))?;
                 self.left = Some(Left::Ended);
@@ -508,13 +513,12 @@ impl Session {
 
     /// Waits until it is sure that the run is still of this session, just before a call that was recorded. If
     /// it is not, the call is not made, and whoever has the run learns that.
-    fn fence(&self, call: u64) -> Result<()> {
-        let Some(lease) = self.lease() else { return Ok(()) };
-        self.store.may_call(lease).inspect_err(|_| self.store.late((lease.run.id, lease.owner), call, None))
+    fn fence(&self) -> Result<()> {
+        self.lease().map_or(Ok(()), |lease| self.store.may_call(lease))
     }
 
     /// Says late what became of the last call, if the run was lost meanwhile: who has it may be in doubt.
-    fn said(&self, held: (i64, i64), error: Error) -> Error {
+    fn said(&self, held: Held, error: Error) -> Error {
         if let Some(Last { call, answer: Some(answer), policy, .. }) = &self.last
             && error.code == ErrorCode::Lost
             && policy.effect != Effect::Reads
@@ -531,7 +535,7 @@ impl Session {
 
     /// Writes a record and waits for it; false if the run was there already.
     fn write(&mut self, to: To, last: &Last) -> Result<bool> {
-        let held = self.lease().map(|lease| (lease.run.id, lease.owner));
+        let held = self.lease().map(Lease::held);
         self.write_once(to, last).map_err(|error| match held {
             Some(held) => self.said(held, error),
             None => error,

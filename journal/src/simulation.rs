@@ -5,6 +5,7 @@
 //! `ILO_SEEDS` and `ILO_SEED` choose how many seeds there are and where they begin. The mutants at the end
 //! are wrong implementations, each of which the simulation must notice.
 
+use crate::answer::Answer;
 use crate::backend::{Alive, Decide, Outcome, Prepared, Write, Written};
 use crate::cipher::Cipher;
 use crate::decide;
@@ -40,6 +41,11 @@ enum Mutant {
     AlwaysAgain,
     /// A failed write is ignored.
     IgnoreErrors,
+    /// A process that has lost its run says of a call with an answer that it was not made. In a file it is not
+    /// heard: nobody loses a run there while it lives.
+    LateLie,
+    /// A process says of a call that it was not made, and makes it.
+    LateCall,
 }
 
 impl Mutant {
@@ -114,8 +120,8 @@ enum Phase {
     Come { approved: bool },
     /// The record is on its way; afterwards the call is made, unless the run waits then.
     Writing { row: Box<Live>, made: bool, waits: bool },
-    /// The record is on disk.
-    Recorded,
+    /// The record is on disk; whether this process is the first that may make the call.
+    Recorded { first: bool },
     /// The outcome is on its way.
     Ending(Box<Run>),
 }
@@ -124,6 +130,8 @@ struct Work {
     lease: Lease,
     call: u64,
     phase: Phase,
+    /// The last call of which it has the answer.
+    answered: Option<u64>,
 }
 
 struct Process {
@@ -152,7 +160,7 @@ struct Simulation {
     /// How often a person had each call made again.
     retries: BTreeMap<(i64, u64), u64>,
     ended: BTreeSet<i64>,
-    counts: [u64; 4],
+    counts: [u64; 5],
     #[cfg(feature = "postgres")]
     asked: Cell<u64>,
 }
@@ -197,7 +205,7 @@ impl Simulation {
             effects,
             retries,
             ended,
-            counts: [0; 4],
+            counts: [0; 5],
             #[cfg(feature = "postgres")]
             asked: Cell::new(seed),
         }
@@ -354,41 +362,57 @@ impl Simulation {
         if self.mutant == Mutant::AlwaysAgain && recovery == Recovery::Doubt {
             recovery = Recovery::Again;
         }
-        let (lease, call) = (claimed.lease, claimed.call);
+        let (lease, call, answered) = (claimed.lease, claimed.call, None);
         let work = match recovery {
-            Recovery::Make => Work { lease, call, phase: Phase::Come { approved: claimed.approved } },
-            Recovery::Again => Work { lease, call, phase: Phase::Recorded },
-            Recovery::Doubt => self.suspend(lease, call, To::Doubt),
+            Recovery::Make => {
+                Work { lease, call, phase: Phase::Come { approved: claimed.approved }, answered }
+            }
+            Recovery::Again => Work { lease, call, phase: Phase::Recorded { first: false }, answered },
+            Recovery::Doubt => self.suspend((lease, call, answered), To::Doubt),
             Recovery::Apply => self.next(lease, call),
             Recovery::Wait | Recovery::Block => unreachable!("it was claimed, and its tools are there"),
         };
         self.processes[at].work = Some(work);
     }
 
-    fn suspend(&mut self, mut lease: Lease, call: u64, to: To) -> Work {
+    fn suspend(&mut self, (mut lease, call, answered): (Lease, u64, Option<u64>), to: To) -> Work {
         let record = Simulation::record(to, call, self.policy(lease.run.id, call).unwrap());
         let row = lease.next(&self.cipher, &record, time()).unwrap();
         (lease.state, lease.call) = (row.state, row.call);
-        Work { lease, call, phase: Phase::Writing { row: Box::new(row), made: false, waits: true } }
+        let phase = Phase::Writing { row: Box::new(row), made: false, waits: true };
+        Work { lease, call, phase, answered }
     }
 
     /// The run has the answer of a call, and comes to the next one or its end.
     fn next(&mut self, lease: Lease, call: u64) -> Work {
         if self.policy(lease.run.id, call + 1).is_some() {
-            return Work { lease, call: call + 1, phase: Phase::Come { approved: false } };
+            let phase = Phase::Come { approved: false };
+            return Work { lease, call: call + 1, phase, answered: Some(call) };
         }
         let mut run = lease.run.clone();
         (run.ended, run.outcome) = (Some(time()), Some(b"{}".to_vec()));
-        Work { lease, call, phase: Phase::Ending(Box::new(run)) }
+        Work { lease, call, phase: Phase::Ending(Box::new(run)), answered: Some(call) }
+    }
+
+    /// Says late what became of a call.
+    fn late(&mut self, lease: &Lease, call: u64, made: bool) {
+        let (cipher, held) = (self.cipher.clone(), lease.held());
+        let lies = self.mutant == Mutant::LateLie;
+        let answer = (made && !lies).then(|| Answer::Ok("1".to_owned()));
+        let decide = move |rows, _: &dyn Alive, now| {
+            decide::late(&cipher, (held, call, "p"), answer.as_ref(), rows, now)
+        };
+        self.change(lease.run.id, Box::new(decide)).unwrap();
+        self.counts[4] += 1;
     }
 
     fn go_on(&mut self, work: Work, disturbed: bool) -> Option<Work> {
-        let Work { mut lease, call, phase } = work;
+        let Work { mut lease, call, phase, answered } = work;
         let run = lease.run.id;
         let policy = self.policy(run, call).unwrap();
         match phase {
             Phase::Come { approved } if policy.confirm && !approved => {
-                Some(self.suspend(lease, call, To::Asking))
+                Some(self.suspend((lease, call, answered), To::Asking))
             }
             Phase::Come { .. } => {
                 let record = Simulation::record(To::Calling, call, policy);
@@ -398,15 +422,17 @@ impl Simulation {
                 if early {
                     *self.effects.entry((run, call)).or_default() += 1;
                 }
-                Some(Work {
-                    lease,
-                    call,
-                    phase: Phase::Writing { row: Box::new(row), made: early, waits: false },
-                })
+                let phase = Phase::Writing { row: Box::new(row), made: early, waits: false };
+                Some(Work { lease, call, phase, answered })
             }
             Phase::Writing { row, made, waits } => {
                 let full = disturbed && self.random.one_in(10);
                 let written = self.write(full, Write::Record(row));
+                if let (Some(answered), Err(ErrorCode::Lost)) =
+                    (answered, written.as_ref().map_err(|e| e.code))
+                {
+                    self.late(&lease, answered, true);
+                }
                 if written.is_err() && self.mutant != Mutant::IgnoreErrors {
                     // No call is made after a failed write, and the run is left to others.
                     self.release(&lease);
@@ -415,15 +441,33 @@ impl Simulation {
                 match (waits, made) {
                     (true, _) => None,
                     (false, true) => Some(self.next(lease, call)),
-                    (false, false) => Some(Work { lease, call, phase: Phase::Recorded }),
+                    (false, false) => {
+                        Some(Work { lease, call, phase: Phase::Recorded { first: true }, answered })
+                    }
                 }
             }
-            Phase::Recorded => Some(self.make((lease, call, policy), disturbed)),
+            // It is not sure to be an owner any more, and does not make the call.
+            Phase::Recorded { first } if disturbed && self.random.one_in(6) => {
+                if first {
+                    self.late(&lease, call, false);
+                }
+                if self.mutant == Mutant::LateCall {
+                    *self.effects.entry((run, call)).or_default() += 1;
+                }
+                self.release(&lease);
+                None
+            }
+            Phase::Recorded { .. } => Some(self.make((lease, call, policy), disturbed)),
             Phase::Ending(row) => {
                 let full = disturbed && self.random.one_in(10);
                 match self.write(full, Write::End { run: row, epoch: lease.epoch }) {
                     Ok(_) => assert!(self.ended.insert(run), "run {run} has ended twice"),
-                    Err(_) => self.release(&lease),
+                    Err(error) => {
+                        if error.code == ErrorCode::Lost {
+                            self.late(&lease, call, true);
+                        }
+                        self.release(&lease);
+                    }
                 }
                 None
             }
@@ -446,8 +490,8 @@ impl Simulation {
         }
         self.counts[1] += 1;
         match without_answer(policy, 1) {
-            NoAnswer::Retry => Work { lease, call, phase: Phase::Recorded },
-            _ => self.suspend(lease, call, To::Doubt),
+            NoAnswer::Retry => Work { lease, call, phase: Phase::Recorded { first: false }, answered: None },
+            _ => self.suspend((lease, call, None), To::Doubt),
         }
     }
 
@@ -527,11 +571,11 @@ fn transaction<T>(tables: &Tables, full: bool, work: impl FnOnce(&Tables) -> Res
     result.unwrap()
 }
 
-fn simulate(seed: u64, mutant: Mutant) -> std::result::Result<[u64; 4], String> {
+fn simulate(seed: u64, mutant: Mutant) -> std::result::Result<[u64; 5], String> {
     simulate_in(Simulation::file(mutant), seed, mutant)
 }
 
-fn simulate_in(place: Place, seed: u64, mutant: Mutant) -> std::result::Result<[u64; 4], String> {
+fn simulate_in(place: Place, seed: u64, mutant: Mutant) -> std::result::Result<[u64; 5], String> {
     let mut simulation = Simulation::new(seed, mutant, place);
     simulation.run()?;
     Ok(simulation.counts)
@@ -544,17 +588,17 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn runs_end_as_if_nothing_had_happened_whatever_happens() {
     let (seeds, first) = (number("ILO_SEEDS", 300), number("ILO_SEED", 0));
-    let mut total = [0; 4];
+    let mut total = [0; 5];
     for seed in first..first + seeds {
         let counts = simulate(seed, Mutant::None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
         total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
     }
-    let [crashes, silences, decisions, again] = total;
+    let [crashes, silences, decisions, again, words] = total;
     println!(
         "{seeds} seeds from {first}: {crashes} crashes, {silences} calls without an answer, {decisions} decisions, \
-         {again} calls made again; 0 violations"
+         {words} late words, {again} calls made again; 0 violations"
     );
-    assert!(crashes > seeds && decisions > seeds / 2 && again > 0, "{total:?}");
+    assert!(crashes > seeds && decisions > seeds / 2 && again > 0 && words > seeds / 2, "{total:?}");
 }
 
 #[test]
@@ -566,6 +610,7 @@ fn every_mutant_is_caught() {
         Mutant::NoEpoch,
         Mutant::AlwaysAgain,
         Mutant::IgnoreErrors,
+        Mutant::LateCall,
     ];
     for mutant in mutants {
         let caught = (0..400).find(|&seed| {
@@ -589,19 +634,26 @@ fn runs_end_in_a_database_as_in_a_file() {
     let address = server.address("");
     let ledger = || Place::Database(RefCell::new(Box::new(Ledger::new(address.to_str().unwrap(), time))));
     let (seeds, first) = (number("ILO_DATABASE_SEEDS", 2), number("ILO_SEED", 0));
-    let mut total = [0; 4];
+    let mut total = [0; 5];
     for seed in first..first + seeds {
         let counts = simulate_in(ledger(), seed, Mutant::None);
         let counts = counts.unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
         total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
     }
-    let [crashes, silences, decisions, again] = total;
+    let [crashes, silences, decisions, again, words] = total;
     println!(
         "PostgreSQL: {seeds} seeds from {first}: {crashes} crashes, {silences} calls without an answer, \
-         {decisions} decisions, {again} calls made again; 0 violations"
+         {decisions} decisions, {words} late words, {again} calls made again; 0 violations"
     );
-    for mutant in [Mutant::NoWait, Mutant::RecordAfter, Mutant::AlwaysAgain, Mutant::IgnoreErrors] {
-        let caught = (0..20).find(|&seed| {
+    for mutant in [
+        Mutant::NoWait,
+        Mutant::RecordAfter,
+        Mutant::AlwaysAgain,
+        Mutant::IgnoreErrors,
+        Mutant::LateLie,
+        Mutant::LateCall,
+    ] {
+        let caught = (0..40).find(|&seed| {
             std::panic::catch_unwind(|| simulate_in(ledger(), seed, mutant))
                 .map_or(true, |judged| judged.is_err())
         });

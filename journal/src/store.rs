@@ -8,8 +8,8 @@ use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{
-    self, At, Attached, Claim, Claimed, Decision, FirstRecord, Lease, Listed, NewRun, Record, RunId, Started,
-    Summary, WaitingRun, number_of,
+    self, At, Attached, Claim, Claimed, Decision, FirstRecord, Held, Lease, Listed, NewRun, Record, RunId,
+    Started, Summary, WaitingRun, number_of,
 };
 use crate::place::is_address;
 #[cfg(feature = "postgres")]
@@ -66,9 +66,6 @@ const PRUNED: &str = "pruned";
 const CALLS: &str = "calls";
 /// The number of runs that are read together.
 const PAGE: usize = 1000;
-/// How often an owner says late what became of a call, and the pause in between.
-const LATE: u32 = 10;
-const LATE_PAUSE: Duration = Duration::from_millis(200);
 /// The first and the longest pause of who waits for an outcome.
 const WAIT: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
 
@@ -294,20 +291,16 @@ impl Store {
         self.backend.change(run.0, Box::new(decide)).block().map(drop)
     }
 
-    /// Says late what became of a call that this owner had begun before it lost the run: its answer, or that
-    /// it was not made. Another owner may not have got to its doubt yet, so this waits a little.
-    pub(crate) fn late(&self, (run, own): (i64, i64), call: u64, answer: Option<&Answer>) {
-        for _ in 0..LATE {
-            let (cipher, answer) = (self.cipher.clone(), answer.cloned());
-            let decide = move |rows, alive: &dyn Alive, now| {
-                let who = alive.shown(own);
-                decide::late(&cipher, (own, call, &who), answer.as_ref(), rows, now)
-            };
-            match self.backend.change(run, Box::new(decide)).block() {
-                Ok(Outcome::Decided(State::Calling)) => std::thread::sleep(LATE_PAUSE),
-                _ => return,
-            }
-        }
+    /// Says late what became of a call that this owner had begun before it was taken for dead or lost the
+    /// run: its answer, or that it was not made.
+    pub(crate) fn late(&self, held: Held, call: u64, answer: Option<&Answer>) {
+        let (cipher, answer) = (self.cipher.clone(), answer.cloned());
+        let decide = move |rows, alive: &dyn Alive, now| {
+            let who = alive.shown(held.owner);
+            decide::late(&cipher, (held, call, &who), answer.as_ref(), rows, now)
+        };
+        // Where it cannot be written, the call is in doubt.
+        drop(self.backend.change(held.run, Box::new(decide)).block());
     }
 
     /// Waits until a run has ended, wherever it runs, and gives its outcome as JSON; nothing if it has not

@@ -2,7 +2,7 @@
 //! clock that could jump decides that: a watcher compares two looks by its own monotonic clock.
 
 use super::apply;
-use super::link::{Link, Statement, Trouble, int, text};
+use super::link::{Link, Statement, Trouble, int, ints, text};
 use super::rows::get;
 use super::target::Target;
 use crate::backend::{Ownership, lost};
@@ -45,6 +45,8 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 struct State {
     id: i64,
+    /// The ids that it had before, each of which was taken for dead.
+    before: Vec<i64>,
     /// When the last beat was sent that was acknowledged.
     beat: Instant,
     /// The time of the database, and when it was that.
@@ -76,7 +78,14 @@ impl Heart {
         let mut link = Link::open(target, &news)?;
         let (sent, id) = (Instant::now(), new_id(cipher)?);
         let time = join(&mut link, id)?;
-        let state = State { id, beat: sent, clock: (time, Instant::now()), settled: false, stopped: false };
+        let state = State {
+            id,
+            before: Vec::new(),
+            beat: sent,
+            clock: (time, Instant::now()),
+            settled: false,
+            stopped: false,
+        };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -216,6 +225,7 @@ impl Shared {
             let joined = Instant::now();
             join(link, next).map_err(Trouble::Again)?;
             let mut state = self.state();
+            state.before.push(id);
             (state.id, state.beat) = (next, joined);
         } else {
             let mut state = self.state();
@@ -271,11 +281,14 @@ impl Shared {
     /// Says that this process has ended, so that nobody waits for it.
     fn leave(&self, link: &mut Link) {
         let schema = link.target().schema.clone();
-        let id = self.state().id;
+        let ids = {
+            let state = self.state();
+            state.before.iter().copied().chain([state.id]).collect::<Vec<_>>()
+        };
         let statements = [
             Statement::new(
-                format!("UPDATE {schema}.owner SET gone = true, ended = true WHERE id = $1"),
-                vec![int(id)],
+                format!("UPDATE {schema}.owner SET gone = true, ended = true WHERE id = ANY($1)"),
+                vec![ints(ids.into_iter())],
             ),
             apply::notify(&schema),
         ];

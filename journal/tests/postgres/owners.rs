@@ -203,19 +203,7 @@ fn an_owner_that_was_slow_says_late_what_became_of_its_call_and_the_doubt_is_set
         let state = |store: &Store| store.show(id).unwrap().status().name();
         assert_eq!(state(&other), "doubt");
         // The answer comes to the slow owner, which goes on.
-        let (tool, arguments, number) = next(&mut run).unwrap();
-        let policy = policy_of(&tool);
-        let due = Due {
-            run: &run,
-            tool: &tool,
-            policy: Some(&policy),
-            arguments: &arguments,
-            number,
-            rollback: false,
-            expects: None,
-        };
-        session.after(&due, &made).unwrap();
-        give(run.pending().unwrap(), &made);
+        answered(&mut session, &mut run, &made);
         let lost = match next(&mut run) {
             Some(_) => ask(&mut session, &mut run, None).map(drop),
             None => session.end(&run),
@@ -225,6 +213,166 @@ fn an_owner_that_was_slow_says_late_what_became_of_its_call_and_the_doubt_is_set
         assert_eq!(decided(&other, id), [(what.to_owned(), who)]);
         assert_eq!(mine(&other, id).answer, Some(answer));
     }
+}
+
+/// The answer of the payment comes, and the run goes on.
+fn answered(session: &mut Session, run: &mut Run, made: &std::result::Result<Data, Failure>) {
+    let (tool, arguments, number) = next(run).unwrap();
+    let policy = policy_of(&tool);
+    let due = Due {
+        run,
+        tool: &tool,
+        policy: Some(&policy),
+        arguments: &arguments,
+        number,
+        rollback: false,
+        expects: None,
+    };
+    session.after(&due, made).unwrap();
+    give(run.pending().unwrap(), made);
+}
+
+#[test]
+fn an_answer_that_comes_before_anybody_has_taken_the_run_over_is_kept() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_9", "&lease=60");
+    for flushed in [true, false] {
+        let slow = Arc::new(open(&path));
+        let (mut session, mut run, id) = about_to_pay(&slow);
+        forget(server, "owners_9");
+        answered(&mut session, &mut run, &Ok(Data::from("p7")));
+        if flushed {
+            session.flush().unwrap();
+        }
+        let (other, begun) = (Arc::new(open(&path)), Instant::now());
+        // Nobody waits for it otherwise, and it is there soon.
+        while other.show(id).unwrap().status().name() != "answered" {
+            assert!(begun.elapsed() < Duration::from_secs(10), "it is lost");
+        }
+        let claimed = mine(&other, id);
+        assert_eq!((claimed.state, claimed.answer), (State::Answered, Some(Answer::Ok("\"p7\"".to_owned()))));
+        assert_eq!(decided(&other, id), []);
+        assert_eq!(ask(&mut session, &mut run, None).map(drop).unwrap_err().code, ErrorCode::Lost);
+        assert_eq!(other.show(id).unwrap().status().name(), "answered", "its owner goes on with it");
+    }
+}
+
+#[test]
+fn an_answer_that_comes_before_the_taker_has_recorded_its_doubt_leaves_none() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_10", "&lease=60");
+    let slow = Arc::new(open(&path));
+    let (mut session, mut run, id) = about_to_pay(&slow);
+    forget(server, "owners_10");
+    let other = Arc::new(open(&path));
+    let claimed = mine(&other, id);
+    assert_eq!(claimed.state, State::Calling);
+    answered(&mut session, &mut run, &Ok(Data::from("p7")));
+    assert_eq!(ask(&mut session, &mut run, None).map(drop).unwrap_err().code, ErrorCode::Lost);
+    let mut lease = claimed.lease;
+    let doubt = other.record(&mut lease, &record(To::Doubt, 2)).unwrap().wait();
+    assert_eq!(doubt.unwrap_err().code, ErrorCode::Lost, "there is nothing to doubt");
+    assert_eq!(mine(&other, id).answer, Some(Answer::Ok("\"p7\"".to_owned())));
+}
+
+/// Waits until a process that was taken for dead has another id.
+fn joined_again(server: &Server, schema: &str) {
+    let begun = Instant::now();
+    while server.sql(&format!("SELECT count(*) FROM {schema}.owner WHERE NOT gone")) == "0" {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it does not join again");
+    }
+}
+
+#[test]
+fn a_call_that_was_not_made_is_ready_for_others_where_nobody_had_taken_the_run_over() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_11", "&lease=2");
+    let slow = Arc::new(open(&path));
+    let (mut session, mut run) = begin(&slow);
+    let read = Ok(Data::from(1));
+    ask(&mut session, &mut run, Some(&read)).unwrap();
+    assert!(matches!(ask(&mut session, &mut run, None).unwrap(), Permit::CallWithKey { .. }));
+    answered(&mut session, &mut run, &Ok(Data::from("p7")));
+    forget(server, "owners_11");
+    joined_again(server, "owners_11");
+    // Its record is written, and its owner is no more.
+    assert_eq!(ask(&mut session, &mut run, None).map(drop).unwrap_err().code, ErrorCode::Lost);
+    let id = session.run().unwrap();
+    assert_eq!(slow.show(id).unwrap().status().name(), "ready");
+    let said = decided(&slow, id);
+    assert!(matches!(said.as_slice(), [(what, _)] if what == "retry"), "{said:?}");
+    session.release();
+    let other = Arc::new(open(&path));
+    assert_eq!(other.continuable().unwrap(), [id]);
+    assert!(matches!(taken_over(&other, id), Permit::CallWithKey { .. }), "it is in no doubt");
+}
+
+#[test]
+fn a_late_word_and_a_taker_at_the_same_time_leave_no_doubt() {
+    const RUNS: usize = 60;
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_12", "&lease=2");
+    let slow = Arc::new(open(&path));
+    let mut held: Vec<_> = std::iter::repeat_with(|| about_to_pay(&slow)).take(RUNS).collect();
+    let ids: Vec<RunId> = held.iter().map(|(.., id)| *id).collect();
+    forget(server, "owners_12");
+    joined_again(server, "owners_12");
+    let other = Arc::new(open(&path));
+    let taken = std::thread::scope(|scope| {
+        let taker = scope.spawn(|| ids.iter().filter(|id| taken(&other, **id)).count());
+        for (session, run, _) in &mut held {
+            answered(session, run, &Ok(Data::from("p7")));
+            // The next payment is not made: its owner is no more.
+            assert_eq!(ask(session, run, None).map(drop).unwrap_err().code, ErrorCode::Lost);
+            session.release();
+        }
+        taker.join().unwrap()
+    });
+    for id in &ids {
+        let found = other.show(*id).unwrap().status().name();
+        assert!(["ready", "answered", "calling"].contains(&found), "{found}");
+    }
+    // What the taker had is over with it, and each run goes on with the answer that came late, or after it.
+    let paid = ids.iter().filter(|id| {
+        let claimed = match other.claim(**id).wait() {
+            Ok(ilo_journal::Claim::Mine(claimed)) => claimed,
+            Ok(_) => panic!("it waits"),
+            Err(error) => {
+                assert_eq!(error.code, ErrorCode::Owned, "the taker has it");
+                return false;
+            }
+        };
+        assert!(claimed.call == 3 || claimed.answer.is_some(), "the first payment has its answer");
+        true
+    });
+    assert_eq!(paid.count() + taken, RUNS);
+}
+
+/// Takes a run over as soon as somebody may, and goes on with it up to its next call. Whether it keeps it.
+fn taken(store: &Arc<Store>, run: RunId) -> bool {
+    let Ok(ilo_journal::Claim::Mine(claimed)) = store.claim(run).wait() else { panic!("it is free") };
+    let program = Program::load(&claimed.program).unwrap();
+    let mut machine = Run::from_snapshot(&program, &claimed.snapshot, Limits::default()).unwrap();
+    let mut session = Session::resumed(store.clone(), *claimed);
+    match ask(&mut session, &mut machine, None) {
+        Ok(Permit::Suspend) => false,
+        Ok(_) => true,
+        Err(error) => {
+            assert_eq!(error.code, ErrorCode::Lost, "{error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn a_process_that_had_several_ids_says_of_each_that_it_has_ended() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_13", "&lease=1");
+    let store = open(&path);
+    forget(server, "owners_13");
+    joined_again(server, "owners_13");
+    drop(store);
+    assert_eq!(server.sql("SELECT string_agg(DISTINCT ended::text, ' ') FROM owners_13.owner"), "true");
 }
 
 /// Beats wait as long as this lasts, and what is given is done at its end.
