@@ -186,9 +186,9 @@ pub(crate) fn resolve(
     Ok((Some(Change { if_epoch, live, entry, decided: Some(decided) }), Outcome::Decided(to)))
 }
 
-/// What an owner says late of a call that it had begun when it was taken for dead or lost its run: its answer,
-/// or that it was not made. It counts while nobody else can have made the call: until the run is taken over,
-/// and after that where the call changes something, or is in doubt and has an answer.
+/// What an owner says late of a call that it had begun when it was taken for dead or lost its run: its
+/// answer, or that it was not made. It counts while nobody else can have made the call: until the run is
+/// taken over, and after that where the call changes something, or is in doubt and has an answer.
 pub(crate) fn late(
     cipher: &Cipher,
     (held, call, who): (Held, u64, &str),

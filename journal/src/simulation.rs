@@ -41,8 +41,8 @@ enum Mutant {
     AlwaysAgain,
     /// A failed write is ignored.
     IgnoreErrors,
-    /// A process that has lost its run says of a call with an answer that it was not made. In a file it is not
-    /// heard: nobody loses a run there while it lives.
+    /// A process that has lost its run says of a call with an answer that it was not made. In a file nobody
+    /// hears it: no process there loses a run while it lives.
     LateLie,
     /// A process says of a call that it was not made, and makes it.
     LateCall,
