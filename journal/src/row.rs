@@ -46,6 +46,12 @@ pub(crate) struct Live {
 pub(crate) const EXPORTED: i64 = 32;
 
 impl Live {
+    /// How many bytes of data it has, about.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.snapshot.len() + self.answer.as_ref().map_or(0, Vec::len)
+    }
+
     pub(crate) fn state_number(&self) -> i64 {
         self.state.to_number() + if self.exported { EXPORTED } else { 0 }
     }

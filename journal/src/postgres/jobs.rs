@@ -8,7 +8,7 @@ use crate::cipher::sha256;
 use crate::error::{Error, Result};
 use crate::model::{Lease, RunId, Started};
 use crate::queue::Sender;
-use crate::row::{Live, Run};
+use crate::row::{Decided, Live, Run};
 use std::collections::{BTreeSet, HashMap};
 use tokio_postgres::Row;
 
@@ -52,6 +52,21 @@ impl Job {
 
     pub(crate) fn is_import(&self) -> bool {
         matches!(self, Job::Write { write: Write::Import(_), .. })
+    }
+
+    /// How many bytes of data it sends, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let decided = |row: &Decided| row.detail.len();
+        match self {
+            Job::Write { write: Write::Start(new), .. } => {
+                let live = new.live.as_ref().map_or(0, Live::bytes);
+                new.program.len() + live + new.run.outcome.as_ref().map_or(0, Vec::len)
+            }
+            Job::Write { write: Write::Record(live), .. } => live.bytes(),
+            Job::Write { write: Write::End { run, .. }, .. } => run.outcome.as_ref().map_or(0, Vec::len),
+            Job::Write { write: Write::Calls { rows, .. }, .. } => rows.iter().map(decided).sum(),
+            Job::Write { write: Write::Release { .. } | Write::Import(_), .. } | Job::Change { .. } => 0,
+        }
     }
 
     /// The run to which it writes, if that is there already.

@@ -328,7 +328,7 @@ fn trouble(target: &Target, error: &tokio_postgres::Error) -> Trouble {
     let class = state.get(..2).unwrap_or_default();
     let of = |code: ErrorCode, remedy: &str| Error::new(code, message.clone()).remedy(remedy);
     match (class, state) {
-        (_, "57014" | "40001" | "40P01" | "55P03") | ("08" | "57", _) => {
+        (_, "57014" | "40001" | "40P01" | "55P03" | "25P03" | "25P04" | "53300") | ("08" | "57", _) => {
             Trouble::Again(of(ErrorCode::Busy, "try again; look at the log of the server"))
         }
         (_, "26000" | "42P05") => Trouble::Refused(of(
@@ -349,7 +349,8 @@ fn trouble(target: &Target, error: &tokio_postgres::Error) -> Trouble {
         (_, "42P01" | "42703") => {
             Trouble::Refused(of(ErrorCode::Damaged, "restore the tables from a back-up"))
         }
-        ("22", _) => Trouble::Refused(Error::new(ErrorCode::Value, message)),
+        // It has no form that can be stored, or is too large, as a name of some thousand bytes is for an index.
+        ("22" | "54", _) => Trouble::Refused(Error::new(ErrorCode::Value, message)),
         _ => Trouble::Refused(of(ErrorCode::Io, "look at the log of the server")),
     }
 }
@@ -376,7 +377,11 @@ fn chain(error: &dyn std::error::Error) -> String {
 fn has_io(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(cause) = next {
-        if cause.is::<std::io::Error>() || cause.to_string().contains("timeout") {
+        let io = cause.downcast_ref::<std::io::Error>();
+        // What cannot be sent is no loss of the connection.
+        if io.is_some_and(|io| io.kind() != std::io::ErrorKind::InvalidInput)
+            || cause.to_string().contains("timeout")
+        {
             return true;
         }
         next = cause.source();

@@ -44,9 +44,10 @@ pub(crate) fn reading(schema: &str, is_set: bool, runs: &[i64], tokens: Vec<Vec<
             "SELECT {DECIDED} FROM {schema}.live l, LATERAL (SELECT * FROM {schema}.decision \
              WHERE run = l.run AND call = l.call OFFSET 0) d WHERE l.run = ANY($1) ORDER BY d.run, d.at, d.id"
         )),
+        // A function of another role in `public` may fit arrays of this type better.
         of(format!(
             "SELECT id, gone, ended, who FROM {schema}.owner WHERE id IN \
-             (SELECT unnest(ARRAY[owner, was]) FROM {schema}.live WHERE run = ANY($1))"
+             (SELECT pg_catalog.unnest(ARRAY[owner, was]) FROM {schema}.live WHERE run = ANY($1))"
         )),
         Statement::new(
             format!("SELECT token FROM {schema}.decision WHERE token = ANY($1)"),

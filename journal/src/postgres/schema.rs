@@ -33,6 +33,7 @@ const TABLES: &[&str] = &[
      name text UNIQUE, input bigint NOT NULL, program bytea NOT NULL, function text NOT NULL, \
      limits bytea NOT NULL, started bigint NOT NULL, ended bigint, outcome bytea, subject text, \
      epoch bigint NOT NULL)",
+    "CREATE INDEX run_subject ON {s}.run(subject) WHERE subject IS NOT NULL",
     "CREATE INDEX run_ended ON {s}.run(ended) WHERE ended IS NOT NULL",
     "CREATE TABLE {s}.live(run bigint PRIMARY KEY, epoch bigint NOT NULL, owner bigint, was bigint, \
      state bigint NOT NULL, call bigint NOT NULL, tool text NOT NULL, policy bigint NOT NULL, \

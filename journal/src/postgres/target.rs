@@ -108,7 +108,13 @@ impl Target {
             config.user(std::env::var("PGUSER").or_else(|_| std::env::var("USER")).unwrap_or_default());
         }
         config.ssl_mode(tls(mode.as_deref(), &config).map_err(refused)?);
-        config.target_session_attrs(TargetSessionAttrs::Any);
+        // Of several servers the one that takes writes; a single one says itself why it does not.
+        let is_one = config.get_hosts().len() < 2;
+        config.target_session_attrs(if is_one {
+            TargetSessionAttrs::Any
+        } else {
+            TargetSessionAttrs::ReadWrite
+        });
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }

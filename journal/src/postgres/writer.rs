@@ -21,6 +21,9 @@ use tokio_postgres::Row;
 /// How long writes wait for a server that is away, once the journal is closed.
 const CLOSING: Duration = Duration::from_secs(10);
 
+/// The most bytes of the writes of a group, beside its first: a server takes messages of at most 1 GiB.
+const TOGETHER: usize = 64 << 20;
+
 /// Starts the thread.
 pub(crate) fn start(mut link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> {
     link.name_statements();
@@ -32,14 +35,29 @@ pub(crate) fn start(mut link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> 
             for import in imports {
                 writer.group(vec![import], Vec::new(), &closed);
             }
+            while let Some(at) = prefix(&later, Live::bytes).filter(|at| *at < later.len()) {
+                writer.group(Vec::new(), later.drain(..at).collect(), &closed);
+            }
             // In each group a run has one write.
             while !jobs.is_empty() || !later.is_empty() {
-                let (group, rest) = first_of_each(jobs);
-                jobs = rest;
+                let (mut group, rest) = first_of_each(jobs);
+                let at = prefix(&group, Job::bytes).unwrap_or_default();
+                jobs = group.split_off(at);
+                jobs.extend(rest);
                 jobs.extend(writer.group(group, std::mem::take(&mut later), &closed));
             }
         }
     })
+}
+
+/// How many of these may be in one group; nothing if there are none.
+fn prefix<T>(all: &[T], bytes: impl Fn(&T) -> usize) -> Option<usize> {
+    let mut sum = 0;
+    let more = all.iter().skip(1).take_while(|one| {
+        sum += bytes(one);
+        sum < TOGETHER
+    });
+    all.first().map(|_| 1 + more.count())
 }
 
 /// The first job of each run, and the others.
@@ -290,5 +308,20 @@ impl Writing {
         let rows = found.len().checked_sub(2).and_then(|at| found.get(at));
         let id = rows.and_then(|rows| rows.first()).map_or_else(|| Err(Error::other()), |row| get(row, 0));
         Ok(id.map(RunId))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOGETHER, prefix};
+
+    #[test]
+    fn a_group_is_not_larger_than_a_server_takes_beside_its_first_write() {
+        let most = |sizes: &[usize]| prefix(sizes, |size| *size);
+        assert_eq!(most(&[]), None);
+        assert_eq!(most(&[1; 1000]), Some(1000));
+        assert_eq!(most(&[TOGETHER * 4]), Some(1), "it cannot be parted");
+        assert_eq!(most(&[TOGETHER * 4, TOGETHER - 1, 1]), Some(2));
+        assert_eq!(most(&[0, TOGETHER, 1]), Some(1));
     }
 }

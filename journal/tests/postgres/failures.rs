@@ -56,6 +56,9 @@ fn a_role_without_rights_is_refused() {
     assert_eq!(refused(&path).code, ErrorCode::ReadOnly);
     server.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA failures_1 TO weak");
     drop(start(&open(&path), None, To::Ready));
+    server.sql("ALTER ROLE weak CONNECTION LIMIT 0");
+    assert_eq!(refused(&path).code, ErrorCode::Busy, "there are too many connections");
+    server.sql("ALTER ROLE weak CONNECTION LIMIT -1");
     server.sql("ALTER ROLE weak SET default_transaction_read_only = on");
     assert_eq!(refused(&path).code, ErrorCode::ReadOnly);
 }
@@ -114,10 +117,15 @@ fn what_cannot_be_stored_fails_alone() {
     let store = open(&server.address(""));
     let limits = ilo_journal::RunLimits::default();
     let first = || ilo_journal::FirstRecord::Call(record(To::Ready, 1));
-    let names = [Some("good"), Some("a\0b"), Some("fine")];
+    // What an index takes is some 2,700 bytes, which cannot be fewer where every word is another one.
+    let words: Vec<String> = (0..2000_u32).map(|word| word.wrapping_mul(2_654_435_761).to_string()).collect();
+    let long = words.concat();
+    let names = [Some("good"), Some("a\0b"), Some(&long), Some("fine")];
     let tickets = names.map(|name| store.start(&super::support::new_run(name, &limits), &first()).unwrap());
-    let [good, bad, fine] = tickets.map(ilo_journal::Ticket::wait);
-    assert_eq!(bad.map(drop).unwrap_err().code, ErrorCode::Value);
+    let [good, bad, long, fine] = tickets.map(ilo_journal::Ticket::wait);
+    for refused in [bad, long] {
+        assert_eq!(refused.map(drop).unwrap_err().code, ErrorCode::Value);
+    }
     assert!(good.is_ok() && fine.is_ok());
 }
 
@@ -246,6 +254,10 @@ fn with_a_synchronous_standby_processes_go_on_where_it_has_taken_over() {
     let path = server.address("&standby=synchronous&lease=60");
     let both =
         PathBuf::from(path.to_str().unwrap().replace(&one, &format!("{one},127.0.0.1:{}", standby.port)));
+    // The order does not matter: a standby takes no writes.
+    let (here, there) = (format!(":{}", server.port), format!(":{}", standby.port));
+    let swapped = both.to_str().unwrap().replace(&here, ":x").replace(&there, &here).replace(":x", &there);
+    drop(open(&PathBuf::from(swapped)));
     let store = open(&both);
     let (run, mut lease) = start(&store, None, To::Calling);
     for call in 2..10 {

@@ -332,6 +332,17 @@ fn a_schema_may_have_the_name_of_a_reserved_word() {
     either::a_run_is_there_when_the_journal_is_opened_again(&|| open(&path));
 }
 
+#[test]
+fn functions_of_others_in_the_path_are_not_called() {
+    let Some(server) = shared() else { return };
+    server.sql(
+        "CREATE SCHEMA others; CREATE FUNCTION others.unnest(bigint[]) RETURNS SETOF bigint LANGUAGE plpgsql AS \
+         $$ BEGIN RAISE 'called'; END $$",
+    );
+    let path = server.address("&options=-csearch_path%3Dothers");
+    either::a_run_has_one_owner_and_who_has_lost_it_writes_nothing(&|| open(&path));
+}
+
 /// What the planner knows of these tables is from before they grew.
 #[test]
 fn a_write_reads_the_rows_of_its_runs_whatever_else_is_there() {
