@@ -349,7 +349,7 @@ fn trouble(target: &Target, error: &tokio_postgres::Error) -> Trouble {
         (_, "42P01" | "42703") => {
             Trouble::Refused(of(ErrorCode::Damaged, "restore the tables from a back-up"))
         }
-        // It has no form that can be stored, or is too large, as a name of some thousand bytes is for an index.
+        // It has no form that can be stored, or is too large, as a long name is for an index.
         ("22" | "54", _) => Trouble::Refused(Error::new(ErrorCode::Value, message)),
         _ => Trouble::Refused(of(ErrorCode::Io, "look at the log of the server")),
     }
