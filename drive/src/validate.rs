@@ -2,8 +2,8 @@
 //!
 //! It refuses nothing that the schema allows. Keywords that a [`Shape`] does not hold (`pattern`, `format`
 //! and the like) are ignored, and a field that the schema does not list is refused only if the schema
-//! forbids other fields. A field that is nil counts as absent where it may be absent: tools answer so, and
-//! `sent` leaves it out of arguments.
+//! forbids other fields. A field that is nil counts as absent where it may be absent: `sent` leaves it out of
+//! arguments if the schema lists it, and tools answer so, also with the entries of a map.
 
 pub mod expected;
 
@@ -26,6 +26,14 @@ const LISTED: usize = 8;
 /// Steps of a path that are shown in a message.
 const STEPS: usize = 12;
 
+/// What a value is: a map with null for an entry says in arguments something that its schema does not allow,
+/// and in answers that the entry has no value.
+#[derive(Clone, Copy)]
+enum Of {
+    Arguments,
+    Answer,
+}
+
 /// A list or record whose parts are compared in order.
 enum Inside<'v, 's> {
     List { items: Enumerate<Iter<'v, Data>>, at: usize, shape: Shape<'s> },
@@ -34,7 +42,7 @@ enum Inside<'v, 's> {
 
 impl<'v, 's> Inside<'v, 's> {
     /// The next part with its shape.
-    fn next(&mut self) -> Option<(&'v Data, Shape<'s>)> {
+    fn next(&mut self, of: Of) -> Option<(&'v Data, Shape<'s>)> {
         match self {
             Inside::List { items, at, shape } => {
                 let (index, value) = items.next()?;
@@ -43,7 +51,11 @@ impl<'v, 's> Inside<'v, 's> {
             }
             Inside::Record { fields, name, shape } => loop {
                 let (field, value) = fields.next()?;
-                if *value == Data::Nil && shape.omits_nil(field) {
+                let absent = match of {
+                    Of::Arguments => shape.omits_nil(field),
+                    Of::Answer => shape.field(field).is_some_and(|(_, required)| !required),
+                };
+                if absent && *value == Data::Nil {
                     continue;
                 }
                 if let Some((shape, _)) = shape.field(field) {
@@ -57,6 +69,15 @@ impl<'v, 's> Inside<'v, 's> {
 
 /// The path to the first part of a value that does not fit, and the reason; `None` if the whole value fits.
 pub fn misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
+    compared(shape, value, Of::Arguments)
+}
+
+/// The same for the answer of a tool: nil fits in each field that need not be there.
+pub fn answer_misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
+    compared(shape, value, Of::Answer)
+}
+
+fn compared(shape: Shape<'_>, value: &Data, of: Of) -> Option<String> {
     let mut inside = Vec::new();
     let mut next = Some((value, shape));
     loop {
@@ -75,7 +96,7 @@ pub fn misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
                 _ => {}
             }
         }
-        next = inside.last_mut()?.next();
+        next = inside.last_mut()?.next(of);
         if next.is_none() {
             inside.pop();
         }
@@ -196,7 +217,7 @@ fn written(number: Number) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::misfit;
+    use super::{answer_misfit, misfit};
     use crate::data::read::{Bounds, read};
     use ilo_asm::catalog::Catalog;
 
@@ -236,6 +257,32 @@ mod tests {
         ] {
             assert_eq!(wrong(schema, value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn nil_in_an_answer_is_a_field_that_is_not_there() {
+        let schema = r#"{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"note":{"type":"string"},
+            "counts":{"type":"object","additionalProperties":{"type":"integer"}},
+            "list":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}},
+            "closed":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}}}"#;
+        let tools = format!(r#"[{{"name":"t","outputSchema":{schema}}}]"#);
+        let catalog = Catalog::from_json(&tools).unwrap();
+        let wrong = |value: &str| {
+            let value = read(value.as_bytes(), &Bounds::default()).unwrap();
+            answer_misfit(catalog.tools()[0].output(), &value).unwrap_or_default()
+        };
+        for fits in [
+            r#"{"id":"1","note":null,"counts":null,"other":null}"#,
+            r#"{"id":"1","counts":{"a":1,"b":null},"list":[{"x":null}],"closed":{"a":null}}"#,
+        ] {
+            assert_eq!(wrong(fits), "");
+        }
+        assert_eq!(wrong(r#"{"id":null}"#), "`id`: expected text, found nil");
+        assert_eq!(wrong(r#"{"id":"1","list":[null]}"#), "`list[0]`: expected record, found nil");
+        assert_eq!(wrong(r#"{"id":"1","closed":{"b":null}}"#), "`closed`: no field `b` is allowed");
+        // An argument that is nil is sent, if it is not listed.
+        let schema = r#"{"type":"object","additionalProperties":{"type":"integer"}}"#;
+        assert_eq!(self::wrong(schema, r#"{"a":null}"#), "`a`: expected number, found nil");
     }
 
     #[test]

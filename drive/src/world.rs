@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::failure::Failure;
 use crate::policy::Policies;
 use crate::sent::leave_out;
-use crate::validate::misfit;
+use crate::validate::{answer_misfit, misfit};
 use ilo_asm::catalog::{Tool, Validation};
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ pub trait World: Policies {
         let Some(found) = self.signature(tool).filter(|tool| tool.validation != Validation::Off) else {
             return Ok(value);
         };
-        match misfit(found.output(), &value).map(|why| self.worded(why)) {
+        match answer_misfit(found.output(), &value).map(|why| self.worded(why)) {
             Some(why) if found.is_validated() => Err(Failure::Misfit(why)),
             Some(why) => {
                 self.accepted(tool, &why);

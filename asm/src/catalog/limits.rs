@@ -12,7 +12,7 @@ pub(super) fn of(schema: &Value) -> String {
     let mut all = Vec::new();
     let is_integer = schema.get("type").is_some_and(|found| match found {
         Value::Array(types) => types.iter().any(|ty| ty == "integer"),
-        ty => ty == "integer",
+        ty => ty == "integer" || ty == "INTEGER",
     });
     all.extend(is_integer.then(|| "whole".to_owned()));
     let bound = |key: &str| schema.get(key).filter(|value| value.is_number()).map(Value::to_string);

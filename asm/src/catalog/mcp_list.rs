@@ -1,4 +1,5 @@
 //! Reads a catalogue from tools in MCP's form or that of a model's API: `{"tools": […]}`, or the list.
+//! [`Wrapped`] has the forms of the APIs.
 //!
 //! The whole list must be JSON. Schemas stay text until a program names their tool.
 
@@ -59,15 +60,19 @@ fn data_of_events(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().filter_map(|line| line.strip_prefix("data:")).collect::<Vec<_>>().join("\n"))
 }
 
-/// The result in an answer to `tools/list` as it is on the wire.
+/// The result in an answer to `tools/list` as it is on the wire, or the part of a request to a model that has
+/// the tools.
 fn answered(json: &str) -> Option<&str> {
     #[derive(Deserialize)]
     struct Answer<'j> {
-        #[serde(borrow)]
+        #[serde(borrow, alias = "toolConfig", alias = "functionDeclarations")]
         result: &'j RawValue,
+        /// Then the rest is about them, such as Gemini's `toolConfig`.
+        tools: Option<Checked>,
     }
     let is_record = first(json) == Some(b'{');
-    serde_json::from_str(json).ok().filter(|_| is_record).map(|answer: Answer<'_>| answer.result.get())
+    let answer: Answer<'_> = serde_json::from_str(json).ok().filter(|_| is_record)?;
+    answer.tools.is_none().then(|| answer.result.get())
 }
 
 #[derive(Deserialize)]
@@ -81,9 +86,21 @@ struct Listed<'j> {
     #[serde(borrow)]
     name: Cow<'j, str>,
     description: Option<String>,
-    #[serde(borrow, rename = "inputSchema", alias = "input_schema", alias = "parameters")]
+    #[serde(
+        borrow,
+        rename = "inputSchema",
+        alias = "input_schema",
+        alias = "parameters",
+        alias = "parametersJsonSchema"
+    )]
     input: Option<&'j RawValue>,
-    #[serde(borrow, rename = "outputSchema", alias = "output_schema")]
+    #[serde(
+        borrow,
+        rename = "outputSchema",
+        alias = "output_schema",
+        alias = "response",
+        alias = "responseJsonSchema"
+    )]
     output: Option<&'j RawValue>,
     #[serde(default)]
     validate: Validation,
@@ -105,12 +122,6 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
         #[serde(rename = "mcpServers")]
         servers: Option<Checked>,
     }
-    /// A tool as the APIs of models want it.
-    #[derive(Deserialize)]
-    struct Wrapped<'j> {
-        #[serde(borrow)]
-        function: Listed<'j>,
-    }
     let no_json = |error: serde_json::Error| CatalogError::Json(error.to_string());
     serde_json::from_str::<Checked>(json).map_err(no_json)?;
     let list = match first(json) {
@@ -127,13 +138,49 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
         _ => return Err(CatalogError::NoTools),
     };
     let each: Vec<&'j RawValue> = serde_json::from_str(list).map_err(no_json)?;
-    let tool = |(index, tool): (usize, &'j RawValue)| {
-        let wrapped = || serde_json::from_str::<Wrapped<'j>>(tool.get()).map(|whole| whole.function);
-        serde_json::from_str(tool.get())
-            .or_else(|error| wrapped().map_err(|_| error))
-            .map_err(|error| CatalogError::Tool { index, problem: without_place(&error) })
-    };
-    each.into_iter().enumerate().map(tool).collect()
+    let mut all = Vec::new();
+    for (index, tool) in each.into_iter().enumerate() {
+        match serde_json::from_str(tool.get()) {
+            Ok(tool) => all.push(tool),
+            Err(error) => {
+                let wrapped = serde_json::from_str(tool.get()).ok().and_then(Wrapped::tools);
+                let wrong = || CatalogError::Tool { index, problem: without_place(&error) };
+                all.extend(wrapped.ok_or_else(wrong)?);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// An entry of a list of tools as the APIs of models want it.
+#[derive(Deserialize)]
+struct Wrapped<'j> {
+    /// `OpenAI`; `toolSpec` for Bedrock.
+    #[serde(borrow, alias = "toolSpec")]
+    function: Option<Listed<'j>>,
+    /// Gemini.
+    #[serde(borrow, alias = "functionDeclarations", alias = "function_declarations")]
+    functions: Option<Vec<Listed<'j>>>,
+    /// A mark of Bedrock, which is no tool.
+    #[serde(rename = "cachePoint")]
+    mark: Option<Checked>,
+}
+
+impl<'j> Wrapped<'j> {
+    fn tools(self) -> Option<Vec<Listed<'j>>> {
+        /// A schema as Bedrock wants it.
+        #[derive(Deserialize)]
+        struct Schema<'j> {
+            #[serde(borrow)]
+            json: &'j RawValue,
+        }
+        let own = self.function.map(|tool| {
+            let schema = tool.input.and_then(|input| serde_json::from_str::<Schema<'j>>(input.get()).ok());
+            Listed { input: schema.map(|schema| schema.json).or(tool.input), ..tool }
+        });
+        let none = || self.mark.map(|_| Vec::new());
+        own.map(|tool| vec![tool]).or(self.functions).or_else(none)
+    }
 }
 
 /// The message of an error without its position, which is relative to a part of the text.

@@ -402,21 +402,22 @@ impl<'s> MergedSchema<'s> {
     }
 }
 
-/// The kinds that `type` names; `None` if JSON Schema has none of them.
+/// The kinds that `type` names; `None` if JSON Schema has none of them. Gemini writes them in capitals.
 fn kinds(name: &Value, whole: &mut bool) -> Option<Kinds> {
     let one = |name: &Value| {
         Some(match name.as_str()? {
-            "string" => Kinds::TEXT,
-            "number" | "integer" => Kinds::NUMBER,
-            "boolean" => Kinds::BOOL,
-            "null" => Kinds::NIL,
-            "object" => Kinds::RECORD,
-            "array" => Kinds::LIST,
+            "string" | "STRING" => Kinds::TEXT,
+            "number" | "integer" | "NUMBER" | "INTEGER" => Kinds::NUMBER,
+            "boolean" | "BOOLEAN" => Kinds::BOOL,
+            "null" | "NULL" => Kinds::NIL,
+            "object" | "OBJECT" => Kinds::RECORD,
+            "array" | "ARRAY" => Kinds::LIST,
             _ => return None,
         })
     };
     let names = name.as_array().map_or(core::slice::from_ref(name), Vec::as_slice);
-    *whole = names.iter().any(|name| name == "integer") && !names.iter().any(|name| name == "number");
+    let has = |one, capital| names.iter().any(|name| name == one || name == capital);
+    *whole = has("integer", "INTEGER") && !has("number", "NUMBER");
     let all = names.iter().try_fold(Kinds::NONE, |all, name| Some(all.or(one(name)?)))?;
     Some(all).filter(|all| !all.is_empty())
 }

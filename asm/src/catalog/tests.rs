@@ -333,6 +333,48 @@ fn the_tools_of_a_model_api_are_a_catalogue_with_their_schemas() {
 }
 
 #[test]
+fn the_examples_of_other_apis_are_catalogues() {
+    // https://ai.google.dev/gemini-api/docs/function-calling
+    let gemini = json!({"name": "schedule_meeting",
+        "description": "Schedules a meeting with specified attendees at a given time and date.",
+        "parameters": {"type": "OBJECT", "properties": {
+            "attendees": {"type": "ARRAY", "items": {"type": "STRING"}, "description": "List of people attending the meeting."},
+            "date": {"type": "STRING", "description": "Date of the meeting (e.g., '2024-07-29')"},
+            "time": {"type": "STRING"}, "topic": {"type": "STRING"}},
+            "required": ["attendees", "date", "time", "topic"]}});
+    // https://docs.aws.amazon.com/bedrock/latest/userguide/tool-use-inference-call.html
+    let bedrock = json!({"toolSpec": {"name": "top_song",
+        "description": "Get the most popular song played on a radio station.",
+        "inputSchema": {"json": {"type": "object", "properties": {
+            "sign": {"type": "string", "description": "The call sign for the radio station."}},
+            "required": ["sign"]}}}});
+    let more = json!({"name": "count", "parametersJsonSchema": {"type": "object", "properties": {"n": {"type": "integer"}}},
+        "response": {"type": "OBJECT", "properties": {"left": {"type": "INTEGER"}}}});
+    let (meeting, song, count) = (
+        "schedule_meeting(attendees: list text, date: text, time: text, topic: text) -> any",
+        "top_song(sign: text) -> any",
+        "count(n?: number) -> {left?: number}",
+    );
+    for (request, expected) in [
+        (
+            json!({"contents": [], "tools": [{"functionDeclarations": [gemini, more]}],
+                "toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}),
+            &[meeting, count][..],
+        ),
+        (json!([{"function_declarations": [gemini]}]), &[meeting]),
+        (json!({"functionDeclarations": [gemini]}), &[meeting]),
+        (json!({"modelId": "m", "toolConfig": {"tools": [bedrock], "toolChoice": {"auto": {}}}}), &[song]),
+        (json!({"tools": [bedrock, {"cachePoint": {"type": "default"}}]}), &[song]),
+    ] {
+        let catalog = Catalog::from_json(&request.to_string()).unwrap();
+        let signatures: Vec<String> = catalog.tools().iter().map(Tool::signature).collect();
+        assert_eq!(signatures, expected, "{request}");
+    }
+    assert!(Catalog::from_json(r#"[{"toolSpec": {"description": "no name"}}]"#).is_err());
+    assert!(Catalog::from_json(r#"[{"googleSearch": {}}]"#).is_err());
+}
+
+#[test]
 fn the_reason_why_a_tool_cannot_be_used_is_found() {
     let mut catalog = Catalog::default();
     catalog.insert(tool(&json!({})));

@@ -12,7 +12,7 @@ use ilo_drive::data::Data;
 use ilo_drive::data::read::data_of;
 use ilo_drive::policy::Policies as _;
 use ilo_drive::sent::leave_out;
-use ilo_drive::validate::misfit;
+use ilo_drive::validate::{answer_misfit, misfit};
 use ilo_vm::{Program, Waiting};
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Wiring {
     /// Whether an answer fits its tool. The answer is read only if that matters.
     pub fn answer_fits(&self, wired: &Wired, answer: impl FnOnce() -> Data) -> bool {
         let tool = if wired.checks_answer { self.tool(wired) } else { None };
-        tool.is_none_or(|tool| misfit(tool.output(), &answer()).is_none())
+        tool.is_none_or(|tool| answer_misfit(tool.output(), &answer()).is_none())
     }
 
     fn tool(&self, wired: &Wired) -> Option<&Tool> {

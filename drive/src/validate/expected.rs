@@ -1,7 +1,7 @@
 //! What an answer from outside must be: the output schema of its tool as a text, which is stored with the
 //! waiting call. The answer is compared with this text, whatever the tool has become since.
 
-use super::misfit;
+use super::answer_misfit;
 use crate::data::Data;
 use ilo_asm::catalog::{Catalog, Shape, Tool};
 use ilo_spec::pure::Kinds;
@@ -40,14 +40,14 @@ impl<'c> Expects<'c> {
 
     /// Why an answer does not fit.
     pub fn misfit(self, answer: &Data) -> Option<String> {
-        misfit(self.0.output(), answer)
+        answer_misfit(self.0.output(), answer)
     }
 }
 
 /// Why an answer does not fit a text that [`Expects::to_json`] gave. A text that is no schema allows all.
 pub fn unexpected(schema: &str, answer: &Data) -> Option<String> {
     let catalog = Catalog::from_json(&format!(r#"[{{"name":"t","outputSchema":{schema}}}]"#)).ok()?;
-    misfit(catalog.tools().first()?.output(), answer)
+    answer_misfit(catalog.tools().first()?.output(), answer)
 }
 
 /// The types of a schema without its constants, ranges and definitions.
