@@ -577,7 +577,9 @@ impl Session {
     /// Records a call that changes nothing, or an answer, without waiting, unless the run is not in the
     /// journal yet.
     fn write_later(&mut self, to: To, last: &Last) -> Result<()> {
-        if self.calls.len() >= TOGETHER {
+        // With this record a crash no longer leaves the call before it to be found again.
+        let changed = |before: &Last| to == To::Ready && before.policy.effect != Effect::Reads;
+        if self.calls.len() >= TOGETHER || self.last.as_ref().is_some_and(changed) {
             self.keep_calls()?;
         }
         let record = last.record(to, self.active_ms());

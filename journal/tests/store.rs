@@ -42,6 +42,12 @@ fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs() {
 }
 
 #[test]
+fn a_call_that_is_followed_by_a_read_is_kept_where_the_process_ends_then() {
+    let place = Place::new();
+    either::a_call_that_is_followed_by_a_read_is_kept_where_the_process_ends_then(&|| place.open());
+}
+
+#[test]
 fn an_approval_lets_the_call_be_made_and_holds_for_that_call_and_policy_only() {
     let place = Place::new();
     let store = place.open();

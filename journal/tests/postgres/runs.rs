@@ -53,6 +53,13 @@ fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs() {
 }
 
 #[test]
+fn a_call_that_is_followed_by_a_read_is_kept_where_the_process_ends_then() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    either::a_call_that_is_followed_by_a_read_is_kept_where_the_process_ends_then(&|| open(&path));
+}
+
+#[test]
 fn many_claim_the_same_runs_and_each_run_has_one_owner() {
     let Some(server) = shared() else { return };
     let path = server.address("");
@@ -199,12 +206,28 @@ fn runs_are_found_by_status_name_and_metadata_in_both_backends() {
 }
 
 #[test]
+fn who_waits_for_a_run_gets_its_outcome_from_where_it_ends_in_both_backends() {
+    let place = Place::new();
+    let paths = shared().map(|server| server.address("")).into_iter().chain([place.path()]);
+    for path in paths {
+        let (one, other) = (open(&path), open(&path));
+        let (run, lease) = start(&one, None, To::Calling);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| other.wait(run, Duration::from_mins(1)).unwrap());
+            std::thread::sleep(Duration::from_millis(100));
+            one.end(lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+            assert_eq!(waits.join().unwrap().as_deref(), Some(&b"{\"status\":\"ok\"}"[..]));
+        });
+    }
+}
+
+#[test]
 fn a_run_moves_between_a_file_and_a_database_in_both_directions() {
     let Some(server) = shared() else { return };
     let place = Place::new();
     let options = Options { create: true, key: Some(Key::from_bytes([3; 32])) };
     let file = Store::open(&place.path(), &options).unwrap();
-    let database = Store::open(&server.address(""), &options).unwrap();
+    let database = Store::open(&server.address_of("moves", ""), &options).unwrap();
     let limits = RunLimits::default();
     let attached = Attached {
         tools: Some("tools".to_owned()),
@@ -228,7 +251,13 @@ fn a_run_moves_between_a_file_and_a_database_in_both_directions() {
     let claimed = mine(&database, here);
     assert!(claimed.approved);
     assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
-    database.end(claimed.lease, b"{}").unwrap().wait().unwrap();
+    let readable = "SELECT count(*) FROM (SELECT snapshot FROM moves.live UNION ALL SELECT bytes FROM moves.program \
+                    UNION ALL SELECT detail FROM moves.decision UNION ALL SELECT outcome FROM moves.run) x(data) \
+                    WHERE position('snapshot'::bytea IN data) + position('program'::bytea IN data) \
+                    + position('tools'::bytea IN data) + position('status'::bytea IN data) > 0";
+    assert_eq!(server.sql(readable), "0", "it is encrypted");
+    database.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    assert_eq!(server.sql(readable), "0");
     let ended = database.export(here).unwrap();
     let other = Place::new();
     let other = Store::open(&other.path(), &options).unwrap();

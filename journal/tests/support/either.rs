@@ -140,7 +140,11 @@ fn drive(session: &mut Session, run: &mut Run, doubtful: u64) {
 }
 
 pub fn begin(store: &Arc<Store>) -> (Session, Run) {
-    let (program, found) = compile(SOURCE, &Build::default());
+    begin_with(store, SOURCE)
+}
+
+fn begin_with(store: &Arc<Store>, source: &str) -> (Session, Run) {
+    let (program, found) = compile(source, &Build::default());
     let program = Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap();
     let mut run = Run::new(&program, Limits::default());
     run.start(program.function("f").unwrap(), &[]).unwrap();
@@ -204,6 +208,45 @@ pub fn a_journal_that_is_to_keep_calls_keeps_the_calls_of_runs(
     assert_eq!(other.calls(moved).unwrap(), store.calls(run).unwrap());
     store.keep_calls(false).unwrap();
     assert!(!open().keeps_calls());
+}
+
+pub fn a_call_that_is_followed_by_a_read_is_kept_where_the_process_ends_then(open: &dyn Fn() -> Store) {
+    let source = "
+; fn f() -> nil
+; Tools: 0=get 1=pay
+; Fields: 0=amount
+LET 1 CALL 1 1 0 LIT 1 5
+LET 2 CALL 0 1 0 LIT 1 7
+RET LIT 2 nil
+";
+    let store = Arc::new(open());
+    store.keep_calls(true).unwrap();
+    let (mut session, mut run) = begin_with(&store, source);
+    for answer in [Some(Ok(Data::from(1))), None] {
+        let (tool, arguments, number) = next(&mut run).unwrap();
+        let policy = policy_of(&tool);
+        let policy = Some(&policy);
+        let due = Due {
+            run: &run,
+            tool: &tool,
+            policy,
+            arguments: &arguments,
+            number,
+            rollback: false,
+            expects: None,
+        };
+        assert!(matches!(session.before(&due).unwrap(), Permit::CallWithKey { .. }));
+        let Some(answer) = answer else { break };
+        session.after(&due, &answer).unwrap();
+        give(run.pending().unwrap(), &answer);
+    }
+    // The run is at its read, and the session is gone.
+    let id = session.run().unwrap();
+    drop((session, store));
+    let store = open();
+    let At::Live(live) = store.show(id).unwrap().at else { panic!("it has not ended") };
+    assert_eq!((live.state, live.call), (State::Ready, 2));
+    assert_eq!(store.calls(id).unwrap().iter().map(|called| called.call).collect::<Vec<_>>(), [1]);
 }
 
 pub fn the_bytes_of_a_subject_are_those_of_its_runs_and_of_each_program_once(store: &Store) {
