@@ -35,6 +35,7 @@ mod slot_events;
 mod slot_set;
 mod types;
 mod value_info;
+mod webs;
 
 #[cfg(test)]
 mod tests;

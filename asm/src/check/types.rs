@@ -6,7 +6,7 @@
 //! unless the function tests for it with HAS.
 //!
 //! The type of a slot is the join of all its bindings in the function; in the body of a loop that alone
-//! binds the slot there, it is that of the loop's items. In a loop a binding may depend on a later one, so
+//! binds the slot there, it is that of the loop's items. Whether it holds a whole answer is told by its webs. In a loop a binding may depend on a later one, so
 //! that inference is repeated to a fixed point: each pass starts from the types of the previous one, and
 //! types only become less precise. Only the diagnostics of the last pass are kept, in which no slot changed
 //! after it was read.
@@ -23,6 +23,7 @@ use super::messages::types as messages;
 use super::resolve::Resolved;
 use super::value_info::{Inputs, shape_of};
 use super::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
+use super::webs::Webs;
 use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Literal, Match, Name, ReturnKind, Slot,
     Stmt, StmtKind,
@@ -72,6 +73,7 @@ pub(super) fn check<'t, 'a>(
 ) -> Found<'t, 'a> {
     let mut types = Types::new(file, (function, inputs), facts, resolved, suspects, comparisons);
     types.infer();
+    types.tell_answers_apart();
     // A function that tests for items knows that FIND finds them.
     if let (finds, true) = &types.finds {
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
@@ -155,6 +157,7 @@ pub(super) fn slots<'t, 'a>(
 
 /// The types of a slot; each is `None` without a binding.
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct Slots<'t> {
     /// Its plain values.
     plain: Seen<'t>,
@@ -170,6 +173,16 @@ struct Slots<'t> {
     read: bool,
     /// Whether what is bound to it differs.
     mixed: bool,
+    /// Whether a whole answer is bound to it.
+    answers: bool,
+}
+
+impl Slots<'_> {
+    /// Whether whole answers and other values are bound to it.
+    fn hides_answers(&self) -> bool {
+        let is_other = |seen: Seen<'_>| seen.is_some_and(|seen| !matches!(seen.part, Part::Answer));
+        self.answers && (is_other(self.plain) || is_other(self.ok))
+    }
 }
 
 struct Types<'l, 't, 'a> {
@@ -180,6 +193,9 @@ struct Types<'l, 't, 'a> {
     resolved: &'l [Resolved<'t>],
     suspects: &'l [Span],
     slots: SmallVec<[Slots<'t>; 16]>,
+    /// The webs of the slots, if whole answers and other values are bound to one of them, and what is known of
+    /// each.
+    webs: (Webs, Vec<Slots<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
     /// Whether a slot changed after it was read in this pass.
@@ -266,6 +282,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             resolved,
             suspects,
             slots: SmallVec::new(),
+            webs: (Webs::default(), Vec::new()),
             failures: SmallVec::new(),
             changed: false,
             found: Diagnostics::default(),
@@ -318,7 +335,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.divisions.clear();
             self.tests.clear();
             self.no_bools.clear();
-            self.slots.iter_mut().for_each(|slot| slot.read = false);
+            self.slots.iter_mut().chain(&mut self.webs.1).for_each(|slot| slot.read = false);
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);
             if !self.changed {
@@ -330,9 +347,20 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
+    /// Infers again with the webs of the slots, if a slot holds a whole answer and elsewhere another value.
+    fn tell_answers_apart(&mut self) {
+        if self.slots.iter().any(Slots::hides_answers) {
+            let webs = Webs::of(self.function);
+            let known = vec![Slots::default(); webs.end];
+            self.webs = (webs, known);
+            self.infer();
+        }
+    }
+
     /// Makes the type of each bound slot unknown, which is always sound.
     fn forget(&mut self) {
-        for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
+        let webs = self.webs.1.iter_mut();
+        for slot in self.slots.iter_mut().chain(webs).filter(|slot| slot.bound) {
             (slot.plain, slot.ok, slot.err) =
                 (Some(ValueInfo::ANY), Some(ValueInfo::ANY), Some(ValueInfo::ANY));
         }
@@ -368,18 +396,21 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         span: Span,
         part: for<'s> fn(&'s mut Slots<'t>) -> &'s mut Seen<'t>,
     ) {
-        let Some(info) = self.slots.get_mut(slot.0 as usize) else { return };
-        info.bound = true;
-        info.origin.get_or_insert(span);
-        let (before, joined) = (*part(info), join(*part(info), seen));
-        info.mixed |= before.zip(seen).is_some_and(|(before, seen)| !before.same(seen));
-        let same = match (before, joined) {
-            (Some(before), Some(joined)) => before.same(joined),
-            (before, joined) => before.is_none() && joined.is_none(),
-        };
-        if !same {
-            *part(info) = joined;
-            self.changed |= info.read;
+        let web = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get_mut(web));
+        for info in self.slots.get_mut(slot.0 as usize).into_iter().chain(web) {
+            info.bound = true;
+            info.origin.get_or_insert(span);
+            info.answers |= seen.is_some_and(|seen| matches!(seen.part, Part::Answer));
+            let (before, joined) = (*part(info), join(*part(info), seen));
+            info.mixed |= before.zip(seen).is_some_and(|(before, seen)| !before.same(seen));
+            let same = match (before, joined) {
+                (Some(before), Some(joined)) => before.same(joined),
+                (before, joined) => before.is_none() && joined.is_none(),
+            };
+            if !same {
+                *part(info) = joined;
+                self.changed |= info.read;
+            }
         }
     }
 
@@ -394,6 +425,28 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let info = self.slots.get_mut(slot.0 as usize)?;
         info.read = true;
         Some(info)
+    }
+
+    /// The types of a slot that is read at a place: what it holds there may be a whole answer although other
+    /// values are bound to it elsewhere.
+    fn slot_at(&mut self, slot: Slot, place: Span) -> Option<Slots<'t>> {
+        let mut info = *self.slot(slot)?;
+        let web = self.webs.0.at(slot, place).and_then(|web| self.webs.1.get_mut(web));
+        if let Some(web) = web {
+            web.read = true;
+            for (seen, here) in [(&mut info.plain, web.plain), (&mut info.ok, web.ok)] {
+                if let (Some(seen), Some(ValueInfo { part: part @ Part::Answer, .. })) = (seen, here) {
+                    seen.part = part;
+                }
+            }
+        }
+        Some(info)
+    }
+
+    /// A number for what a slot holds at a place: that of its web, if there are webs.
+    fn held_at(&self, slot: Slot, place: Span) -> Slot {
+        let web = self.webs.0.at(slot, place).map(|web| self.slots.len().saturating_add(web));
+        web.and_then(|web| u32::try_from(web).ok()).map_or(slot, Slot)
     }
 
     /// The type of a slot in an ERR arm that binds it, and the place of the binding.
@@ -569,7 +622,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen<'t> {
-        let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
+        let result = self.slot_at(node.slot, node.slot_span);
+        let (ok, err) = result.map_or((None, None), |info| (info.ok, info.err));
         let mut seen = None;
         let before = self.narrowing.point();
         if let Some(arm) = &node.err {

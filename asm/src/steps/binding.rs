@@ -16,7 +16,7 @@ use crate::dialect::Key;
 use crate::dialect::reader_habits::Asked;
 use crate::document::{Entry, Kind, Node, entries, inner, shown};
 use crate::expr::parser::bracketed;
-use crate::expr::reference::{FAILURES, INPUT, Reference, Root, Step as Place, Words};
+use crate::expr::reference::{INPUT, Reference, Root, Step as Place, Words};
 use crate::expr::{Kind as TreeKind, Sigil, Tree};
 use crate::foreign;
 use crate::span::Span;
@@ -119,12 +119,13 @@ impl<'a> StepReader<'_, 'a> {
             self.bad_shape(node, "the name that is bound", "a name, which is not empty");
             return None;
         }
-        if FAILURES.contains(&text) || text == INPUT {
+        let failure = self.dialect.failure();
+        if text == failure || text == INPUT {
             let message = format!("`{text}` is kept for what it means");
             self.report(
                 Diagnostic::new(Code::ReservedName, node.span, message)
                     .expected("another name", format!("`{text}`"))
-                    .help("`err` and `error` are the failure in a handler, `input` the record of inputs"),
+                    .help(format!("`{failure}` is the failure in a handler, `input` the record of inputs")),
             );
             return None;
         }

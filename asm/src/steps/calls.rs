@@ -111,7 +111,9 @@ impl<'a> StepReader<'_, 'a> {
             return self.attempt_unhandled(step, value, (tail, has_then));
         }
         let is_read = step.target.is_some_and(|target| self.is_read_behind(step, target));
+        let before = step.target.filter(|of| !of.own).and_then(|of| self.scope.find(of.name.text));
         let bind = self.bind_call(step, value);
+        let of_call = self.statements.len().saturating_sub(1);
         let of_err = match tail {
             Tail::Drop if !is_read => Tail::Drop,
             Tail::Yield if has_then && !is_read => Tail::Yield,
@@ -120,24 +122,28 @@ impl<'a> StepReader<'_, 'a> {
         let bound = (of_err == Tail::Value).then_some(bind);
         let by = HandledBy { tail: of_err, is_text: self.fails_with_text(&value), bind: bound };
         let err = self.failure_arm(step, by);
+        // What the name held before, if the handler reads it.
+        let kept = before == Some(bind.0) && err.body.uses(bind.0);
+        let call = if kept { self.held_apart(of_call, bind) } else { bind };
         let gives_in_arms = has_then || (err.body.completes() && !err.body.binds_last(bind.0));
         if tail == Tail::Yield && gives_in_arms {
-            return self.attempt_in_pass(step, (bind, value.span), err);
+            return self.attempt_in_pass(step, bind, (call, value.span), err);
         }
         let rollback = step.get(Key::Rollback);
         let result = (has_then && tail.wanted()).then(|| (self.hidden(None), step.place()));
         let (mut ok, mut gives) = (None, false);
-        if has_then || rollback.is_some() {
+        if has_then || rollback.is_some() || kept {
             let body = self.block(|this| {
+                this.bind_result(call, bind, step);
                 this.rollbacks(rollback);
                 gives = has_then && this.then_in_arm(step, result);
             });
             let span = step.keyed.place(if has_then { Key::Then } else { Key::Rollback });
-            ok = Some(Arm { bind: bind.0, bind_span: bind.1, body, span });
+            ok = Some(Arm { bind: call.0, bind_span: call.1, body, span });
         }
         let result = result.filter(|_| gives);
         let err = result.map_or(err, |result| self.also_bound(err, bind, result));
-        let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span };
+        let node = Match { slot: call.0, slot_span: call.1, err: Some(err), ok, span: value.span };
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
         match result {
             Some(result) => self.push_slot(result, step.head()),
@@ -165,9 +171,10 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The end of a call with a handler that is the last step of a pass: each arm gives what the pass yields,
     /// or nothing.
-    fn attempt_in_pass(&mut self, step: &Step<'_, 'a>, (bind, span): (Bind, Span), err: Arm<'a>) {
+    fn attempt_in_pass(&mut self, step: &Step<'_, 'a>, bind: Bind, (call, span): (Bind, Span), err: Arm<'a>) {
         let err = if err.body.binds_last(bind.0) { self.giving(err, bind) } else { err };
         let body = self.block(|this| {
+            this.bind_result(call, bind, step);
             this.rollbacks(step.get(Key::Rollback));
             if step.keyed.has(Key::Then) {
                 this.then_steps(step, Tail::Yield);
@@ -175,9 +182,29 @@ impl<'a> StepReader<'_, 'a> {
                 this.push_slot(bind, step.head());
             }
         });
-        let ok = Some(Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() });
-        let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span };
+        let ok = Some(Arm { bind: call.0, bind_span: call.1, body, span: step.place() });
+        let node = Match { slot: call.0, slot_span: call.1, err: Some(err), ok, span };
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
+    }
+
+    /// Gives the call that a statement binds to a name an unnamed slot: the name keeps what it held before until
+    /// the call has succeeded, or its handler gives the name a value.
+    fn held_apart(&mut self, of_call: usize, (named, at): Bind) -> Bind {
+        let apart = self.hidden(None);
+        if let Some(Stmt { kind: StmtKind::Let { slot, .. }, .. }) = self.statements.get_mut(of_call)
+            && *slot == named
+        {
+            *slot = apart;
+        }
+        (apart, at)
+    }
+
+    /// Binds the result of a call that has a slot apart from that of its name.
+    fn bind_result(&mut self, (call, at): Bind, (slot, slot_span): Bind, step: &Step<'_, 'a>) {
+        if call != slot {
+            let value = Bound::Expr(of_slot(call, at));
+            self.push(StmtKind::Let { slot, slot_span, value }, step.head());
+        }
     }
 
     /// Binds a call to the name of its step, or to an unnamed slot.

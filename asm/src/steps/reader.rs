@@ -310,9 +310,16 @@ impl<'a> StepReader<'_, 'a> {
     /// The slot to which a name refers here.
     pub(crate) fn named(&self, name: &str) -> Option<Slot> {
         match self.at.failure {
-            Some(failure) if FAILURES.contains(&name) => Some(failure.slot),
+            Some(failure) if self.is_failure(name) => Some(failure.slot),
             _ => self.scope.find(name),
         }
+    }
+
+    /// Whether a name means the failure in a handler: the word of the notation, and that of the others if the
+    /// function binds no variable of this name.
+    pub(crate) fn is_failure(&self, name: &str) -> bool {
+        let of_others = || FAILURES.contains(&name) && self.survey.first_binding(name).is_none();
+        name == self.dialect.failure() || of_others()
     }
 
     /// An unnamed slot that is not the slot of a failure of an enclosing handler.

@@ -71,7 +71,7 @@ impl<'a> StepReader<'_, 'a> {
             (Root::Name(name), path) => match self.named(name.text) {
                 Some(slot) => {
                     let is_text = self.failure().is_some_and(|failure| failure.is_text);
-                    if is_text && FAILURES.contains(&name.text) {
+                    if is_text && self.is_failure(name.text) {
                         self.lint(|lints| lints.field_of_failure(reference));
                     }
                     (of_slot(slot, reference.span), path)
@@ -86,7 +86,7 @@ impl<'a> StepReader<'_, 'a> {
     fn other_failure(&mut self, reference: &Reference<'a>) {
         let Root::Name(name) = reference.root else { return };
         let own = self.dialect.failure();
-        if name.text == own || !FAILURES.contains(&name.text) || self.failure().is_none() {
+        if name.text == own || !self.is_failure(name.text) || self.failure().is_none() {
             return;
         }
         self.report(

@@ -50,9 +50,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
                 None => {
-                    let seen = self.slot(*slot).and_then(|info| info.plain);
+                    let seen = self.slot_at(*slot, expression.span).and_then(|info| info.plain);
                     if let Some(ValueInfo { part: Part::Answer, .. }) = seen {
-                        self.used.push(*slot);
+                        self.used.push(self.held_at(*slot, expression.span));
                     }
                     seen
                 }
@@ -450,7 +450,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
             return;
         }
-        self.answers.extend(needs().map(|needs| (expression.span, slot, needs)));
+        let held = self.held_at(slot, expression.span);
+        self.answers.extend(needs().map(|needs| (expression.span, held, needs)));
     }
 
     /// Whether an operand fits its word; if not, it is reported.
