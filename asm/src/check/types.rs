@@ -6,10 +6,10 @@
 //! unless the function tests for it with HAS.
 //!
 //! The type of a slot is the join of all its bindings in the function; in the body of a loop that alone
-//! binds the slot there, it is that of the loop's items. Whether it holds a whole answer is told by its webs. In a loop a binding may depend on a later one, so
-//! that inference is repeated to a fixed point: each pass starts from the types of the previous one, and
-//! types only become less precise. Only the diagnostics of the last pass are kept, in which no slot changed
-//! after it was read.
+//! binds the slot there, it is that of the loop's items. Whether it holds a whole answer depends on its
+//! web. In a loop a binding may depend on a later one, so that inference is repeated to a fixed point:
+//! each pass starts from the types of the previous one, and types only become less precise. Only the
+//! diagnostics of the last pass are kept, in which no slot changed after it was read.
 
 mod expression;
 mod given;
@@ -193,8 +193,8 @@ struct Types<'l, 't, 'a> {
     resolved: &'l [Resolved<'t>],
     suspects: &'l [Span],
     slots: SmallVec<[Slots<'t>; 16]>,
-    /// The webs of the slots, if whole answers and other values are bound to one of them, and what is known of
-    /// each.
+    /// The webs of the slots, if whole answers and other values are bound to one of them, and what is known
+    /// of each.
     webs: (Webs, Vec<Slots<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,

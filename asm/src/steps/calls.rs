@@ -187,8 +187,8 @@ impl<'a> StepReader<'_, 'a> {
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
     }
 
-    /// Gives the call that a statement binds to a name an unnamed slot: the name keeps what it held before until
-    /// the call has succeeded, or its handler gives the name a value.
+    /// Gives the call that a statement binds to a name an unnamed slot: the name keeps what it held before
+    /// until the call has succeeded, or its handler gives the name a value.
     fn held_apart(&mut self, of_call: usize, (named, at): Bind) -> Bind {
         let apart = self.hidden(None);
         if let Some(Stmt { kind: StmtKind::Let { slot, .. }, .. }) = self.statements.get_mut(of_call)
