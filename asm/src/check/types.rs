@@ -73,7 +73,6 @@ pub(super) fn check<'t, 'a>(
 ) -> Found<'t, 'a> {
     let mut types = Types::new(file, (function, inputs), facts, resolved, suspects, comparisons);
     types.infer();
-    types.tell_answers_apart();
     // A function that tests for items knows that FIND finds them.
     if let (finds, true) = &types.finds {
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
@@ -157,7 +156,6 @@ pub(super) fn slots<'t, 'a>(
 
 /// The types of a slot; each is `None` without a binding.
 #[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct Slots<'t> {
     /// Its plain values.
     plain: Seen<'t>,
@@ -173,17 +171,37 @@ struct Slots<'t> {
     read: bool,
     /// Whether what is bound to it differs.
     mixed: bool,
-    /// Whether a whole answer is bound to it.
-    answers: bool,
 }
 
-impl Slots<'_> {
-    /// Whether whole answers and other values are bound to it.
-    fn hides_answers(&self) -> bool {
-        let is_other = |seen: Seen<'_>| seen.is_some_and(|seen| !matches!(seen.part, Part::Answer));
-        self.answers && (is_other(self.plain) || is_other(self.ok))
+impl<'t> Slots<'t> {
+    /// Learns of a further binding. Returns whether a read before knew less; `mixes` becomes true if whole
+    /// answers and other values are bound to the slot.
+    #[expect(clippy::inline_always, reason = "every binding comes here, mostly for the plain value")]
+    #[inline(always)]
+    fn learn(&mut self, seen: Seen<'t>, span: Span, part: PartOf<'t>, mixes: &mut bool) -> bool {
+        self.bound = true;
+        self.origin.get_or_insert(span);
+        let before = *part(self);
+        match (before, seen) {
+            (_, None) => return false,
+            (Some(before), Some(seen)) if before.same(seen) => return false,
+            (Some(before), Some(seen)) => {
+                self.mixed = true;
+                *mixes |= matches!((before.part, seen.part), (Part::Answer, _) | (_, Part::Answer));
+            }
+            (None, Some(_)) => {}
+        }
+        let joined = join(before, seen);
+        if before.zip(joined).is_some_and(|(before, joined)| before.same(joined)) {
+            return false;
+        }
+        *part(self) = joined;
+        self.read
     }
 }
+
+/// A part of what is known of a slot.
+type PartOf<'t> = for<'s> fn(&'s mut Slots<'t>) -> &'s mut Seen<'t>;
 
 struct Types<'l, 't, 'a> {
     file: &'t File<'a>,
@@ -200,6 +218,8 @@ struct Types<'l, 't, 'a> {
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
     /// Whether a slot changed after it was read in this pass.
     changed: bool,
+    /// Whether whole answers and other values are bound to one slot.
+    mixes: bool,
     found: Diagnostics,
     /// The fields for which HAS tests.
     asked: HashSet<&'a str>,
@@ -285,6 +305,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             webs: (Webs::default(), Vec::new()),
             failures: SmallVec::new(),
             changed: false,
+            mixes: false,
             found: Diagnostics::default(),
             asked: HashSet::new(),
             reads: Vec::new(),
@@ -339,7 +360,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);
             if !self.changed {
-                break;
+                if !self.mixes || !self.webs.1.is_empty() {
+                    break;
+                }
+                self.tell_answers_apart();
             }
             if pass == PASSES {
                 self.forget();
@@ -347,14 +371,13 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Infers again with the webs of the slots, if a slot holds a whole answer and elsewhere another value.
+    /// Goes on with the webs of the slots, since a slot holds a whole answer and elsewhere another value.
+    #[cold]
     fn tell_answers_apart(&mut self) {
-        if self.slots.iter().any(Slots::hides_answers) {
-            let webs = Webs::of(self.function);
-            let known = vec![Slots::default(); webs.end];
-            self.webs = (webs, known);
-            self.infer();
-        }
+        let webs = Webs::of(self.function);
+        // There is a slot, so there is a web.
+        let known = vec![Slots::default(); webs.end];
+        self.webs = (webs, known);
     }
 
     /// Makes the type of each bound slot unknown, which is always sound.
@@ -389,28 +412,19 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    fn learn(
-        &mut self,
-        slot: Slot,
-        seen: Seen<'t>,
-        span: Span,
-        part: for<'s> fn(&'s mut Slots<'t>) -> &'s mut Seen<'t>,
-    ) {
-        let web = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get_mut(web));
-        for info in self.slots.get_mut(slot.0 as usize).into_iter().chain(web) {
-            info.bound = true;
-            info.origin.get_or_insert(span);
-            info.answers |= seen.is_some_and(|seen| matches!(seen.part, Part::Answer));
-            let (before, joined) = (*part(info), join(*part(info), seen));
-            info.mixed |= before.zip(seen).is_some_and(|(before, seen)| !before.same(seen));
-            let same = match (before, joined) {
-                (Some(before), Some(joined)) => before.same(joined),
-                (before, joined) => before.is_none() && joined.is_none(),
-            };
-            if !same {
-                *part(info) = joined;
-                self.changed |= info.read;
-            }
+    #[inline]
+    fn learn(&mut self, slot: Slot, seen: Seen<'t>, span: Span, part: PartOf<'t>) {
+        let Some(info) = self.slots.get_mut(slot.0 as usize) else { return };
+        self.changed |= info.learn(seen, span, part, &mut self.mixes);
+        if !self.webs.1.is_empty() {
+            self.learn_of_web(slot, seen, span, part);
+        }
+    }
+
+    #[cold]
+    fn learn_of_web(&mut self, slot: Slot, seen: Seen<'t>, span: Span, part: PartOf<'t>) {
+        if let Some(web) = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get_mut(web)) {
+            self.changed |= web.learn(seen, span, part, &mut self.mixes);
         }
     }
 
@@ -427,20 +441,24 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         Some(info)
     }
 
-    /// The types of a slot that is read at a place: what it holds there may be a whole answer although other
-    /// values are bound to it elsewhere.
-    fn slot_at(&mut self, slot: Slot, place: Span) -> Option<Slots<'t>> {
-        let mut info = *self.slot(slot)?;
+    /// What a slot holds where it is read: it may be a whole answer although other values are bound to the
+    /// slot elsewhere. `of` is the part of the slot that is `seen`.
+    #[cold]
+    fn seen_at(
+        &mut self,
+        (slot, place): (Slot, Span),
+        seen: Seen<'t>,
+        of: for<'s> fn(&'s Slots<'t>) -> Seen<'t>,
+    ) -> Seen<'t> {
         let web = self.webs.0.at(slot, place).and_then(|web| self.webs.1.get_mut(web));
-        if let Some(web) = web {
+        let here = web.and_then(|web| {
             web.read = true;
-            for (seen, here) in [(&mut info.plain, web.plain), (&mut info.ok, web.ok)] {
-                if let (Some(seen), Some(ValueInfo { part: part @ Part::Answer, .. })) = (seen, here) {
-                    seen.part = part;
-                }
-            }
+            of(web)
+        });
+        match here {
+            Some(ValueInfo { part: part @ Part::Answer, .. }) => seen.map(|seen| seen.with_part(part)),
+            _ => seen,
         }
-        Some(info)
     }
 
     /// A number for what a slot holds at a place: that of its web, if there are webs.
@@ -622,8 +640,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen<'t> {
-        let result = self.slot_at(node.slot, node.slot_span);
-        let (ok, err) = result.map_or((None, None), |info| (info.ok, info.err));
+        let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
+        let place = (node.slot, node.slot_span);
+        let ok = if self.webs.1.is_empty() { ok } else { self.seen_at(place, ok, |info| info.ok) };
         let mut seen = None;
         let before = self.narrowing.point();
         if let Some(arm) = &node.err {

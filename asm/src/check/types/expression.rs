@@ -50,7 +50,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
                 None => {
-                    let seen = self.slot_at(*slot, expression.span).and_then(|info| info.plain);
+                    let mut seen = self.slot(*slot).and_then(|info| info.plain);
+                    if !self.webs.1.is_empty() {
+                        seen = self.seen_at((*slot, expression.span), seen, |info| info.plain);
+                    }
                     if let Some(ValueInfo { part: Part::Answer, .. }) = seen {
                         self.used.push(self.held_at(*slot, expression.span));
                     }
