@@ -18,22 +18,27 @@ from ._ilo import (
     detect,
     explain,
 )
-from ._journal import Journal, JournalCall
 from ._program import Program, build, card, check, convert, fix, format, graph, load
 from ._run import Cancellation, CallResult, Suspended, idempotency_key
 from ._tools import Tool, Tools, tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._journal import Journal, JournalCall
     from ._types import Ask, Event, Limits, Outcome
 
 
 def __getattr__(name: str) -> object:
-    """The types that annotations use: `Ask`, `Event`, `Limits`, `Outcome`. They are made when they are first needed."""
+    """Journals, and the types that annotations use: what is loaded when it is first needed, so that `import ilo` is quick."""
     if name in ("Ask", "Event", "Limits", "Outcome"):
         from . import _types
 
         found = globals()[name] = getattr(_types, name)
+        return found
+    if name in ("Journal", "JournalCall"):
+        from . import _journal
+
+        found = globals()[name] = getattr(_journal, name)
         return found
     if name == "Made":
         import warnings

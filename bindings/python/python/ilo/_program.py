@@ -13,7 +13,6 @@ from ._options import DEFAULTS, checked, with_defaults
 from ._output import Output, output_of, schema_of
 from ._run import RUN_SECONDS, Begun, Loop
 from ._spans import in_use
-from ._stream import Stream
 from ._tools import Tool, Tools, tools_of
 from ._values import partial_too
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from ._ilo import Diagnostic, PlannedCalls, Run
     from ._journal import Journal
+    from ._stream import Stream
     from ._ask import Ask
     from ._events import OnEvent
     from ._generic import T
@@ -272,6 +272,8 @@ class Program(ByType["T"]):
 
         At most 1,024 events wait for a slow reader; of more the oldest are dropped, and `ilo.EventsDropped` counts them.
         """
+        from ._stream import Stream
+
         if options.get("on_event") is not None:
             raise TypeError("`stream` takes the place of `on_event`: pass it to `run`, or read the stream")
         given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name, "metadata": metadata}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+# `contextvars` and `threading` would only add their own file to the time of `import ilo`.
+from _contextvars import ContextVar
 from _thread import get_ident
-from contextvars import ContextVar
 from functools import partial
 
 from ._ask import Deny, asked, shown
