@@ -32,7 +32,7 @@ module ilo_js_guide guide.wasm guide_glue
 { printf 'export default "'; base64 -w0 dist/ilo.wasm; printf '";\n'; } > dist/ilo.wasm.base64.js
 printf 'declare const base64: string;\nexport default base64;\n' > dist/ilo.wasm.base64.d.ts
 node_modules/.bin/tsc -p .
-# One file for what several entries share, in place of many: an import takes half of the time. Beside what package.json exports, the
+# Few files for what several entries share, in place of many: an import is quicker. Beside what package.json exports, the
 # playground reads index.js, and the tests the others. Classes keep their names, which messages say.
 entries=$(cd dist && ls {.,guide,vm}/{node,browser,workerd}.js {.,guide}/core.js {,vm_,guide_}glue.js {index,inline,json,ai,mcp,openai-agents,pg}.js)
 # shellcheck disable=SC2086

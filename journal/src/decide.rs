@@ -386,7 +386,7 @@ mod tests {
     use crate::cipher::Cipher;
     use crate::limits::RunLimits;
     use crate::model::Held;
-    use crate::policy::{Effect, RecordedPolicy};
+    use crate::policy::Effect;
     use crate::row::{Live, Run};
     use crate::state::{Before, State};
 
@@ -411,26 +411,7 @@ mod tests {
 
     /// A run at call 3 in a state, of an owner, with the one before and an epoch.
     fn live(state: State, (owner, was, epoch): (Option<i64>, Option<i64>, i64), effect: Effect) -> Live {
-        Live {
-            run: 1,
-            epoch,
-            owner,
-            was,
-            state,
-            exported: false,
-            call: 3,
-            tool: "pay".to_owned(),
-            policy: RecordedPolicy::of(effect),
-            digest: 0,
-            tries: 2,
-            active_ms: 0,
-            wake: None,
-            since: 0,
-            cancel: false,
-            snapshot: Vec::new(),
-            answer: None,
-            expects: None,
-        }
+        Live { epoch, owner, was, state, call: 3, tries: 2, ..Live::blank(effect) }
     }
 
     /// The state in which a late word leaves a run, if it counts: with an answer, and without one.

@@ -410,32 +410,13 @@ impl<J> Drop for Closing<'_, J> {
 #[cfg(test)]
 mod tests {
     use super::{Order, Worker};
-    use crate::policy::{Effect, RecordedPolicy};
+    use crate::policy::Effect;
     use crate::row::Live;
     use crate::state::State;
     use std::sync::mpsc::{Receiver, channel};
 
     fn answer(run: i64) -> Live {
-        Live {
-            run,
-            epoch: 1,
-            owner: Some(1),
-            state: State::Answered,
-            exported: false,
-            call: 1,
-            tool: "pay".to_owned(),
-            policy: RecordedPolicy::of(Effect::Changes),
-            digest: 0,
-            tries: 0,
-            active_ms: 0,
-            wake: None,
-            since: 0,
-            cancel: false,
-            snapshot: Vec::new(),
-            answer: None,
-            was: None,
-            expects: None,
-        }
+        Live { run, owner: Some(1), state: State::Answered, ..Live::blank(Effect::Changes) }
     }
 
     /// The runs whose records are written, and the jobs.

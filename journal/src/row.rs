@@ -31,9 +31,8 @@ pub(crate) struct Live {
     /// When it entered its state.
     pub(crate) since: i64,
     pub(crate) cancel: bool,
-    /// Encrypted if the journal has a key.
+    /// Encrypted if the journal has a key, as is the answer.
     pub(crate) snapshot: Vec<u8>,
-    /// Encrypted if the journal has a key.
     pub(crate) answer: Option<Vec<u8>>,
     /// The owner that may still be making the call, of which this run was taken. In a file there is none:
     /// an owner there has ended before others take its runs.
@@ -215,5 +214,36 @@ impl Sum {
 
     fn end(&self) -> i64 {
         i64::from_le_bytes(xxh3_64(&self.0).to_le_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Live, RecordedPolicy, State};
+
+    impl Live {
+        /// A row of run 1 at its first call, for the tests of what reads rows.
+        pub(crate) fn blank(effect: crate::policy::Effect) -> Live {
+            Live {
+                run: 1,
+                epoch: 1,
+                owner: None,
+                state: State::Ready,
+                exported: false,
+                call: 1,
+                tool: "pay".to_owned(),
+                policy: RecordedPolicy::of(effect),
+                digest: 0,
+                tries: 0,
+                active_ms: 0,
+                wake: None,
+                since: 0,
+                cancel: false,
+                snapshot: Vec::new(),
+                answer: None,
+                was: None,
+                expects: None,
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::support::{mine, record, start};
 use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::give;
+use ilo_drive::policy::Policy;
 use ilo_journal::{
     Answer, At, Decision, Due, Error, ErrorCode, Permit, RunId, Session, State, Store, Taken, To,
 };
@@ -137,6 +138,11 @@ fn writes_wait_for_a_server_that_was_killed_and_nobody_loses_a_run() {
     assert!(matches!(other.show(run).unwrap().at, At::Ended { .. }));
 }
 
+/// What is due: the call that a run waits for.
+fn due<'c>(run: &'c Run, (tool, arguments, number): &'c (String, Data, u64), policy: &'c Policy) -> Due<'c> {
+    Due { run, tool, policy: Some(policy), arguments, number: *number, rollback: false, expects: None }
+}
+
 /// Asks for the next call of a run. Returns its number and what is permitted; the call has its answer if the
 /// caller gives one.
 fn ask(
@@ -144,17 +150,9 @@ fn ask(
     run: &mut Run,
     answer: Option<&std::result::Result<Data, Failure>>,
 ) -> Result<Permit, Error> {
-    let (tool, arguments, number) = next(run).unwrap();
-    let policy = policy_of(&tool);
-    let due = Due {
-        run,
-        tool: &tool,
-        policy: Some(&policy),
-        arguments: &arguments,
-        number,
-        rollback: false,
-        expects: None,
-    };
+    let call = next(run).unwrap();
+    let policy = policy_of(&call.0);
+    let due = due(run, &call, &policy);
     let permit = session.before(&due)?;
     if let (Some(answer), Permit::Call | Permit::CallWithKey { .. }) = (answer, &permit) {
         assert!(matches!(session.after(&due, answer).unwrap(), Taken::GoOn));
@@ -217,17 +215,9 @@ fn an_owner_that_was_slow_says_late_what_became_of_its_call_and_the_doubt_is_set
 
 /// The answer of the payment comes, and the run goes on.
 fn answered(session: &mut Session, run: &mut Run, made: &std::result::Result<Data, Failure>) {
-    let (tool, arguments, number) = next(run).unwrap();
-    let policy = policy_of(&tool);
-    let due = Due {
-        run,
-        tool: &tool,
-        policy: Some(&policy),
-        arguments: &arguments,
-        number,
-        rollback: false,
-        expects: None,
-    };
+    let call = next(run).unwrap();
+    let policy = policy_of(&call.0);
+    let due = due(run, &call, &policy);
     session.after(&due, made).unwrap();
     give(run.pending().unwrap(), made);
 }
