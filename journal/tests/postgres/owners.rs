@@ -366,10 +366,21 @@ fn a_process_that_had_several_ids_says_of_each_that_it_has_ended() {
 }
 
 /// Beats wait as long as this lasts, and what is given is done at its end.
-fn without_beats(server: &Server, schema: &str, seconds: f64, then: &str) {
+fn without_beats(server: &Server, schema: &str, then: &str) {
     server.sql(&format!(
-        "BEGIN; LOCK TABLE {schema}.owner IN EXCLUSIVE MODE; SELECT pg_sleep({seconds}); {then}; COMMIT"
+        "BEGIN; LOCK TABLE {schema}.owner IN EXCLUSIVE MODE; SELECT pg_sleep(4); {then}; COMMIT"
     ));
+}
+
+/// Waits until no beat can come, and then longer than two thirds of a lease of 3 s.
+fn until_unsure(server: &Server, schema: &str) {
+    let held = format!(
+        "SELECT count(*) FROM pg_locks WHERE relation = '{schema}.owner'::regclass AND mode = 'ExclusiveLock' AND granted"
+    );
+    while server.sql(&held) != "1" {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(2200));
 }
 
 #[test]
@@ -384,9 +395,8 @@ fn a_call_waits_until_its_owner_is_sure_to_be_one_and_is_not_made_otherwise() {
     };
     let (mut session, mut run) = ready();
     std::thread::scope(|scope| {
-        scope.spawn(|| without_beats(server, "owners_7", 3.5, "SELECT 1"));
-        // Longer than two thirds of a lease after the last beat.
-        std::thread::sleep(Duration::from_millis(2500));
+        scope.spawn(|| without_beats(server, "owners_7", "SELECT 1"));
+        until_unsure(server, "owners_7");
         let begun = Instant::now();
         assert!(matches!(ask(&mut session, &mut run, None).unwrap(), Permit::CallWithKey { .. }));
         assert!(begun.elapsed() > Duration::from_millis(300), "{:?}", begun.elapsed());
@@ -401,8 +411,8 @@ fn a_call_waits_until_its_owner_is_sure_to_be_one_and_is_not_made_otherwise() {
         doubt.0
     );
     let id = std::thread::scope(|scope| {
-        scope.spawn(|| without_beats(server, "owners_7", 3.5, &then));
-        std::thread::sleep(Duration::from_millis(2500));
+        scope.spawn(|| without_beats(server, "owners_7", &then));
+        until_unsure(server, "owners_7");
         let lost = ask(&mut session, &mut run, None).unwrap_err();
         assert_eq!(lost.code, ErrorCode::Lost, "{lost}");
         session.run().unwrap()
