@@ -8,7 +8,7 @@ use crate::expr::names::{self, Used};
 use crate::expr::reference::INPUT;
 use crate::span::Span;
 use crate::text::is_name;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// The names in the document of a function.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(crate) struct Survey<'a> {
     inputs: HashMap<&'a str, u32>,
     /// The names with which whole texts begin, if names need no sign, each with its last position.
     bare: Option<HashMap<&'a str, u32>>,
+    /// The words in quotes in expressions, if names need no sign.
+    quoted: HashSet<&'a str>,
 }
 
 /// The keys whose values are steps, in YAML each under its name.
@@ -154,12 +156,16 @@ impl<'a> Survey<'a> {
 
     /// Collects the names in a text; `whole` says that all of it is an expression.
     fn text(&mut self, text: &'a str, whole: bool, place: u32) {
-        names::used(text, whole, &mut |Used { name, input }| {
-            if input {
+        names::used(text, whole, &mut |used| match used {
+            Used::Name(name) => self.uses(name, place),
+            Used::Input(name) => {
                 let last = self.inputs.entry(name).or_insert(place);
                 *last = place.max(*last);
-            } else {
-                self.uses(name, place);
+            }
+            Used::Quoted(word) => {
+                if self.bare.is_some() {
+                    self.quoted.insert(word);
+                }
             }
         });
     }
@@ -178,6 +184,11 @@ impl<'a> Survey<'a> {
     pub(crate) fn used_after(&self, name: &str, place: u32) -> bool {
         let bare = self.bare.as_ref().and_then(|bare| bare.get(name));
         self.used.get(name).max(bare).is_some_and(|&last| last >= place)
+    }
+
+    /// Whether a word that nothing binds is in quotes in an expression: elsewhere too it is a text.
+    pub(crate) fn is_quoted(&self, word: &str) -> bool {
+        self.quoted.contains(word) && !self.bound.contains_key(word)
     }
 
     /// Whether a name may be referred to.

@@ -7,13 +7,15 @@ use super::reference::INPUT;
 use crate::text::name_end;
 use smallvec::SmallVec;
 
-/// A word that may be a reference.
+/// A word of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Used<'a> {
-    /// The name; `input` for all inputs.
-    pub(crate) name: &'a str,
-    /// Whether it is written as an input: `.x`, `$.x`, `input.x`.
-    pub(crate) input: bool,
+pub(crate) enum Used<'a> {
+    /// It may be the name of a step.
+    Name(&'a str),
+    /// It is written as an input: `.x`, `$.x`, `input.x`; `input` for all inputs.
+    Input(&'a str),
+    /// It is in quotes in an expression.
+    Quoted(&'a str),
 }
 
 /// What a position is in.
@@ -27,7 +29,8 @@ enum In {
     Expression,
 }
 
-/// Passes on the names in a text; if `whole` is set, the text itself is an expression.
+/// Passes on the names in a text, and the words in quotes. If `whole` is set, the text itself is an
+/// expression.
 pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>)) {
     // Most texts have no sign that begins a reference.
     let signs = text.bytes().position(|byte| matches!(byte, b'$' | b'{'));
@@ -98,6 +101,9 @@ impl<'a> Scan<'a> {
                 let marked = matches!(self.at.checked_sub(1).and_then(|at| self.byte(at)), Some(b'f' | b'F'));
                 self.within.push(if marked { In::Marked(quote) } else { In::Text(Some(quote)) });
                 self.at += 1;
+                if let Some(end) = name_end(self.text, self.at).filter(|end| self.byte(*end) == Some(quote)) {
+                    each(Used::Quoted(self.part(self.at, end)));
+                }
             }
             Some(b'{') => self.enter(1),
             Some(b'}') => {
@@ -151,7 +157,8 @@ impl<'a> Scan<'a> {
             .strip_prefix("[\"")
             .or(found.strip_prefix("['"))
             .map_or(found, |found| found.trim_end_matches(']').trim_end_matches(['"', '\'']));
-        each(Used { name: if name.is_empty() { INPUT } else { name }, input });
+        let name = if name.is_empty() { INPUT } else { name };
+        each(if input { Used::Input(name) } else { Used::Name(name) });
         self.at = end.max(self.at + 1);
     }
 

@@ -3,6 +3,7 @@
 
 mod print;
 
+use super::names::Used;
 use super::reference::bare;
 use super::template::{Part, Template};
 use super::{Kind, Sigil, Tree, names, path, template, whole};
@@ -286,7 +287,11 @@ fn the_survey_finds_the_names_of_expressions() {
     let found = |text: &str, whole: bool| {
         let mut all = Vec::new();
         names::used(text, whole, &mut |used| {
-            all.push(if used.input { format!(".{}", used.name) } else { used.name.to_owned() });
+            all.push(match used {
+                Used::Name(name) => name.to_owned(),
+                Used::Input(name) => format!(".{name}"),
+                Used::Quoted(word) => format!("'{word}'"),
+            });
         });
         all.join(" ")
     };
@@ -296,6 +301,8 @@ fn the_survey_finds_the_names_of_expressions() {
         ("$$x ${g}", false, "g"),
         ("price * $.rate", true, "price .rate"),
         ("'not ${a} but b' + c", true, "a c"),
+        ("a == 'open' or ['b c', \"shut\"]", true, "a 'open' or 'shut'"),
+        ("plain 'open'", false, ""),
         ("${'x ${y + z}'} ${input.w}", false, "y z .w"),
         ("${.[\"a b\"]}", false, ".a b"),
         ("$input", false, ".input"),

@@ -281,11 +281,11 @@ impl<'a> StepReader<'_, 'a> {
         bind
     }
 
-    /// Whether the value of a call may be read behind its step, and not only in its `then`. A name that was
-    /// bound before may be read by the next pass of a loop. Asked before the step binds its name.
+    /// Whether the value of a call may be read behind its step. A name that was bound before may be read by
+    /// the next pass of a loop. Asked before the step binds its name.
     pub(crate) fn is_read_behind(&self, step: &Step<'_, 'a>, of: Target<'a>) -> bool {
         let rebound = !of.own && self.scope.find(of.name.text).is_some();
-        step.get(Key::Then).is_none_or(|then| rebound || self.survey.used_after(of.name.text, then.span.end))
+        rebound || self.survey.used_after(of.name.text, step.keyed.span.end)
     }
 
     /// The steps under `then`, in the current block.

@@ -389,6 +389,11 @@ impl<'a> StepReader<'_, 'a> {
     /// A text that is a bare reference; `None` if it is a plain text.
     fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>, place: ValuePlace) -> Option<Expr<'a>> {
         let Root::Name(name) = reference.root else { return None };
+        let bound = self.scope.find(name.text).or(self.scope.input(name.text)).is_some();
+        let is_own = bound || name.text == self.dialect.failure();
+        if !is_own && reference.path.is_empty() && self.survey.is_quoted(name.text) {
+            return None;
+        }
         if self.named(name.text).is_some() {
             return Some(self.reference(reference));
         }
