@@ -8,7 +8,7 @@ mod redirect;
 mod revoke;
 
 use crate::interrupt::Interrupt;
-use crate::mcp::server_config::{Server, Way};
+use crate::mcp::server_config::{Server, Way, has_authorization};
 use crate::tokens::{Store, discovered, why};
 use crate::tools::Tools;
 use ilo_drive::problem::{Problem, did_you_mean, shortened};
@@ -56,13 +56,9 @@ fn found<'t>(tools: &'t Tools, name: &str) -> Result<(&'t Server, &'t str), Prob
         return Err(problem(format!("the tools file has no such server{near}")));
     };
     match &server.way {
-        Way::Http { headers, .. }
-            if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) =>
-        {
-            Err(problem(
-                "the tools file gives it a header `Authorization`; remove that to sign in".to_owned(),
-            ))
-        }
+        Way::Http { headers, .. } if has_authorization(headers) => Err(problem(
+            "the tools file gives it a header `Authorization`; remove that to sign in".to_owned(),
+        )),
         Way::Http { url, .. } => Ok((server, url)),
         Way::Program { .. } => {
             Err(problem("it is a program, which needs no sign-in; only servers with a `url` do".to_owned()))

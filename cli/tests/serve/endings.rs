@@ -66,6 +66,22 @@ fn wrong_arguments_are_told_to_the_model() {
     }
 }
 
+/// A client takes an answer as a promise: prompts and completions are not declared.
+#[test]
+fn methods_that_are_not_declared_are_not_there() {
+    let mut lines = Lines::start(&folder(), &[]);
+    let reference = r#"{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":""}}"#;
+    for (id, (method, params)) in (2..).zip([
+        ("prompts/list", "{}"),
+        ("prompts/get", r#"{"name":"x"}"#),
+        ("completion/complete", reference),
+    ]) {
+        lines.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
+        let answer = lines.hear_with(&format!(r#""id":{id},"#));
+        assert!(answer.contains(r#""error":{"code":-32601,"#) && answer.contains(method), "{answer}");
+    }
+}
+
 #[test]
 fn a_check_waits_for_no_run() {
     let hours = ["--max-runs", "1", "--call-timeout", "3600000", "--timeout", "3600000"];

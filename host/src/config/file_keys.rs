@@ -141,13 +141,10 @@ impl Reading {
                 let names = self.server_names(path, value).unwrap_or_default();
                 self.file.off.extend(names.into_iter().map(|name| (path.to_owned(), name)));
             }
-            Effect::DenyTools => {
+            Effect::DenyTools | Effect::AskTools => {
+                let verdict = if effect == Effect::AskTools { Verdict::Asked } else { Verdict::Denied };
                 let names = self.names(value).unwrap_or_default();
-                self.file.groups.push(Group::of(names, Verdict::Denied));
-            }
-            Effect::AskTools => {
-                let names = self.names(value).unwrap_or_default();
-                self.file.groups.push(Group::of(names, Verdict::Asked));
+                self.file.groups.push(Group::of(names, verdict));
             }
             Effect::OffIf(off) => {
                 let is_off = self.flag(value) == Some(off);
@@ -335,10 +332,7 @@ impl Reading {
         let Data::List(items) = value else {
             return self.expected::<()>("a list of inputs", value).unwrap_or_default();
         };
-        let text = |item: &Data, key: &str| match item.get(key) {
-            Some(Data::Text(text)) => Some(text.clone()),
-            _ => None,
-        };
+        let text = |item: &Data, key: &str| item.get(key).and_then(Data::as_text).map(str::to_owned);
         for item in items {
             let (Some(id), Some(kind)) = (text(item, "id"), text(item, "type")) else { continue };
             if !matches!(kind.as_str(), "promptString" | "pickString")
@@ -346,10 +340,7 @@ impl Reading {
             {
                 continue;
             }
-            let of = |option: &Data| match option {
-                Data::Text(text) => Some(text.clone()),
-                other => text(other, "value"),
-            };
+            let of = |option: &Data| option.as_text().map(str::to_owned).or_else(|| text(option, "value"));
             let options = match item.get("options") {
                 Some(Data::List(options)) => options.iter().filter_map(of).collect(),
                 _ => Vec::new(),

@@ -4,7 +4,7 @@
 use super::clients::{Effect, Place, SANDBOX, keys, row_of};
 use super::text::Step;
 use super::{Fields, Reading, from_home};
-use crate::mcp::server_config::Way;
+use crate::mcp::server_config::{Way, has_authorization};
 use crate::tool::secrets::Found;
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
@@ -104,20 +104,17 @@ impl Reading {
             };
             Some(names.into_iter().filter_map(value).collect())
         }));
-        let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(key) = self.key_for(fields, Effect::Bearer).filter(|_| !given) {
-            let token = self.field(fields, key, |this, data| {
-                let name = this.text(data)?.to_owned();
-                this.value_of(&name)
-            });
-            headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-        }
-        let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(key) = self.key_for(fields, Effect::Token).filter(|_| !given) {
-            let token = self.field(fields, key, |this, data| match data {
-                Data::Text(word) if word == "oauth" => None,
-                Data::Text(_) => this.filled(data),
-                _ => None,
+        for effect in [Effect::Bearer, Effect::Token] {
+            let key = self.key_for(fields, effect).filter(|_| !has_authorization(&headers));
+            let token = key.and_then(|key| {
+                self.field(fields, key, |this, data| match (effect, data) {
+                    (Effect::Bearer, data) => {
+                        let name = this.text(data)?.to_owned();
+                        this.value_of(&name)
+                    }
+                    (_, Data::Text(word)) if word != "oauth" => this.filled(data),
+                    _ => None,
+                })
             });
             headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
         }
@@ -154,9 +151,9 @@ impl Reading {
             };
             let name = self.inside(Step::Index(at), |this| this.text(name).map(str::to_owned))?;
             let value = Some(name).filter(|name| !name.is_empty() && !name.contains('='));
-            found.extend(value.and_then(|name| Some((std::env::var(&name).ok()?, name))));
+            found.extend(value.and_then(|name| Some((name.clone(), std::env::var(name).ok()?))));
         }
-        Some(found.into_iter().map(|(value, name)| (name, value)).collect())
+        Some(found)
     }
 
     fn has_url_form(&mut self, key: &str, url: &str) -> bool {

@@ -73,13 +73,8 @@ pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
             // Of VS Code's settings, or opencode 2.
             Some(value @ Data::Record(servers)) if !is_server(value) => {
                 let braces = servers.iter().any(|(_, server)| is_of_opencode(server));
-                found.push(Section {
-                    whole: None,
-                    path: "mcp.servers",
-                    in_seconds: false,
-                    forms: Forms { braces, shell: false },
-                    value,
-                });
+                let forms = Forms { braces, shell: false };
+                found.push(Section { whole: None, path: "mcp.servers", forms, ..whole("mcp", false, value) });
             }
             _ if is_servers(mcp) => {
                 let Data::Record(servers) = mcp else { return found };
@@ -104,10 +99,8 @@ fn is_servers(value: &Data) -> bool {
 
 /// Whether a value has the keys of a server.
 fn is_server(value: &Data) -> bool {
-    ["command", "cmd", "url", "uri", "enabled", "type"].iter().any(|key| match value.get(key) {
-        Some(Data::Record(_)) | None => false,
-        Some(_) => true,
-    })
+    let mut keys = ["command", "cmd", "url", "uri", "enabled", "type"].into_iter();
+    keys.any(|key| value.get(key).is_some_and(|value| !matches!(value, Data::Record(_))))
 }
 
 /// Whether a server is written in the form of opencode.

@@ -111,6 +111,11 @@ impl Way {
     }
 }
 
+/// Whether these headers say who calls.
+pub(crate) fn has_authorization(headers: &[(String, String)]) -> bool {
+    headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+}
+
 /// How a server is reached.
 #[derive(Clone)]
 pub(crate) enum Way {

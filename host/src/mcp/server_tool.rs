@@ -10,7 +10,7 @@ use super::guard;
 use super::link::{Link, Live};
 use super::listing::{Listed, no_answer};
 use super::reason::{cause, short, why};
-use super::transport::StreamError;
+use super::transport::{StreamError, refusal};
 use crate::tool::{Failure, Provider, Request};
 use crate::trace_context::Context;
 use ilo_drive::data::Data;
@@ -169,7 +169,11 @@ impl Call {
         if let StreamableHttpError::ResponseBodyTooLarge { max_size } = error {
             return Some(guard::too_long(*max_size));
         }
-        let (server, cause) = (&self.link.server.name, short(&cause(stream)));
+        let server = &self.link.server.name;
+        if let Some(why) = refusal(stream, &self.link.server) {
+            return Some(Failure::text(format!("server `{server}` {why}; this call was not made")));
+        }
+        let cause = short(&cause(stream));
         Some(if begun {
             Failure::InDoubt(format!("server `{server}`: {cause}; whether it did this is not known"))
         } else {

@@ -12,7 +12,7 @@ use super::guard::MESSAGE;
 use super::network;
 use super::pending::{Kind, Pending};
 use super::reason::cannot_open;
-use super::server_config::{Server, Way};
+use super::server_config::{Server, Way, has_authorization};
 use super::stderr::Tail;
 use super::web::{Client, unknown_method};
 use crate::command::{closed, find};
@@ -88,12 +88,7 @@ pub(super) async fn open(
     if old {
         opened = open_with(server, watcher, ClientLifecycleMode::Initialize, None, shared).await?;
     }
-    opened.map_err(|error| match &server.way {
-        Way::Http { headers, .. } => {
-            not_let_in(&error, &server.name, headers).unwrap_or_else(|| cannot_open(&error))
-        }
-        _ => cannot_open(&error),
-    })
+    opened.map_err(|error| not_let_in(&error, server).unwrap_or_else(|| cannot_open(&error)))
 }
 
 /// Whether a server ended before it answered anything.
@@ -108,31 +103,46 @@ fn is_end(error: &ClientInitializeError) -> bool {
 }
 
 /// What to do if a server requires a sign-in.
-fn not_let_in(error: &ClientInitializeError, server: &str, headers: &[(String, String)]) -> Option<String> {
-    let error = match error {
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
-            return not_let_in(fallback, server, headers);
-        }
-        ClientInitializeError::TransportError { error, .. } => &error.error,
-        _ => return None,
-    };
-    let StreamError::Http(error) = error.downcast_ref()? else { return None };
+fn not_let_in(error: &ClientInitializeError, server: &Server) -> Option<String> {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => not_let_in(fallback, server),
+        ClientInitializeError::TransportError { error, .. } => refusal(error.error.downcast_ref()?, server),
+        _ => None,
+    }
+}
+
+/// What to do if a server does nothing for who does not sign in, or not with these scopes.
+pub(super) fn refusal(error: &StreamError, server: &Server) -> Option<String> {
+    let (StreamError::Http(error), Way::Http { headers, .. }) = (error, &server.way) else { return None };
+    let mut scopes = String::new();
     let status = match error {
         StreamableHttpError::AuthRequired(_) => 401,
-        StreamableHttpError::InsufficientScope(_) => 403,
+        StreamableHttpError::InsufficientScope(error) => {
+            scopes = scopes_of(&error.www_authenticate_header);
+            403
+        }
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => 401,
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 403") => 403,
         _ => return None,
     };
-    let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-    Some(if given {
+    let server = &server.name;
+    Some(if has_authorization(headers) {
         format!("does not let us in with the header `Authorization` that it is given (HTTP status {status})")
     } else {
         format!(
-            "wants to know who calls (HTTP status {status}); sign in with `ilo-vm login {server} --tools FILE`, or set a \
-             header from the environment: `\"headers\": {{\"Authorization\": \"Bearer ${{NAME}}\"}}`"
+            "wants to know who calls (HTTP status {status}); sign in with `ilo-vm login {server} --tools FILE{scopes}`, or \
+             set a header from the environment: `\"headers\": {{\"Authorization\": \"Bearer ${{NAME}}\"}}`"
         )
     })
+}
+
+/// The options for the scopes that a server asks for, as far as a shell takes them for plain words.
+fn scopes_of(challenge: &str) -> String {
+    let plain =
+        |scope: &&str| scope.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:/-".contains(&byte));
+    let named = challenge.split_once("scope=\"").and_then(|(_, rest)| rest.split_once('"'));
+    let named = named.map_or("", |(scopes, _)| scopes).split_ascii_whitespace();
+    named.filter(plain).flat_map(|scope| [" --scope ", scope]).collect()
 }
 
 async fn open_with(
@@ -375,8 +385,7 @@ fn http(
         .custom_headers(named)
         .reinit_on_expired_session(false)
         .max_sse_event_size(2 * MESSAGE);
-    let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-    let access = Access::of(url, &server.secrets).filter(|_| !given).map(Arc::new);
+    let access = Access::of(url, &server.secrets).filter(|_| !has_authorization(headers)).map(Arc::new);
     let client = Client { http, pending: Arc::clone(&shared.pending), probe, access };
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

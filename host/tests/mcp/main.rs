@@ -385,6 +385,25 @@ fn a_server_that_wants_a_login_says_what_to_set() {
         let told = refused(r#"{"authorization": "Bearer x"}"#);
         assert!(told.contains("does not let us in with the header `Authorization`"), "{told}");
     }
+    // A call that is refused so was not made, and says which scopes it needs.
+    for (status, challenge, expected) in [
+        ("401 Unauthorized", r#"Bearer error="invalid_token""#, "--tools FILE`"),
+        (
+            "403 Forbidden",
+            r#"Bearer scope="a:read b $(c)", error="x""#,
+            "--tools FILE --scope a:read --scope b`",
+        ),
+    ] {
+        let head = format!("HTTP/1.1 {status}\r\nwww-authenticate: {challenge}\r\n");
+        let url = web(move |asked| {
+            one_tool(asked, || format!("{head}content-length: 0\r\nconnection: close\r\n\r\n"))
+        });
+        let mut tools = web_tools(&url);
+        tools.connect_all().unwrap();
+        let Err(Failure::Failed(told)) = call(&tools, "get", "text", 20_000) else { panic!("{status}") };
+        let told = told.to_json();
+        assert!(told.contains(expected) && told.contains("this call was not made"), "{told}");
+    }
 }
 
 fn http_that_leads_elsewhere_is_not_followed() {
