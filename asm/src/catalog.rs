@@ -140,6 +140,11 @@ impl Tool {
         Shape::new(shapes, shapes.output)
     }
 
+    /// The first keyword of its schemas with a value that it cannot have, in words.
+    pub fn misused(&self) -> Option<&str> {
+        self.shapes().misused.as_deref()
+    }
+
     /// The schemas of its arguments and its answer as JSON, if it has them.
     pub fn schema_texts(&self) -> (Option<String>, Option<String>) {
         let (input, output) = self.schemas.schemas();

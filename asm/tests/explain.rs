@@ -10,7 +10,8 @@ use ilo_spec::error::Code;
 
 /// Codes that no short program shows, or that are not about a program's text. Each is tested with its limit
 /// or option.
-const WITHOUT_EXAMPLE: [&str; 15] = [
+const WITHOUT_EXAMPLE: [&str; 16] = [
+    "bad-schema",
     "too-many-rollbacks",
     "cancelled",
     "in-doubt",

@@ -156,6 +156,7 @@ codes! {
     312 RollbackFunction "rollback-function" Error "a ROLLBACK that names a function of the file and not a tool";
     313 RollbackArgument "rollback-argument" Error "a call in an argument of a ROLLBACK";
     314 Shadowed "shadowed" Warning "a step with the name of a step of an outer block, which it does not change";
+    315 BadSchema "bad-schema" Warning "a keyword in a schema of a called tool with a value that it cannot have";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error

@@ -63,6 +63,6 @@ impl Builder {
     /// The shape of the input of this name.
     pub(crate) fn finish(self, input: &str, Part(whole): Part) -> Declared {
         let (tool, nodes) = (input.to_owned(), self.nodes);
-        Declared(Shapes { tool, declared: true, nodes, input: whole, output: whole })
+        Declared(Shapes { tool, declared: true, nodes, input: whole, output: whole, misused: None })
     }
 }

@@ -11,6 +11,7 @@ use self::merged::{MergedField, MergedSchema, Mode, Others, Source, tighter};
 use super::Format;
 use super::shape::{ANYTHING, Arms, Bound, ListedField, Node, NodeId, Record, Shapes, order};
 use crate::sorting::sort_numbers;
+use crate::text::shortened;
 use core::cmp::Ordering;
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::program::Number;
@@ -29,12 +30,15 @@ const WORK: usize = 1 << 17;
 
 /// The shapes of a tool's arguments and of its answer.
 pub(super) fn shapes(tool: &str, input: Option<&Value>, output: Option<&Value>) -> Shapes {
-    let mut nodes = vec![Node::ANY];
-    let mut work = WORK;
-    let mut read = |whole, part, listed| Reader::new(whole, &mut nodes, &mut work).read(part, listed);
+    let (mut nodes, mut work, mut misused) = (vec![Node::ANY], WORK, None);
+    let mut read = |whole, part, listed| {
+        let (known, open) = (HashMap::new(), VecDeque::new());
+        let (nodes, work, misused) = (&mut nodes, &mut work, &mut misused);
+        Reader { root: whole, nodes, work, misused, known, open }.read(part, listed)
+    };
     let input = input.map_or(ANYTHING, |schema| read(schema, schema, true));
     let output = output.map_or(ANYTHING, |schema| read(schema, unpacked(schema).unwrap_or(schema), false));
-    Shapes { tool: tool.to_owned(), declared: false, nodes, input, output }
+    Shapes { tool: tool.to_owned(), declared: false, nodes, input, output, misused }
 }
 
 /// The part of an answer that a program gets, if it is not the whole answer. Some servers wrap a plain result
@@ -73,6 +77,8 @@ struct Keywords<'s> {
     unevaluated: Option<&'s Value>,
     /// There is a keyword by which a record may have fields that are listed elsewhere.
     elsewhere: bool,
+    /// The first keyword with a value that it cannot have, that value, and what it can have.
+    misused: Option<(&'s str, &'s Value, &'static str)>,
 }
 
 impl<'s> Keywords<'s> {
@@ -108,9 +114,37 @@ impl<'s> Keywords<'s> {
                 _ => continue,
             };
             *place = Some(value);
+            let wanted = if found.misused.is_none() { wanted(keyword, value) } else { None };
+            found.misused = found.misused.or(wanted.map(|wanted| (keyword.as_str(), value, wanted)));
         }
         found
     }
+}
+
+/// What a keyword can have, if it cannot have this value.
+fn wanted(keyword: &str, value: &Value) -> Option<&'static str> {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    let list = value.as_array();
+    let (fits, wanted) = match keyword {
+        "$ref" | "format" => (value.is_string(), "a text"),
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
+            (list.is_some_and(|all| !all.is_empty() && all.iter().all(is_schema)), "a list of schemas")
+        }
+        "type" => (kinds(value, &mut false).is_some(), "a type or a list of types"),
+        "nullable" => (value.is_boolean(), "a bool"),
+        "enum" => (list.is_some(), "a list of values"),
+        "minimum" | "maximum" => (value.is_number(), "a number"),
+        // A bool in older schemas.
+        "exclusiveMinimum" | "exclusiveMaximum" => (value.is_number() || value.is_boolean(), "a number"),
+        "items" => (is_schema(value) || list.is_some(), "a schema"),
+        "properties" => {
+            (value.as_object().is_some_and(|all| all.values().all(is_schema)), "a record of schemas")
+        }
+        "required" => (list.is_some_and(|all| all.iter().all(Value::is_string)), "a list of names"),
+        "additionalProperties" | "unevaluatedProperties" => (is_schema(value), "a schema"),
+        _ => return None,
+    };
+    (!fits).then_some(wanted)
 }
 
 /// The reader of one schema, whose references lead to its own parts.
@@ -118,15 +152,12 @@ struct Reader<'s, 'n> {
     root: &'s Value,
     nodes: &'n mut Vec<Node>,
     work: &'n mut usize,
+    misused: &'n mut Option<String>,
     known: HashMap<Source<'s>, NodeId>,
     open: VecDeque<(NodeId, Source<'s>)>,
 }
 
-impl<'s, 'n> Reader<'s, 'n> {
-    fn new(root: &'s Value, nodes: &'n mut Vec<Node>, work: &'n mut usize) -> Reader<'s, 'n> {
-        Reader { root, nodes, work, known: HashMap::new(), open: VecDeque::new() }
-    }
-
+impl<'s> Reader<'s, '_> {
     /// Reads a part of the schema and everything that it refers to. If `listed` is set, a schema of arguments
     /// that lists none allows none.
     fn read(&mut self, schema: &'s Value, listed: bool) -> NodeId {
@@ -135,7 +166,8 @@ impl<'s, 'n> Reader<'s, 'n> {
         while let Some((id, source)) = self.open.pop_front() {
             let mut merged = self.merged(&source, DEEPEST);
             if core::mem::take(&mut first) && listed {
-                let none = schema.get("properties").is_some() && merged.others == Others::Unsaid;
+                let lists = schema.get("properties").is_some_and(Value::is_object);
+                let none = lists && merged.others == Others::Unsaid;
                 merged.others = if none { Others::Unlisted } else { merged.others };
             }
             let node = self.finished(merged);
@@ -281,6 +313,10 @@ impl<'s, 'n> Reader<'s, 'n> {
             one.arms = one.arms.or_else(|| self.arms(several));
             merged = merged.and(one);
         }
+        if let (Some((keyword, value, wanted)), None) = (keywords.misused, &self.misused) {
+            let value = shortened(&value.to_string(), 80);
+            *self.misused = Some(format!("`{keyword}` is `{value}`, and not {wanted}"));
+        }
         let is_known = matches!(merged.others, Others::Unlisted | Others::Unsaid) && !keywords.elsewhere;
         merged.others = match keywords.unevaluated {
             Some(Value::Bool(false)) if is_known => Others::Refused,
@@ -290,28 +326,29 @@ impl<'s, 'n> Reader<'s, 'n> {
         Some(merged)
     }
 
-    /// The arms of a union that a constant text tells apart: each lists a field that it requires, with a text
-    /// that no other arm has.
+    /// The arms of a union that a constant text tells apart: each lists a field that it requires, with one or
+    /// several texts that no other arm has.
     fn arms(&mut self, several: &'s [Value]) -> Option<merged::Arms<'s>> {
         let (first, _) = several.split_first().filter(|(_, rest)| !rest.is_empty() && rest.len() < WIDEST)?;
         let names = self.target(first)?.get("properties")?.as_object()?.keys();
         self.spend(names.len() * several.len())?;
         names.into_iter().find_map(|name| {
-            let mut arms: Vec<(&str, Source<'s>)> = Vec::with_capacity(several.len());
+            let (mut arms, mut known) = (Vec::with_capacity(several.len()), HashSet::new());
             for arm in several {
                 let schema = self.target(arm)?;
                 let required = schema.get("required")?.as_array()?;
-                let field = schema.get("properties")?.get(name)?;
-                let text = match (field.get("const"), field.get("enum").and_then(Value::as_array)) {
-                    (Some(text), _) => text.as_str()?,
-                    (None, Some(texts)) => texts.first().filter(|_| texts.len() == 1)?.as_str()?,
-                    (None, None) => return None,
+                required.iter().find(|one| one.as_str() == Some(name))?;
+                let field = self.target(schema.get("properties")?.get(name)?)?;
+                let texts = match field.get("const") {
+                    Some(text) => core::slice::from_ref(text),
+                    None => field.get("enum")?.as_array()?.as_slice(),
                 };
-                let is_required = required.iter().any(|one| one.as_str() == Some(name));
-                if !is_required || arms.iter().any(|(other, _)| *other == text) {
-                    return None;
+                self.spend(texts.len())?;
+                texts.first()?;
+                for text in texts {
+                    let text = text.as_str().filter(|text| known.insert(*text))?;
+                    arms.push((text, Source::One(arm)));
                 }
-                arms.push((text, Source::One(arm)));
             }
             Some((name.as_str(), arms))
         })
@@ -412,6 +449,8 @@ fn kinds(name: &Value, whole: &mut bool) -> Option<Kinds> {
             "null" | "NULL" => Kinds::NIL,
             "object" | "OBJECT" => Kinds::RECORD,
             "array" | "ARRAY" => Kinds::LIST,
+            // Of an early draft.
+            "any" => Kinds::ANY,
             _ => return None,
         })
     };

@@ -126,6 +126,8 @@ pub(super) struct Shapes {
     pub(super) nodes: Vec<Node>,
     pub(super) input: NodeId,
     pub(super) output: NodeId,
+    /// The first keyword of the schemas with a value that it cannot have, in words.
+    pub(super) misused: Option<String>,
 }
 
 /// A field of a shape.
@@ -147,8 +149,14 @@ pub struct Shape<'c> {
 }
 
 /// The shapes of a tool without schemas.
-static NONE: Shapes =
-    Shapes { tool: String::new(), declared: false, nodes: Vec::new(), input: ANYTHING, output: ANYTHING };
+static NONE: Shapes = Shapes {
+    tool: String::new(),
+    declared: false,
+    nodes: Vec::new(),
+    input: ANYTHING,
+    output: ANYTHING,
+    misused: None,
+};
 
 /// Why a constant does not fit a shape that allows its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -284,6 +284,8 @@ fn a_constant_text_selects_the_arm_of_a_union() {
         json!({"anyOf": [{"oneOf": [a, b]}, {"type": "null"}]}),
         json!({"anyOf": [{"type": "null"}, {"oneOf": [a, b]}]}),
         json!({"description": "x", "type": "object", "oneOf": [a, b]}),
+        json!({"oneOf": [arm(json!({"enum": ["a", "d"]}), "x"), arm(json!({"enum": ["e", "b"]}), "y")]}),
+        json!({"oneOf": [arm(json!({"$ref": "#/$defs/a"}), "x"), b], "$defs": {"a": {"enum": ["d", "a"]}}}),
     ] {
         assert_eq!(names(&union, "a"), ["kind", "x"], "{union}");
         assert_eq!(names(&union, "b"), ["kind", "y"], "{union}");
@@ -297,6 +299,9 @@ fn a_constant_text_selects_the_arm_of_a_union() {
         json!({"oneOf": [a]}),
         json!({"oneOf": [a, 7]}),
         json!({"oneOf": [a, arm(json!({"const": 3}), "y")]}),
+        json!({"oneOf": [a, arm(json!({"enum": ["b", 3]}), "y")]}),
+        json!({"oneOf": [a, arm(json!({"enum": ["b", "a"]}), "y")]}),
+        json!({"oneOf": [a, arm(json!({"enum": []}), "y")]}),
     ] {
         assert_eq!(names(&union, "a"), names(&union, "?"), "{union}");
     }

@@ -147,7 +147,14 @@ impl<'f, 'a> Names<'f, 'a> {
                 let why = "its `inputSchema` is not that of a record, and arguments are one";
                 report.push(messages::unusable_tool(name, why));
             }
-            Lookup::Found(tool) => return Ok(Target::Tool(tool)),
+            Lookup::Found(tool) => {
+                let warning = tool.misused().map(|why| messages::misused_keyword(name, why));
+                let mut said = report.diagnostics.as_slice().iter();
+                if let Some(new) = warning.filter(|new| said.all(|old| old.message != new.message)) {
+                    report.push(new);
+                }
+                return Ok(Target::Tool(tool));
+            }
             Lookup::Unknown => return Err(self.unknown_tool(catalog, name, report)),
             Lookup::Withheld(own) => report.push(messages::withheld_tool(name, own)),
             Lookup::Unusable(why) => report.push(messages::unusable_tool(name, why)),

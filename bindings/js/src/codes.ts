@@ -83,6 +83,7 @@ export type DiagnosticCode =
     | "rollback-function"
     | "rollback-argument"
     | "shadowed"
+    | "bad-schema"
     | "unset-slot"
     | "unchecked-read"
     | "match-unchecked"

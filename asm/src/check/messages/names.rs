@@ -67,6 +67,13 @@ pub(crate) fn unusable_tool(name: Name<'_>, why: &str) -> Diagnostic {
     wrong(Code::UnknownTool, name, message, "a tool that can be called")
 }
 
+/// A tool with a schema that says less than its author meant.
+pub(crate) fn misused_keyword(name: Name<'_>, why: &str) -> Diagnostic {
+    let message = format!("in a schema of `{}`, {why}", name.text);
+    Diagnostic::new(Code::BadSchema, name.span, message)
+        .help("the call is made, and this keyword is passed over; a value that does not fit it is not found")
+}
+
 /// A name that several servers have.
 pub(crate) fn ambiguous_tool<'n>(name: Name<'_>, tools: impl Iterator<Item = &'n str>) -> Diagnostic {
     let message = format!("several servers have a tool `{}`", name.text);
