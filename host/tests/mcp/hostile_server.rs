@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// Serves until standard input ends.
 pub(crate) fn serve(scenario: String) {
-    let mut server = Server { scenario, lists: 0, calls: 0, keys: Vec::new(), asked_first: None };
+    let mut server =
+        Server { scenario, lists: 0, calls: 0, keys: Vec::new(), asked_first: None, asking: None };
     if server.is("dies-at-start") || server.has_died_for_good() {
         eprintln!("no licence found");
         exit(3);
@@ -32,6 +33,8 @@ struct Server {
     keys: Vec<String>,
     /// The first request, while it has no answer.
     asked_first: Option<Value>,
+    /// The call during which the client is asked.
+    asking: Option<Value>,
 }
 
 impl Server {
@@ -91,6 +94,11 @@ impl Server {
             }
             Some("tools/list") => self.list(id),
             Some("tools/call") => self.call(id, message),
+            None if self.asking.is_some() => {
+                let text = message.get("error").or(message.get("result")).map(Value::to_string);
+                let result = json!({"content": [{"type": "text", "text": text}], "isError": true});
+                say(&reply(&self.asking.take().unwrap_or_default(), &result));
+            }
             _ => say(
                 &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "unknown method"}}),
             ),
@@ -168,6 +176,13 @@ impl Server {
                 sleep(Duration::from_millis(50));
             }
             "announces-once" => return say(&reply(id, &plain(&self.lists.to_string()))),
+            scenario if let Some(method) = scenario.strip_prefix("asks:") => {
+                say(&json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": {
+                    "message": "Which one?", "requestedSchema": {"type": "object", "properties": {}},
+                    "messages": [], "maxTokens": 1}}));
+                self.asking = Some(id.clone());
+                return;
+            }
             "asks-often" => {
                 (0..1000).for_each(|n| say(&json!({"jsonrpc": "2.0", "id": n, "method": "ping"})));
             }

@@ -45,6 +45,7 @@ fn main() {
         what_does_no_harm_is_passed_over;
         a_server_that_is_late_at_first_is_asked_again;
         content_becomes_a_value;
+        a_server_that_asks_during_a_call_is_told_that_nobody_is_asked;
         what_goes_wrong_in_a_call_is_its_failure;
         an_answer_past_the_limit_is_a_fault;
         a_tool_that_changed_gets_no_call;
@@ -147,6 +148,21 @@ fn a_server_that_is_late_at_first_is_asked_again() {
     let marker = folder.path().join("late");
     answers(&format!("late:{}", marker.display()), r#""hello""#);
     assert!(marker.exists(), "it was late");
+}
+
+/// A client takes an answer as a promise: nobody declines in place of a person, and no list of roots is
+/// empty.
+fn a_server_that_asks_during_a_call_is_told_that_nobody_is_asked() {
+    for method in ["elicitation/create", "sampling/createMessage", "roots/list", "made/up"] {
+        let mut tools = tools(&format!("asks:{method}"), 20_000);
+        tools.connect(["say"]).unwrap();
+        let Err(Failure::Failed(told)) = call(&tools, "mcp://h/echo", "text", 20_000) else {
+            panic!("{method}")
+        };
+        let told: serde_json::Value = serde_json::from_str(told.as_text().unwrap()).unwrap();
+        assert_eq!(told["code"], -32601, "{method}: {told}");
+        assert!(told["message"].as_str().unwrap().contains(method), "{told}");
+    }
 }
 
 fn content_becomes_a_value() {
