@@ -123,9 +123,9 @@ const LIBRECHAT: Client =
 const OPENCODE: Client = ("opencode", "https://opencode.ai/docs/mcp-servers");
 const OPENCODE_FILE: Client = ("opencode", "https://opencode.ai/docs/permissions");
 const ROO: Client = ("Roo Code, Kilo Code", "https://docs.roocode.com/features/mcp/using-mcp-in-roo");
-const VSCODE: Client = ("VS Code", "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration");
+const VSCODE: Client = ("VS Code", "https://code.visualstudio.com/docs/agents/reference/mcp-configuration");
 const VSCODE_SETTINGS: Client =
-    ("VS Code", "https://code.visualstudio.com/docs/copilot/reference/copilot-settings");
+    ("VS Code", "https://code.visualstudio.com/docs/agents/reference/copilot-settings");
 const WARP: Client = ("Warp", "https://docs.warp.dev/agents/capabilities/mcp");
 const WINDSURF: Client = ("Windsurf, Antigravity", "https://docs.windsurf.com/windsurf/cascade/mcp");
 const ZED: Client = ("Zed", "https://zed.dev/docs/ai/mcp");
