@@ -62,7 +62,9 @@ fn helps(diagnostic: &Diagnostic) -> Vec<String> {
         helps.push(format!("nearest is `{nearest}`"));
     }
     let has_edit = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));
-    if let Some(fix) = diagnostic.fix.as_ref().filter(|_| !has_edit(&helps)) {
+    if let Some(fix) =
+        diagnostic.fix.as_ref().filter(|fix| !has_edit(&helps) && !mentioned(&fix.title, &helps))
+    {
         helps.push(fix.title.clone());
     }
     helps
@@ -98,6 +100,7 @@ fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> Vec<El
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ilo_asm::diagnostic::Fix;
     use ilo_spec::error::Code;
 
     #[test]
@@ -119,6 +122,18 @@ mod tests {
         ] {
             assert!(shown.contains(part), "{part} in\n{shown}");
         }
+    }
+
+    #[test]
+    fn a_fix_that_the_help_describes_is_not_shown_again() {
+        let mut diagnostic = Diagnostic::new(Code::TypeMismatch, Span::new(0, 1), "no");
+        diagnostic.fix = Some(Fix { title: "leave it out".to_owned(), edits: Vec::new() });
+        let shown = |help: &str| {
+            let diagnostic = diagnostic.clone().help(help);
+            render("f.ilo", &Lines::new("x"), &diagnostic, false).matches("help: ").count()
+        };
+        assert_eq!(shown("leave it out: it may be absent"), 1);
+        assert_eq!(shown("it may be absent"), 2);
     }
 
     #[test]
