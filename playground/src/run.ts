@@ -244,8 +244,9 @@ function outcomeCard(finish: Finish, goTo: (line: number) => void): HTMLElement 
 type Send = (ok: boolean, json: string) => Promise<string | null>;
 
 function answerCard(call: { tool: string; arguments: string }, waiting: Waiting, queued: number, send: Send): HTMLElement {
-    const box = h("textarea", { "aria-label": `Answer of ${call.tool}, as JSON`, spellcheck: "false", rows: "3" });
+    const box = h("textarea", { "aria-label": `Answer of ${call.tool}, as JSON`, spellcheck: "false" });
     box.value = waiting.suggestion?.json ?? "null";
+    box.rows = Math.min(12, Math.max(3, box.value.split("\n").length));
     const complaint = h("p", { class: "complaint", role: "alert", hidden: true });
     const settle = async (ok: boolean) => {
         const wrong = await send(ok, box.value).catch((error: Error) => error.message);

@@ -58,7 +58,7 @@ const SCENES = {
         await page.keyboard.press("Delete");
     },
 };
-const SIZES = { wide: [1280, 800], narrow: [360, 740], middle: [820, 1100] };
+const SIZES = { wide: [1400, 900], narrow: [390, 844], middle: [820, 1100] };
 const wanted = process.argv[3]?.split(",") ?? Object.keys(SCENES);
 
 for (const [size, [width, height]] of Object.entries(SIZES)) {
