@@ -61,12 +61,9 @@ fn helps(diagnostic: &Diagnostic) -> Vec<String> {
     {
         helps.push(format!("nearest is `{nearest}`"));
     }
-    let has_edit = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));
-    if let Some(fix) =
-        diagnostic.fix.as_ref().filter(|fix| !has_edit(&helps) && !mentioned(&fix.title, &helps))
-    {
-        helps.push(fix.title.clone());
-    }
+    let has_edit = helps.iter().any(|help| help.starts_with("write `"));
+    let fix = diagnostic.fix.as_ref().filter(|fix| !has_edit && !mentioned(&fix.title, &helps));
+    helps.extend(fix.map(|fix| fix.title.clone()));
     helps
 }
 

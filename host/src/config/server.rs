@@ -102,19 +102,16 @@ impl Reading {
                 continue;
             }
             let near = nearest(key, SERVER.iter().copied());
-            let hint = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", SERVER.join(", ")),
-            };
+            let hint = near.map(|near| format!("did you mean `{near}`?"));
+            let hint = hint.unwrap_or_else(|| format!("known are {}", SERVER.join(", ")));
             if self.client && may_be_off(key, value) {
                 let message = "is not known here and may shut something off, so the server is not used; leave it out, or \
                                write what it means as `policy`";
                 let shown = shortened(key, 80);
                 self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
             } else if near.is_some() || !self.client {
-                self.inside(Step::Key(key.clone()), |this| {
-                    this.wrong(format!("unknown key `{key}`; {hint}"));
-                });
+                let message = format!("unknown key `{key}`; {hint}");
+                self.inside(Step::Key(key.clone()), |this| this.wrong(message));
             } else {
                 passed_over.push(key.as_str());
             }
@@ -132,9 +129,8 @@ impl Reading {
                 _ if known(POLICY) || known(RULES) => format!("write it as `\"policy\": {{\"{key}\": …}}`"),
                 _ => continue,
             };
-            self.inside(Step::Key(key.clone()), |this| {
-                this.costs(format!("`{key}` has no meaning here; {hint}"));
-            });
+            let message = format!("`{key}` has no meaning here; {hint}");
+            self.inside(Step::Key(key.clone()), |this| this.costs(message));
         }
     }
 
@@ -176,37 +172,29 @@ impl Reading {
                     policy.listed.0.push(Group::of([name.clone()], verdict));
                 };
                 let settings = match settings {
-                    Data::Bool(on) => {
-                        if !on {
-                            hold(policy, Verdict::Denied);
-                        }
-                        return;
-                    }
+                    Data::Bool(true) => return,
+                    Data::Bool(false) => return hold(policy, Verdict::Denied),
                     Data::Record(settings) => settings,
                     // No tool, but tools: `{"include": […], "exclude": […]}`.
                     Data::List(_) if matches!(name.as_str(), "include" | "allow" | "allowed") => {
-                        policy.listed.0.extend(this.names(settings).map(Group::only));
-                        return;
+                        return policy.listed.0.extend(this.names(settings).map(Group::only));
                     }
                     Data::List(_) if matches!(name.as_str(), "exclude" | "deny" | "disabled" | "blocked") => {
                         let names = this.names(settings).unwrap_or_default();
-                        policy.listed.0.push(Group::of(names, Verdict::Denied));
-                        return;
+                        return policy.listed.0.push(Group::of(names, Verdict::Denied));
                     }
                     other => {
-                        this.lacks(format!("expected the settings of a tool, found {}", other.kind()));
-                        return;
+                        return this
+                            .lacks(format!("expected the settings of a tool, found {}", other.kind()));
                     }
                 };
                 for (key, value) in settings {
-                    let off = match effect(Place::Server, key) {
-                        Some(Effect::OffIf(off)) => Some(off),
-                        _ => None,
-                    };
-                    match (key.as_str(), value) {
-                        (_, Data::Bool(value)) if off == Some(*value) => hold(policy, Verdict::Denied),
-                        (_, Data::Bool(_)) if off.is_some() => {}
-                        ("approval_mode" | "approval" | "permission", Data::Text(word)) => {
+                    match (effect(Place::Server, key), key.as_str(), value) {
+                        (Some(Effect::OffIf(off)), _, Data::Bool(value)) if off == *value => {
+                            hold(policy, Verdict::Denied);
+                        }
+                        (Some(Effect::OffIf(_)), _, Data::Bool(_)) => {}
+                        (_, "approval_mode" | "approval" | "permission", Data::Text(word)) => {
                             let said = clients::verdict(word);
                             if said != Verdict::Allowed {
                                 hold(policy, said);
@@ -280,13 +268,13 @@ impl Reading {
     /// Reports contradictions in a policy.
     fn contradictions(&mut self, policy: &ServerPolicy) {
         let Rules { read_only, idempotent, retries, confirm, requires_rollback, .. } = policy.all;
-        if requires_rollback == Some(true) && read_only == Some(true) {
-            let message = "a rollback is for tools that change something, and here all are `read_only`";
-            self.inside(Step::Key("rollback".to_owned()), |this| this.wrong(message));
-        }
-        if confirm == Some(true) && read_only == Some(true) {
-            let message = "asking is for tools that change something, and here all are `read_only`";
-            self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));
+        for (key, set, what) in
+            [("rollback", requires_rollback, "a rollback"), ("confirm", confirm, "asking")]
+        {
+            if set == Some(true) && read_only == Some(true) {
+                let why = "is for tools that change something, and here all are `read_only`";
+                self.inside(Step::Key(key.to_owned()), |this| this.wrong(format!("{what} {why}")));
+            }
         }
         let any = idempotent == Some(true) || policy.tools.values().any(|one| one.idempotent == Some(true));
         if retries.is_some_and(|count| count > 0) && !any {

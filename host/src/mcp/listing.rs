@@ -237,14 +237,8 @@ fn count(data: &Data) -> usize {
 fn unique(mut listing: Listing) -> Listing {
     let mut names: Vec<String> = listing.tools.iter().map(|tool| tool.name.clone()).collect();
     names.sort_unstable();
-    let mut twice: Vec<String> = names
-        .windows(2)
-        .filter_map(|pair| {
-            let [one, other] = pair else { return None };
-            (one == other).then(|| one.clone())
-        })
-        .collect();
-    twice.dedup();
+    let several = names.chunk_by(|one, other| one == other).filter(|same| same.len() > 1);
+    let twice: Vec<String> = several.filter_map(|same| same.first().cloned()).collect();
     listing.tools.retain(|tool| twice.binary_search(&tool.name).is_err());
     listing.bad.extend(twice.into_iter().map(|name| (name, "its server lists it more than once".to_owned())));
     listing

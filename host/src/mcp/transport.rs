@@ -114,17 +114,16 @@ fn not_let_in(error: &ClientInitializeError, server: &Server) -> Option<String> 
 /// What to do if a server does nothing for who does not sign in, or not with these scopes.
 pub(super) fn refusal(error: &StreamError, server: &Server) -> Option<String> {
     let (StreamError::Http(error), Way::Http { headers, .. }) = (error, &server.way) else { return None };
-    let mut scopes = String::new();
-    let status = match error {
-        StreamableHttpError::AuthRequired(_) => 401,
+    let (status, scopes) = match error {
+        StreamableHttpError::AuthRequired(_) => (401, None),
         StreamableHttpError::InsufficientScope(error) => {
-            scopes = scopes_of(&error.www_authenticate_header);
-            403
+            (403, Some(scopes_of(&error.www_authenticate_header)))
         }
-        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => 401,
-        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 403") => 403,
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => (401, None),
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 403") => (403, None),
         _ => return None,
     };
+    let scopes = scopes.unwrap_or_default();
     let server = &server.name;
     Some(if has_authorization(headers) {
         format!("does not let us in with the header `Authorization` that it is given (HTTP status {status})")

@@ -13,9 +13,9 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/check", "asm/src/rules"], 7_454),
     (&["asm/src/id", "asm/src/syntax"], 4_656),
     (&["guide/src"], 15_397),
-    (&["host/src"], 20_785),
+    (&["host/src"], 20_789),
     (&["journal/src"], 10_679),
-    (&["cli/src"], 9_810),
+    (&["cli/src"], 9_809),
 ];
 
 /// The lines of a file without its unit tests.

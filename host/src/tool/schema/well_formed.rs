@@ -76,26 +76,21 @@ fn unfit(key: &str, value: &Data) -> Option<String> {
     let is_schema = |data: &Data| matches!(data, Data::Record(_) | Data::Bool(_));
     let (fits, expected) = match (key, value) {
         ("type", Data::Text(name)) => return unknown_type(name),
-        ("type", Data::List(names)) => {
-            let unknown = names.iter().find_map(|name| match name {
-                Data::Text(name) => unknown_type(name),
-                _ => Some("a type's name, or a list of them".to_owned()),
-            });
-            if unknown.is_some() {
-                return unknown;
-            }
-            (!names.is_empty(), "a type's name, or a list of them")
+        ("type", Data::List(names)) if names.iter().all(is_text) && !names.is_empty() => {
+            return names.iter().find_map(|name| unknown_type(name.as_text()?));
         }
         ("type", _) => (false, "a type's name, or a list of them"),
-        ("required", Data::List(names)) => (names.iter().all(is_text), "a list of names"),
-        ("required", _) => (false, "a list of names"),
+        ("required", value) => {
+            (value.as_list().is_some_and(|names| names.iter().all(is_text)), "a list of names")
+        }
         ("enum", value) => (matches!(value, Data::List(_)), "a list of values"),
         ("$ref" | "description" | "title" | "pattern" | "format", value) => (is_text(value), "a text"),
         ("items", value) => (is_schema(value) || matches!(value, Data::List(_)), "a schema"),
         (key, value) if NAMED.contains(&key) => (matches!(value, Data::Record(_)), "a record of schemas"),
         (key, value) if ONE.contains(&key) => (is_schema(value), "a schema"),
-        (key, Data::List(items)) if SEVERAL.contains(&key) => (!items.is_empty(), "a list of schemas"),
-        (key, _) if SEVERAL.contains(&key) => (false, "a list of schemas"),
+        (key, value) if SEVERAL.contains(&key) => {
+            (value.as_list().is_some_and(|items| !items.is_empty()), "a list of schemas")
+        }
         _ => (true, ""),
     };
     (!fits).then(|| expected.to_owned())
