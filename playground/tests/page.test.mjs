@@ -120,6 +120,8 @@ describe("help at the cursor", () => {
         await page.mouse.move(900, 600);
         await tooltip(page).waitFor({ state: "detached" });
         await page.locator("#source .cm-line", { hasText: "call: get-user" }).click({ position: { x: 100, y: 8 } });
+        // A pointer that stays would bring the help back.
+        await page.mouse.move(900, 600);
         await page.keyboard.press("Control+i");
         await tooltip(page).waitFor();
         await page.keyboard.press("Escape");
