@@ -133,6 +133,7 @@ const ZED_FILE: Client = ("Zed", "https://zed.dev/docs/ai/tool-permissions");
 
 pub(super) const SANDBOX: &str =
     "a sandbox of another client is not built here; run the server in a container, or leave the key out";
+const ELSEWHERE: &str = "no server is started on another machine; leave the key out to start it on this one";
 const ENV_FILE: &str = "files of variables are not read; write the variables under `env`";
 
 /// The rows. A key has one effect at a place, whoever writes it.
@@ -267,6 +268,7 @@ pub(super) const ROWS: &[Row] = &[
         Unsupported("no command is run for headers; write them under `headers`, with `${NAME}`"),
     ),
     row(VSCODE, Server, "sandbox", Unsupported(SANDBOX)),
+    row(CODEX, Server, "experimental_environment", Unsupported(ELSEWHERE)),
     // What lets a client act without asking, and what says nothing about tools. Of `sandboxEnabled` only
     // `true` has an effect: that of `sandbox`.
     row(VSCODE, Server, "sandboxEnabled dev gallery version", Nothing),

@@ -140,17 +140,15 @@ impl Reading {
         }
     }
 
-    /// Names of variables that are passed on if they are set: texts, or records with `name`.
+    /// Names of variables that are passed on if they are set: texts, or records with `name` and `source`.
     fn passed(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
         let Data::List(items) = data else { return self.expected("a list of names", data) };
         let mut found = Vec::new();
         for (at, item) in items.iter().enumerate() {
-            let name = match item {
-                Data::Record(_) => item.get("name").unwrap_or(item),
-                item => item,
-            };
+            let name = item.get("name").unwrap_or(item);
             let name = self.inside(Step::Index(at), |this| this.text(name).map(str::to_owned))?;
-            let value = Some(name).filter(|name| !name.is_empty() && !name.contains('='));
+            let is_local = item.get("source").is_none_or(|source| source.as_text() == Some("local"));
+            let value = Some(name).filter(|name| is_local && !name.is_empty() && !name.contains('='));
             found.extend(value.and_then(|name| Some((name.clone(), std::env::var(name).ok()?))));
         }
         Some(found)

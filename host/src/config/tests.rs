@@ -73,7 +73,7 @@ web_search = true
 [mcp_servers.docs]
 command = "npx"
 args = ["-y", "docs-server"]
-env_vars = ["PATH", { name = "NO_SUCH_VARIABLE", source = "local" }]
+env_vars = ["PATH", { name = "NO_SUCH_VARIABLE", source = "local" }, { name = "HOME", source = "remote" }]
 startup_timeout_sec = 12.5
 tool_timeout_sec = 45
 enabled_tools = ["find", "open"]
@@ -94,10 +94,13 @@ enabled = false
 [mcp_servers.keyless]
 url = "https://x.example/mcp"
 bearer_token_env_var = "NO_SUCH_VARIABLE"
+[mcp_servers.elsewhere]
+command = "x"
+experimental_environment = "remote"
 "#;
     let tools = read(".codex/config.toml", text);
     let (path, home) = (std::env::var("PATH").unwrap(), std::env::var("HOME").unwrap());
-    assert_eq!(names(&tools), ["design", "docs", "keyless"]);
+    assert_eq!(names(&tools), ["design", "docs", "elsewhere", "keyless"]);
     assert_eq!(way(&tools, "docs"), format!("npx -y docs-server LEVEL=high PATH={path}"));
     let expected =
         format!("https://design.example/mcp X-Region=eu X-Home={home} Authorization=Bearer {path}");
@@ -108,6 +111,7 @@ bearer_token_env_var = "NO_SUCH_VARIABLE"
     assert_eq!(tools_of(&tools, "docs", &["find", "open", "drop"]), "?find !open !drop");
     refused(&tools, "gone", "turns its server off (`enabled`, a key of Codex)");
     refused(&tools, "keyless", "the environment has no text `NO_SUCH_VARIABLE`");
+    refused(&tools, "elsewhere", "no server is started on another machine");
     let warnings: Vec<String> = tools.warnings().iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].ends_with("`model` is not read"), "{warnings:?}");
