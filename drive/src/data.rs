@@ -36,6 +36,7 @@ pub use error::ConvertError;
 pub use nested::{Fields, Items};
 pub use ser::to_data;
 
+use ilo_asm::sorting::sort_by;
 use ilo_spec::program::Number;
 use std::cmp::Ordering;
 
@@ -85,8 +86,9 @@ impl Data {
                 (Data::Record(a), Data::Record(b)) if a.len() == b.len() => {
                     let (mut a, mut b): (Vec<_>, Vec<_>) = (a.iter().collect(), b.iter().collect());
                     if a.iter().zip(&b).any(|((name, _), (other, _))| name != other) {
-                        a.sort_by(|(name, _), (other, _)| name.cmp(other));
-                        b.sort_by(|(name, _), (other, _)| name.cmp(other));
+                        for fields in [&mut a, &mut b] {
+                            sort_by(fields, |(name, _), (other, _)| name.cmp(other));
+                        }
                     }
                     pairs.extend(a.iter().zip(&b).map(|((_, value), (_, other))| (value, other)));
                     a.iter().zip(&b).all(|((name, _), (other, _))| name == other)

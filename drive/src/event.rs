@@ -8,6 +8,7 @@
 
 use crate::data::Data;
 use crate::failure::Failure;
+use ilo_asm::sorting::sort_by;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,7 +114,7 @@ impl Watch {
     /// The run is over: what is still under way is interrupted.
     pub(crate) fn close(&mut self, now: Duration) {
         let mut left: Vec<u64> = self.open.keys().copied().collect();
-        left.sort_unstable();
+        sort_by(&mut left, u64::cmp);
         for id in left {
             self.ended(id, Err(Failure::Interrupted), now);
         }

@@ -8,6 +8,7 @@ mod bound;
 pub mod changed;
 mod known_values;
 mod required;
+mod sorted;
 mod undo;
 
 use crate::policy::{Policies, Policy};
@@ -19,7 +20,8 @@ use ilo_spec::operand::{CallId, FunctionId, StringId, ToolId};
 use ilo_spec::program::{Function, Program};
 use known_values::{Facts, facts, jumps, loop_at, op, unnamed};
 pub use required::{without_journal, without_rollback};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use sorted::Map;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Steps that planning may take: about a second of work, a thousand times that of a large program.
@@ -91,7 +93,7 @@ pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &dyn Policie
 }
 
 /// The most calls of each tool.
-type Cost = BTreeMap<ToolId, Bound>;
+type Cost = Map<ToolId, Bound>;
 
 /// How two costs are combined.
 #[derive(Clone, Copy, PartialEq)]
@@ -138,7 +140,7 @@ impl<'p> Planner<'p> {
         let mut calls = Vec::with_capacity(cost.len());
         for (tool, bound) in cost.iter() {
             let name = self.name(*tool)?;
-            let sites = sites.get(tool).cloned().unwrap_or_default();
+            let sites = sites.get(usize::from(tool.0))?;
             let rollbacks: Option<Vec<String>> = sites.after.iter().map(|&tool| self.name(tool)).collect();
             let entries: Option<Vec<String>> = sites.entries.iter().map(|&tool| self.name(tool)).collect();
             let place = |pc: &u32| Place {
@@ -229,14 +231,14 @@ impl<'p> Planner<'p> {
         let own = match op {
             // The registered call may run once.
             Op::Tool { call, .. } | Op::ToolRollback { call, .. } | Op::Rollback { call, .. } => {
-                Cost::from([(self.tool(call)?, Bound::once())])
+                Cost::of(self.tool(call)?, Bound::once())
             }
             Op::Invoke { function, .. } => {
                 let callee = self.costs.get(&usize::from(function.0))?.clone();
                 let arguments = facts.arguments.get(&pc).map(Vec::as_slice).unwrap_or_default();
                 let place = unnamed(self.program, pc);
                 self.budget.spend(callee.len().saturating_mul(16))?;
-                callee.iter().map(|(&tool, bound)| (tool, bound.called_with(arguments, &place))).collect()
+                callee.mapped(|bound| bound.called_with(arguments, &place))
             }
             _ => return Some(paths),
         };
@@ -264,7 +266,7 @@ impl<'p> Planner<'p> {
         let never = list == bound::Known::Items(0);
         for cost in leaving.iter_mut().flatten().filter(|_| never || !pass.is_empty()) {
             self.budget.spend((cost.len() + pass.len()).saturating_mul(16))?;
-            for (tool, bound) in Rc::make_mut(cost) {
+            for (tool, bound) in Rc::make_mut(cost).iter_mut() {
                 pass.get(tool).into_iter().for_each(|pass| bound.without(pass));
                 if never {
                     *bound = Bound::default();
@@ -274,7 +276,7 @@ impl<'p> Planner<'p> {
         self.either(&mut paths, &leaving)?;
         let place = unnamed(self.program, pc);
         self.budget.spend(pass.len().saturating_mul(16))?;
-        let all: Cost = pass.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
+        let all: Cost = pass.mapped(|bound| bound.for_each(&list, &place));
         self.all_with(&mut paths, &Rc::new(all))?;
         Some(paths)
     }
@@ -313,14 +315,10 @@ impl<'p> Planner<'p> {
             return Some(());
         }
         self.budget.spend((cost.len() + other.len()).saturating_mul(16))?;
-        let mine = Rc::make_mut(cost);
-        for (&tool, bound) in other.iter() {
-            let mine = mine.entry(tool).or_default();
-            match join {
-                Join::Either => mine.either(bound),
-                Join::Both => mine.add(bound),
-            }
-        }
+        Rc::make_mut(cost).join(other, |mine, bound| match join {
+            Join::Either => mine.either(bound),
+            Join::Both => mine.add(bound),
+        });
         Some(())
     }
 }

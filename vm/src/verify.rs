@@ -224,13 +224,13 @@ fn parameters(program: &Program, function: &Function) -> core::result::Result<()
         let last = function.parameters.iter().map(|parameter| parameter.name.0).max();
         return last.map_or(Ok(()), |last| index("field", last.into(), program.fields.into()));
     }
-    let mut names: Vec<u16> = function.parameters.iter().map(|parameter| parameter.name.0).collect();
+    let mut names: Vec<u32> = function.parameters.iter().map(|parameter| parameter.name.0.into()).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(Rule::Duplicate { what: "parameter" });
     }
     match names.last() {
-        Some(&last) => index("field", last.into(), program.fields.into()),
+        Some(&last) => index("field", at(last), program.fields.into()),
         None => Ok(()),
     }
 }

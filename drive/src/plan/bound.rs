@@ -3,7 +3,7 @@
 //! A bound only ever grows coarser: where branches meet, the larger coefficient of each product counts, and a
 //! sum with too many products is given up.
 
-use std::collections::BTreeMap;
+use super::sorted::Map;
 use std::fmt;
 use std::rc::Rc;
 
@@ -83,7 +83,7 @@ pub(super) enum Known {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bound {
     /// Products of list lengths, each with its coefficient.
-    products: BTreeMap<Vec<Name>, u64>,
+    products: Map<Vec<Name>, u64>,
     /// Whether the sum was given up.
     beyond: bool,
 }
@@ -91,15 +91,12 @@ pub(super) struct Bound {
 impl Bound {
     /// Once.
     pub(super) fn once() -> Bound {
-        Bound { products: BTreeMap::from([(Vec::new(), 1)]), beyond: false }
+        Bound { products: Map::of(Vec::new(), 1), beyond: false }
     }
 
     fn merge(&mut self, other: &Bound, join: fn(u64, u64) -> u64) {
         self.beyond |= other.beyond;
-        for (product, count) in &other.products {
-            let mine = self.products.entry(product.clone()).or_insert(0);
-            *mine = join(*mine, *count);
-        }
+        self.products.join(&other.products, |mine, count| *mine = join(*mine, *count));
         self.give_up_past_limit();
     }
 
@@ -124,33 +121,29 @@ impl Bound {
 
     /// Subtracts what is counted elsewhere.
     pub(super) fn without(&mut self, other: &Bound) {
-        for (product, count) in &other.products {
-            if let Some(mine) = self.products.get_mut(product) {
-                *mine = mine.saturating_sub(*count);
-            }
+        for (product, mine) in self.products.iter_mut() {
+            let count = other.products.get(product).copied().unwrap_or(0);
+            *mine = mine.saturating_sub(count);
         }
-        self.products.retain(|_, count| *count > 0);
+        self.products.retain(|count| *count > 0);
     }
 
     /// Once for each item of a list.
     pub(super) fn for_each(&self, list: &Known, unnamed: &Name) -> Bound {
         let mut bound = Bound { beyond: self.beyond, ..Bound::default() };
-        for (product, count) in &self.products {
-            let mut product = product.clone();
-            let count = match list {
-                Known::Items(items) => count.saturating_mul(*items),
-                Known::Named(name) => {
-                    product.push(Name::clone(name));
-                    *count
-                }
-                Known::Count(_) | Known::Nothing => {
-                    product.push(unnamed.clone());
-                    *count
-                }
+        for (product, count) in self.products.iter() {
+            let (factor, name) = match list {
+                Known::Items(items) => (*items, None),
+                Known::Named(name) => (1, Some(Name::clone(name))),
+                Known::Count(_) | Known::Nothing => (1, Some(unnamed.clone())),
             };
-            product.sort();
+            let mut product = product.clone();
+            if let Some(name) = name {
+                product.insert(product.partition_point(|other| *other <= name), name);
+            }
+            let count = count.saturating_mul(factor);
             if count > 0 {
-                bound.products.insert(product, count);
+                *bound.products.entry(product) = count;
             }
         }
         bound.give_up_past_limit();
@@ -160,8 +153,8 @@ impl Bound {
     /// The bound for a caller, with its arguments in place of the parameters.
     pub(super) fn called_with(&self, arguments: &[Known], unnamed: &Name) -> Bound {
         let mut bound = Bound { beyond: self.beyond, ..Bound::default() };
-        for (product, count) in &self.products {
-            let mut one = Bound { products: BTreeMap::from([(Vec::new(), *count)]), beyond: false };
+        for (product, count) in self.products.iter() {
+            let mut one = Bound { products: Map::of(Vec::new(), *count), beyond: false };
             for name in product {
                 let argument = name.parameter.and_then(|index| arguments.get(index));
                 let is_bare = name.before.is_empty() && name.after.is_empty();

@@ -10,12 +10,13 @@ use crate::data::read::{Bounds, data_of, read};
 use crate::problem::{MOST, Problem, did_you_mean};
 use crate::validate::misfit;
 use ilo_asm::catalog::{Shape, Tool};
+use ilo_asm::sorting::sort_by;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, First, Operand as _, Role, StringId};
 use ilo_spec::program::{Number, Program};
 use ilo_vm::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 /// Finds a tool by the name that a program uses.
 pub type Lookup<'l, 't> = &'l dyn Fn(&str) -> Option<&'t Tool>;
@@ -43,7 +44,7 @@ fn signature(tool: &Tool) -> String {
 pub fn misfits(run: &Run, stored: &str, is_made: bool, lookup: Lookup<'_, '_>) -> Vec<Problem> {
     let bounds = Bounds { bytes: usize::MAX, ..Bounds::default() };
     let Ok(Data::Record(stored)) = read(stored.as_bytes(), &bounds) else { return Vec::new() };
-    let changed: BTreeSet<&str> = stored
+    let changed: HashSet<&str> = stored
         .iter()
         .filter(|(name, then)| match (lookup(name), then) {
             (Some(tool), Data::Text(then)) => signature(tool) != *then,
@@ -54,7 +55,7 @@ pub fn misfits(run: &Run, stored: &str, is_made: bool, lookup: Lookup<'_, '_>) -
     if changed.is_empty() {
         return Vec::new();
     }
-    let mut found = Found { changed, lookup, problems: BTreeMap::new() };
+    let mut found = Found { changed, lookup, problems: HashMap::new() };
     if let Some(call) = run.waiting().filter(|_| !is_made) {
         let mut json = String::new();
         // Writing to a string does not fail.
@@ -74,14 +75,16 @@ pub fn misfits(run: &Run, stored: &str, is_made: bool, lookup: Lookup<'_, '_>) -
         let given = names.map(|field| text(StringId(field.0.into()))).zip(arguments).collect::<Vec<_>>();
         found.possible(program, pc, text(name), &given);
     }
-    found.problems.into_values().take(MOST).collect()
+    let mut problems: Vec<(String, Problem)> = found.problems.into_iter().collect();
+    sort_by(&mut problems, |(a, _), (b, _)| a.cmp(b));
+    problems.into_iter().map(|(_, problem)| problem).take(MOST).collect()
 }
 
 struct Found<'f, 't> {
-    changed: BTreeSet<&'f str>,
+    changed: HashSet<&'f str>,
     lookup: Lookup<'f, 't>,
     /// The first problem of each tool.
-    problems: BTreeMap<String, Problem>,
+    problems: HashMap<String, Problem>,
 }
 
 impl<'t> Found<'_, 't> {
@@ -145,14 +148,17 @@ type Site = (u32, CallId, Vec<Option<Data>>);
 
 /// The calls that may follow these places, each of which is after a call that waits or was made.
 fn calls_after(program: &Program, places: &[u32]) -> Vec<Site> {
-    let mut reached = BTreeSet::new();
+    let mut reached = vec![false; program.code.len()];
     let mut next: Vec<u32> = Vec::new();
     for &after in places {
         let Some(at) = after.checked_sub(1) else { continue };
         follow(program, at, &mut next);
     }
     while let Some(pc) = next.pop() {
-        let Some(op) = op(program, pc).filter(|_| reached.insert(pc)) else { continue };
+        let Some(op) = op(program, pc) else { continue };
+        if std::mem::replace(&mut reached[pc as usize], true) {
+            continue;
+        }
         if let Op::Invoke { function, .. } = op {
             next.extend(program.functions.get(usize::from(function.0)).map(|callee| callee.start));
         }
@@ -180,20 +186,23 @@ fn follow(program: &Program, pc: u32, next: &mut Vec<u32>) {
 }
 
 /// The calls among these instructions. Constants are known within a stretch that nothing jumps into.
-fn sites(program: &Program, reached: &BTreeSet<u32>) -> Vec<Site> {
-    let mut entered = BTreeSet::new();
-    for &pc in reached {
+fn sites(program: &Program, reached: &[bool]) -> Vec<Site> {
+    let reached = || (0_u32..).zip(reached).filter_map(|(pc, &reached)| reached.then_some(pc));
+    // What is jumped to; a jump out of the program leads nowhere.
+    let mut entered = vec![false; program.code.len()];
+    let mut enter = |pc: u32| entered.get_mut(pc as usize).map(|entered| *entered = true);
+    for pc in reached() {
         let Some(op) = op(program, pc) else { continue };
-        jumps(program, pc, op, |target| entered.extend([target]));
+        jumps(program, pc, op, |target| _ = enter(target));
         if let Op::Next { back, .. } = op {
-            entered.extend((pc + 1).checked_sub(back.0.into()));
+            (pc + 1).checked_sub(back.0.into()).and_then(&mut enter);
         }
     }
-    let (mut found, mut known, mut before) = (Vec::new(), BTreeMap::<u8, Data>::new(), None);
-    for &pc in reached {
+    let (mut found, mut known, mut before) = (Vec::new(), Constants::default(), None);
+    for pc in reached() {
         let Some(op) = op(program, pc) else { continue };
-        if before != Some(pc) || entered.contains(&pc) {
-            known.clear();
+        if before != Some(pc) || entered[pc as usize] {
+            known.0.clear();
         }
         before = Some(pc + 1);
         let call = match op {
@@ -205,21 +214,45 @@ fn sites(program: &Program, reached: &BTreeSet<u32>) -> Vec<Site> {
             let count =
                 count.and_then(|call| program.shapes.get(usize::from(call.shape.0))).map_or(0, Vec::len);
             let argument =
-                |at| u8::try_from(usize::from(first) + at).ok().and_then(|at| known.get(&at).cloned());
+                |at| u8::try_from(usize::from(first) + at).ok().and_then(|at| known.get(at).cloned());
             found.push((pc, call, (0..count).map(argument).collect()));
         }
         let constant = constant(program, op);
         op.roles(|_, role| {
             if let Role::Write(register) = role {
-                known.remove(&register);
+                known.forget(register);
             }
         });
         if let Some((register, value)) = constant {
             debug_assert!(matches!(register.role(), Role::Write(_)), "only outputs are set");
-            known.insert(register.0, value);
+            known.set(register.0, value);
         }
     }
     found
+}
+
+/// The registers that have known constants.
+#[derive(Default)]
+struct Constants(Vec<Option<Data>>);
+
+impl Constants {
+    fn get(&self, register: u8) -> Option<&Data> {
+        self.0.get(usize::from(register))?.as_ref()
+    }
+
+    fn set(&mut self, register: u8, value: Data) {
+        let at = usize::from(register);
+        if self.0.len() <= at {
+            self.0.resize(at + 1, None);
+        }
+        self.0[at] = Some(value);
+    }
+
+    fn forget(&mut self, register: u8) {
+        if let Some(known) = self.0.get_mut(usize::from(register)) {
+            *known = None;
+        }
+    }
 }
 
 /// The constant that an instruction loads.

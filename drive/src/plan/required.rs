@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::StringId;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// Calls that register no rollback, though the tools file marks their tools as `"rollback": "required"`. Each
 /// tool is reported once, with the first of its calls.
@@ -17,7 +17,7 @@ pub fn without_rollback(program: &ilo_vm::Program, tools: &dyn Policies) -> Vec<
     }
     let program = program.spec();
     let text = |id: StringId| program.strings.get(id).unwrap_or("?");
-    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for (pc, &op) in (0_u32..).zip(&program.code) {
         let Op::Tool { call, .. } = op else { continue };
         let tool = program.calls.get(usize::from(call.0)).map(|call| call.tool);

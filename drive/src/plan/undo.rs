@@ -5,29 +5,31 @@
 //! which call a rollback undoes, so only its tool is reported.
 
 use super::known_values::{jumps, op};
+use super::sorted::{is_subset, unite};
 use super::{Cost, Planner};
+use ilo_asm::sorting::sort_by;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{Entries, ToolId};
 use ilo_spec::program::{Function, Program};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Tools whose calls are rollbacks, shared by the instructions from which they can be reached.
-type Tools = Rc<BTreeSet<ToolId>>;
+/// Tools whose calls are rollbacks, sorted; shared by the instructions from which they can be reached.
+type Tools = Rc<Vec<ToolId>>;
 
-/// All calls of one tool.
+/// All calls of one tool. All lists are sorted.
 #[derive(Clone, Default)]
 pub(super) struct Sites {
     /// Whether one of them is not a rollback.
     pub(super) forward: bool,
     /// The tools that are registered in one step with these calls.
-    pub(super) entries: BTreeSet<ToolId>,
+    pub(super) entries: Vec<ToolId>,
     /// The calls without such an entry.
-    pub(super) by_hand: BTreeSet<u32>,
+    pub(super) by_hand: Vec<u32>,
     /// Those of them that no rollback can follow.
-    pub(super) bare: BTreeSet<u32>,
+    pub(super) bare: Vec<u32>,
     /// The rollbacks that can follow the others.
-    pub(super) after: BTreeSet<ToolId>,
+    pub(super) after: Vec<ToolId>,
 }
 
 /// What can follow the calls of a function after it has ended, whichever function called it.
@@ -38,15 +40,16 @@ struct Outside {
 }
 
 impl Planner<'_> {
-    /// Finds for each tool which rollbacks can follow its calls. The calls that functions make are known.
-    pub(super) fn find_rollbacks(&mut self, functions: &[usize]) -> Option<BTreeMap<ToolId, Sites>> {
+    /// Finds for each tool of the program which rollbacks can follow its calls. The calls that functions make
+    /// are known.
+    pub(super) fn find_rollbacks(&mut self, functions: &[usize]) -> Option<Vec<Sites>> {
         let mut within: HashMap<usize, Vec<Tools>> = HashMap::new();
         for &index in functions {
             self.note_sections(self.program.functions.get(index)?)?;
             let found = self.rollbacks_from(self.program.functions.get(index)?, &within)?;
             within.insert(index, found);
         }
-        let mut sites: BTreeMap<ToolId, Sites> = BTreeMap::new();
+        let mut sites = vec![Sites::default(); self.program.tools.len()];
         // Callers come first. A function without an entry here is called only by rollbacks.
         let mut outside: HashMap<usize, Outside> = HashMap::new();
         outside.insert(*functions.last()?, Outside { after: Rc::default(), bare: true });
@@ -64,15 +67,16 @@ impl Planner<'_> {
                     Op::Tool { call, .. } => {
                         let bare = bare && follows.is_empty();
                         self.budget.spend((follows.len() + after.len()).saturating_mul(4))?;
-                        let sites = sites.entry(self.tool(call)?).or_default();
+                        let sites = sites.get_mut(usize::from(self.tool(call)?.0))?;
                         sites.forward = true;
-                        sites.by_hand.insert(pc);
+                        sites.by_hand.push(pc);
                         sites.bare.extend(bare.then_some(pc));
-                        sites.after.extend(follows.iter().chain(after.iter()));
+                        unite(&mut sites.after, &follows);
+                        unite(&mut sites.after, &after);
                     }
                     Op::ToolRollback { call, entries, .. } => {
                         let entries = self.section(pc, entries)?;
-                        let sites = sites.entry(self.tool(call)?).or_default();
+                        let sites = sites.get_mut(usize::from(self.tool(call)?.0))?;
                         sites.forward = true;
                         sites.entries.extend(entries);
                     }
@@ -94,6 +98,13 @@ impl Planner<'_> {
                     _ => {}
                 }
             }
+        }
+        for sites in &mut sites {
+            // Functions came from the last to the first.
+            sort_by(&mut sites.by_hand, u32::cmp);
+            sort_by(&mut sites.bare, u32::cmp);
+            sort_by(&mut sites.entries, ToolId::cmp);
+            sites.entries.dedup();
         }
         Some(sites)
     }
@@ -171,14 +182,12 @@ impl Planner<'_> {
         self.budget.spend(0)?;
         let undoes = is_rollback(self.program, pc, op);
         Some(match op {
-            Op::Tool { call, .. } if undoes => Rc::new(BTreeSet::from([self.tool(call)?])),
-            Op::Rollback { call, .. } if !self.of_calls.contains(&pc) => {
-                Rc::new(BTreeSet::from([self.tool(call)?]))
-            }
+            Op::Tool { call, .. } if undoes => Rc::new(vec![self.tool(call)?]),
+            Op::Rollback { call, .. } if !self.of_calls.contains(&pc) => Rc::new(vec![self.tool(call)?]),
             Op::Invoke { function, .. } if undoes => {
                 // Everything that it calls is called as a rollback.
                 let cost: &Cost = self.costs.get(&usize::from(function.0))?;
-                let tools = cost.keys().copied().collect();
+                let tools = cost.iter().map(|&(tool, _)| tool).collect();
                 self.budget.spend(cost.len().saturating_mul(4))?;
                 Rc::new(tools)
             }
@@ -198,10 +207,10 @@ impl Planner<'_> {
             return Some(());
         }
         self.budget.spend((tools.len() + more.len()).saturating_mul(4))?;
-        if tools.is_subset(more) {
+        if is_subset(tools, more) {
             *tools = more.clone();
-        } else if !more.is_subset(tools) {
-            Rc::make_mut(tools).extend(more.iter());
+        } else if !is_subset(more, tools) {
+            unite(Rc::make_mut(tools), more);
         }
         Some(())
     }

@@ -213,10 +213,11 @@ fn sort_keyed(
     let rounds = u64::from(count.next_power_of_two().trailing_zeros());
     heap.budget.burn(rounds.saturating_mul((count + bytes / 64) as u64))?;
     let start = heap.take(count)?;
-    match direction {
-        Direction::Up => keyed.sort_by(|a, b| order(heap, program, a.key, b.key)),
-        Direction::Down => keyed.sort_by(|a, b| order(heap, program, b.key, a.key)),
-    }
+    // One sort for both, since each is compiled again.
+    keyed.sort_by(|a, b| {
+        let (a, b) = if direction == Direction::Up { (a, b) } else { (b, a) };
+        order(heap, program, a.key, b.key)
+    });
     for (value, keyed) in heap.values[start..start + count].iter_mut().zip(keyed) {
         *value = keyed.item;
     }
