@@ -3,7 +3,7 @@
 //! Checking, planning and the dispatch of calls all resolve names with [`Catalog::lookup`]; only the module
 //! `name` knows the forms of `mcp://`. A catalogue is read from JSON ([`Catalog::from_json`]) or filled tool
 //! by tool from live servers. It does not know where a tool runs, and does not validate values. A schema
-//! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
+//! becomes a [`SchemaShape`] when it is first needed, so that a program pays only for the tools that it names.
 
 mod declared;
 mod format;
@@ -25,7 +25,7 @@ pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,
 };
-pub use shape::{Bound, Field, Misfit, Shape};
+pub use shape::{Bound, Field, Misfit, SchemaShape};
 pub use validation::OutputSchema;
 pub use validation::Validation;
 
@@ -59,7 +59,7 @@ impl Schemas for AtHand {
 
 /// A tool's signature.
 #[derive(Clone)]
-pub struct Tool {
+pub struct ToolSignature {
     /// Its full name, by which the host finds it.
     pub name: String,
     /// A description of its purpose.
@@ -74,14 +74,19 @@ pub struct Tool {
     pub confirm: bool,
 }
 
-impl fmt::Debug for Tool {
+/// The name of [`ToolSignature`] in earlier versions.
+#[doc(hidden)]
+#[deprecated(since = "0.1.0", note = "it is `ToolSignature`: hosts import the tools of `ilo-host` beside it")]
+pub type Tool = ToolSignature;
+
+impl fmt::Debug for ToolSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ToolSignature").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl PartialEq for Tool {
-    fn eq(&self, other: &Tool) -> bool {
+impl PartialEq for ToolSignature {
+    fn eq(&self, other: &ToolSignature) -> bool {
         self.name == other.name
             && self.description == other.description
             && self.validation == other.validation
@@ -92,9 +97,9 @@ impl PartialEq for Tool {
     }
 }
 
-impl Eq for Tool {}
+impl Eq for ToolSignature {}
 
-impl Tool {
+impl ToolSignature {
     /// A tool with the JSON Schemas of its arguments and answer, if it has them.
     ///
     /// Most MCP schemas omit `additionalProperties` but mean the listed properties only. So a schema that
@@ -104,13 +109,13 @@ impl Tool {
         description: Option<String>,
         input: Option<&Value>,
         output: Option<&Value>,
-    ) -> Tool {
-        Tool::with_schemas(name, description, Arc::new(AtHand(input.cloned(), output.cloned())))
+    ) -> ToolSignature {
+        ToolSignature::with_schemas(name, description, Arc::new(AtHand(input.cloned(), output.cloned())))
     }
 
     /// A tool whose schemas are loaded when they are first needed.
-    pub fn with_schemas(name: &str, description: Option<String>, schemas: Arc<dyn Schemas>) -> Tool {
-        Tool {
+    pub fn with_schemas(name: &str, description: Option<String>, schemas: Arc<dyn Schemas>) -> ToolSignature {
+        ToolSignature {
             name: name.to_owned(),
             description,
             validation: Validation::Fail,
@@ -129,15 +134,15 @@ impl Tool {
     }
 
     /// The shape of its arguments, as the fields of a record.
-    pub fn input(&self) -> Shape<'_> {
+    pub fn input(&self) -> SchemaShape<'_> {
         let shapes = self.shapes();
-        Shape::new(shapes, shapes.input)
+        SchemaShape::new(shapes, shapes.input)
     }
 
     /// The shape of its answer.
-    pub fn output(&self) -> Shape<'_> {
+    pub fn output(&self) -> SchemaShape<'_> {
         let shapes = self.shapes();
-        Shape::new(shapes, shapes.output)
+        SchemaShape::new(shapes, shapes.output)
     }
 
     /// The first keyword of its schemas with a value that it cannot have, in words.
@@ -185,7 +190,7 @@ impl Tool {
 
     /// Whether records of a shape may have fields that it does not list: the schema does not forbid them, and
     /// a value that does not fit is accepted.
-    pub fn lets_others(&self, shape: Shape<'_>) -> bool {
+    pub fn lets_others(&self, shape: SchemaShape<'_>) -> bool {
         !self.is_validated() && !shape.refuses_others()
     }
 
@@ -204,9 +209,9 @@ impl Tool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup<'c> {
     /// This tool.
-    Found(&'c Tool),
+    Found(&'c ToolSignature),
     /// A bare name that several servers have.
-    Ambiguous(Vec<&'c Tool>),
+    Ambiguous(Vec<&'c ToolSignature>),
     /// Possibly a tool of a server whose tools are not listed.
     Unlisted,
     /// A tool that exists but that programs may not call, with its full name.
@@ -220,7 +225,7 @@ pub enum Lookup<'c> {
 /// Tools by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    tools: Vec<Tool>,
+    tools: Vec<ToolSignature>,
     by_name: HashMap<String, usize>,
     /// Tools of servers, by their name without the server.
     by_bare: HashMap<String, Vec<usize>>,
@@ -237,7 +242,7 @@ pub struct Catalog {
 
 impl Catalog {
     /// Adds a tool. If its name is taken, it returns `false` and changes nothing.
-    pub fn insert(&mut self, tool: Tool) -> bool {
+    pub fn insert(&mut self, tool: ToolSignature) -> bool {
         if self.by_name.contains_key(&tool.name) {
             return false;
         }
@@ -278,7 +283,7 @@ impl Catalog {
     }
 
     /// All tools, in the order in which they were added.
-    pub fn tools(&self) -> &[Tool] {
+    pub fn tools(&self) -> &[ToolSignature] {
         &self.tools
     }
 
@@ -307,7 +312,7 @@ impl Catalog {
             let stand_in = own(tool).filter(|_| !self.servers.contains(server));
             return stand_in.map_or_else(none, Lookup::Found);
         }
-        let several: Vec<&Tool> =
+        let several: Vec<&ToolSignature> =
             self.by_bare.get(name).into_iter().flatten().filter_map(|&index| self.tools.get(index)).collect();
         match several[..] {
             [] => none(),
@@ -330,6 +335,7 @@ impl Catalog {
 
 /// Why a text could not be read as a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CatalogError {
     /// It is not JSON.
     Json(String),

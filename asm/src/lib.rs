@@ -8,6 +8,7 @@
 //! The crate does not read files, use terminals or run programs, and does not depend on the VM. `ilo-cli` has
 //! the command line.
 
+pub mod arena;
 pub mod ast;
 pub mod case;
 pub mod catalog;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 /// A notation that programs are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notation {
     /// Integer-ID instruction text.
     Id,

@@ -9,7 +9,7 @@ use ilo_spec::node::Word;
 
 /// What a source may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SourceLimits {
     /// Bytes in a source, at most [`limits::SOURCE`].
     pub source: usize,
     /// Bytes in a line of instruction text; in JSON and YAML a line may be as long as the source.
@@ -18,9 +18,14 @@ pub struct Limits {
     pub nesting: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+/// The name of [`SourceLimits`] in earlier versions.
+#[doc(hidden)]
+#[deprecated(since = "0.1.0", note = "it is `SourceLimits`: `ilo-vm` has `Limits` too")]
+pub type Limits = SourceLimits;
+
+impl Default for SourceLimits {
+    fn default() -> SourceLimits {
+        SourceLimits {
             source: limits::DEFAULT_SOURCE,
             line: limits::DEFAULT_LINE,
             nesting: limits::DEFAULT_NESTING,
@@ -28,7 +33,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SourceLimits {
     /// The limit on a source's bytes that the source exceeds; `None` where it is within it.
     pub(crate) fn exceeded_by(&self, source: &str) -> Option<usize> {
         let most = self.source.min(limits::SOURCE);

@@ -14,8 +14,11 @@ const CALLS: usize = 30_000;
 /// The result of building a source: nothing if it builds and its bytecode decodes to the same program, else
 /// the first error.
 fn found(source: &str) -> Option<&'static str> {
-    let reading =
-        ilo_asm::source::Limits { source: 1 << 28, line: 1 << 28, ..ilo_asm::source::Limits::default() };
+    let reading = ilo_asm::source::SourceLimits {
+        source: 1 << 28,
+        line: 1 << 28,
+        ..ilo_asm::source::SourceLimits::default()
+    };
     let options = Options { reading, strip: true, ..Options::default() };
     match compile(source, &options) {
         (Some(program), _) => {

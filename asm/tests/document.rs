@@ -133,8 +133,11 @@ fn nesting_is_bounded_and_never_overflows_a_small_stack() {
                     Notation::Mcp => format!(r#"{{"meta": {{"output": "any"}}, "steps": [{steps}]}}"#),
                     _ => format!(r#"{{"function": "f", "output": "any", "steps": [{steps}]}}"#),
                 };
-                let reading =
-                    ilo_asm::source::Limits { source: usize::MAX >> 1, line: usize::MAX >> 1, nesting: 256 };
+                let reading = ilo_asm::source::SourceLimits {
+                    source: usize::MAX >> 1,
+                    line: usize::MAX >> 1,
+                    nesting: 256,
+                };
                 let options = Options { from: Some(notation), reading, ..Options::default() };
                 let (_, diagnostics) = compile(&source, &options);
                 let deep = diagnostics.as_slice().iter().filter(|found| found.code == Code::TooDeep).count();

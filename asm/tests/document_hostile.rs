@@ -12,10 +12,10 @@ const LEVELS: usize = 100_000;
 
 /// The codes of all diagnostics of a source, whose size has no limit.
 fn codes(source: &str, notation: Notation) -> Vec<&'static str> {
-    let reading = ilo_asm::source::Limits {
+    let reading = ilo_asm::source::SourceLimits {
         source: usize::MAX,
         line: usize::MAX,
-        ..ilo_asm::source::Limits::default()
+        ..ilo_asm::source::SourceLimits::default()
     };
     let options = Options { from: Some(notation), reading, ..Options::default() };
     let (program, diagnostics) = compile(source, &options);

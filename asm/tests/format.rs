@@ -1,6 +1,6 @@
 //! The canonical layout of JSON and YAML: its form, that it is stable, and that it keeps the meaning.
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, read};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::{Formatted, format};
@@ -86,7 +86,7 @@ fn what_is_printed_has_the_canonical_layout() {
     let mut count = 0;
     for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "ilo")) {
         let source = fs::read_to_string(&path).unwrap();
-        let arena = Bump::new();
+        let arena = Arena::new();
         let mut diagnostics = Diagnostics::default();
         let file = read(&source, &arena, &Options::default(), &mut diagnostics);
         for notation in [Notation::ToolCalling, Notation::Constrained, Notation::Workflow, Notation::Mcp] {

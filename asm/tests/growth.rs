@@ -216,10 +216,10 @@ fn numbered(size: usize, piece: impl Fn(usize) -> String) -> String {
 
 /// Bytes and allocations from a source to bytecode, whether it ends in errors or not.
 fn cost(source: &str) -> (u64, u64) {
-    let reading = ilo_asm::source::Limits {
+    let reading = ilo_asm::source::SourceLimits {
         source: usize::MAX,
         line: usize::MAX,
-        ..ilo_asm::source::Limits::default()
+        ..ilo_asm::source::SourceLimits::default()
     };
     let options = Options { reading, ..Options::default() };
     let counted = allocation_counter::measure(|| {

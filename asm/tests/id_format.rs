@@ -3,10 +3,10 @@
 use crate::common::{NOTIFY, codes, tree};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::id_text as format;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 
 fn formatted(source: &str) -> Option<String> {
-    format(source, &Limits::default(), &mut Diagnostics::default())
+    format(source, &SourceLimits::default(), &mut Diagnostics::default())
 }
 
 #[track_caller]

@@ -4,30 +4,30 @@
 
 use crate::common::{NOTIFY, codes, diagnose, function, read, read_with};
 use ilo_asm::format::id_text as format;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use proptest::prelude::*;
 
 #[test]
 fn limits_hold_at_their_number_and_not_one_beyond() {
     let source = "; fn f() -> nil\nLET 0 LIT 2 nil\r\nLET 0 LIT 2 nil";
-    let with = |options: Limits| {
+    let with = |options: SourceLimits| {
         read_with(source, &options, |_, found| {
             found.as_slice().iter().map(|d| (d.code.as_str(), d.span.start)).collect::<Vec<_>>()
         })
     };
     let size = source.len();
-    assert_eq!(with(Limits { source: size, line: 15, nesting: 1 }), []);
-    assert_eq!(with(Limits { source: size - 1, ..Limits::default() }), [("source-too-large", 0)]);
+    assert_eq!(with(SourceLimits { source: size, line: 15, nesting: 1 }), []);
+    assert_eq!(with(SourceLimits { source: size - 1, ..SourceLimits::default() }), [("source-too-large", 0)]);
     let lines = [("line-too-long", 0), ("line-too-long", 16), ("line-too-long", 33)];
-    assert_eq!(with(Limits { line: 14, ..Limits::default() }), lines);
-    assert_eq!(with(Limits { line: 0, ..Limits::default() }).len(), 3);
+    assert_eq!(with(SourceLimits { line: 14, ..SourceLimits::default() }), lines);
+    assert_eq!(with(SourceLimits { line: 0, ..SourceLimits::default() }).len(), 3);
 }
 
 #[test]
 fn nesting_stops_at_its_limit() {
     let nested = |levels: usize| function(&format!("RET {}REF 0", "NOT ".repeat(levels - 1)));
     let found = |levels: usize, nesting: usize| {
-        let options = Limits { nesting, ..Limits::default() };
+        let options = SourceLimits { nesting, ..SourceLimits::default() };
         read_with(&nested(levels), &options, |_, found| {
             found.as_slice().iter().map(|d| d.code.as_str()).collect::<Vec<_>>()
         })
@@ -50,7 +50,7 @@ fn blocks_and_expressions_nest_together() {
 
 #[test]
 fn great_depth_is_one_error() {
-    let raised = Limits { source: 1 << 30, line: 1 << 30, nesting: 256 };
+    let raised = SourceLimits { source: 1 << 30, line: 1 << 30, nesting: 256 };
     for text in [
         "NOT ",
         "IF REF 0 1 ",
@@ -103,7 +103,7 @@ fn every_prefix_of_the_example_is_read() {
 
 #[test]
 fn many_functions_and_one_long_line() {
-    let raised = Limits { source: 1 << 30, line: 1 << 30, nesting: 128 };
+    let raised = SourceLimits { source: 1 << 30, line: 1 << 30, nesting: 128 };
     let functions: String =
         (0..20_000).map(|n| format!("; fn f{n}() -> nil\n; Tools: 0=t 300=u\nCALL 300 0\n")).collect();
     read_with(&functions, &raised, |file, found| {
@@ -125,7 +125,7 @@ fn many_wrong_names_among_many_names() {
     let names: String = (0..60_000).map(|n| format!(" {n}=name{n}")).collect();
     let wrong = "RET FIELD nam nmae\nRET $name\nnope\n".repeat(20_000);
     let source = format!("; fn f(a: text) -> nil\n; Vars:{names}\n; Fields:{names}\n{wrong}");
-    let raised = Limits { source: 1 << 30, line: 1 << 30, nesting: 128 };
+    let raised = SourceLimits { source: 1 << 30, line: 1 << 30, nesting: 128 };
     read_with(&source, &raised, |_, found| assert_eq!(found.as_slice().len() + found.dropped(), 60_000));
 }
 
@@ -139,7 +139,7 @@ fn cut_blocks_do_not_multiply_the_work() {
         }
         source.push_str(&format!("{}LET 2 ADD REF 0\nREF 1\n", " ".repeat(100)));
     }
-    let raised = Limits { source: 1 << 30, ..Limits::default() };
+    let raised = SourceLimits { source: 1 << 30, ..SourceLimits::default() };
     read_with(&function(&source), &raised, |_, found| assert!(found.as_slice().len() <= 1_000));
 }
 
@@ -211,9 +211,9 @@ fn check(source: &str) {
     }
     let _ = ilo_asm::diagnostic::fix::apply(source, &found);
     let mut diagnostics = ilo_asm::diagnostic::Diagnostics::default();
-    if let Some(once) = format(source, &Limits::default(), &mut diagnostics) {
+    if let Some(once) = format(source, &SourceLimits::default(), &mut diagnostics) {
         assert_eq!(crate::common::tree(source), crate::common::tree(&once), "{source}\n---\n{once}");
-        let twice = format(&once, &Limits::default(), &mut diagnostics);
+        let twice = format(&once, &SourceLimits::default(), &mut diagnostics);
         assert_eq!(twice.as_deref(), Some(once.as_str()));
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::compile::Options;
 use ilo_asm::diagnostic::{Diagnostic, Edit, Fix, fix};
@@ -34,7 +34,7 @@ fn ask<T>(text: &str, with: impl FnOnce(&Analysis<'_>, u32, &Options<'_>, &str) 
     let (source, offset) = marked(text);
     let (catalog, _) = Catalog::from_tools_file(TOOLS).unwrap();
     let options = Options { catalog: Some(&catalog), ..Options::default() };
-    let arena = Bump::new();
+    let arena = Arena::new();
     with(&Analysis::new(&source, &arena, &options), offset, &options, &source)
 }
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
@@ -32,7 +32,7 @@ MATCH 2 2
 "#;
 
 fn printed(source: &str, to: Notation) -> String {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let options = Options { from: Some(Notation::Id), ..Options::default() };
     let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
@@ -164,7 +164,7 @@ fn what_has_no_words_is_told() {
         ("; fn f() -> any\n; Tools: 0=\"\"\nRET CALL 0 0\n", "CALL"),
     ];
     for (source, place) in cases {
-        let arena = Bump::new();
+        let arena = Arena::new();
         let mut diagnostics = Diagnostics::default();
         let options = Options { from: Some(Notation::Id), ..Options::default() };
         let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
@@ -214,7 +214,7 @@ fn what_is_too_deep_to_be_read_again_is_told() {
     let (mut told, mut wrong) = (0, Vec::new());
     for levels in [30, 60, 63, 64, 120, 124, 125, 126, 127, 128] {
         for (number, source) in nested(levels).iter().enumerate() {
-            let arena = Bump::new();
+            let arena = Arena::new();
             let options = Options { from: Some(Notation::Id), ..Options::default() };
             let (file, _) = read_and_check(source, &arena, &options, &mut Diagnostics::default());
             let Some(before) = program(source, Notation::Id) else { continue };
@@ -251,7 +251,7 @@ fn paths_come_back() {
         (Notation::Mcp, r#""push": "$.n""#),
         (Notation::Constrained, r#""let":"r.seen[x + 1]","if":"#),
     ] {
-        let arena = Bump::new();
+        let arena = Arena::new();
         let mut diagnostics = Diagnostics::default();
         let options = Options { from: Some(from), ..Options::default() };
         let (file, _) = read_and_check(&text, &arena, &options, &mut diagnostics);

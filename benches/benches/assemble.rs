@@ -1,7 +1,7 @@
 //! Measures each stage from text to verified bytecode.
 
-use bumpalo::Bump;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile, read, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::id;
@@ -13,18 +13,19 @@ use std::hint::black_box;
 fn stages(c: &mut Criterion, name: &str, text: &str) {
     let mut group = c.benchmark_group(format!("assemble/{name}"));
     group.throughput(Throughput::Bytes(text.len() as u64));
-    let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
+    let reading =
+        ilo_asm::source::SourceLimits { source: usize::MAX, ..ilo_asm::source::SourceLimits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
     group.bench_function("lex", |b| b.iter(|| id::count_tokens(black_box(text), &reading)));
     group.bench_function("parse", |b| {
         b.iter(|| {
-            let arena = Bump::new();
+            let arena = Arena::new();
             black_box(read(text, &arena, &options, &mut Diagnostics::default()).functions.len())
         });
     });
     group.bench_function("check", |b| {
         b.iter(|| {
-            let arena = Bump::new();
+            let arena = Arena::new();
             black_box(read_and_check(text, &arena, &options, &mut Diagnostics::default()).1.order.len())
         });
     });

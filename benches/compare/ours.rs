@@ -26,7 +26,8 @@ pub(crate) fn worker() -> Worker {
 }
 
 fn options() -> Options<'static> {
-    let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
+    let reading =
+        ilo_asm::source::SourceLimits { source: usize::MAX, ..ilo_asm::source::SourceLimits::default() };
     Options { reading, strip: true, ..Options::default() }
 }
 

@@ -45,7 +45,8 @@ fn start(fresh: bool, times: usize) -> bool {
 }
 
 fn assemble(text: &str, times: usize) -> bool {
-    let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
+    let reading =
+        ilo_asm::source::SourceLimits { source: usize::MAX, ..ilo_asm::source::SourceLimits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
     repeat(|| compile(black_box(text), &options).0.is_some_and(|program| !encode(&program).is_empty()), times)
 }

@@ -78,10 +78,10 @@ fn measure<T>(size: usize, mut stage: impl FnMut() -> T) -> (Point, T) {
 
 /// Assembling, verifying and running sources of these sizes.
 pub(crate) fn sources(sizes: &[usize]) -> Result<Vec<Series>, String> {
-    let reading = ilo_asm::source::Limits {
+    let reading = ilo_asm::source::SourceLimits {
         source: usize::MAX,
         line: usize::MAX,
-        ..ilo_asm::source::Limits::default()
+        ..ilo_asm::source::SourceLimits::default()
     };
     let options = Options { reading, strip: true, ..Options::default() };
     let mut series = ["assemble", "verify", "run"].map(|name| Series { name, points: Vec::new() });

@@ -1,7 +1,7 @@
 //! `ilo-vm test` and `ilo-vm replay`: their output, the files that they write and their exit codes. The
 //! programs of `spec/programs`, converted to every notation, keep their outcome and calls.
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
@@ -437,7 +437,7 @@ fn every_recipe_holds_in_every_notation() {
     let cases = crate::case::all(&crate::case::folder("programs"));
     for case in &cases {
         let source = case.sources()[0];
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let options = Options { from: Some(source.notation), ..Options::default() };
         let (file, _) = read_and_check(source.text, &arena, &options, &mut diagnostics);
         let mut text = String::new();

@@ -56,6 +56,7 @@ pub enum CallKind {
 
 /// A call that the caller has to start.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Start {
     /// Identifies the call in [`Drive::settle`].
     pub ticket: CallTicket,
@@ -104,6 +105,7 @@ pub enum Next {
 /// A call that the run makes in its turn.
 #[allow(clippy::struct_excessive_bools, reason = "each says another thing of the call")]
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Turn {
     /// Its number: calls are counted from 0, in the order in which the run makes them.
     pub seq: u64,
@@ -126,6 +128,7 @@ pub struct Turn {
 
 /// A call that has ended.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Made<V> {
     /// The call.
     pub turn: Turn,

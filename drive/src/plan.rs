@@ -29,6 +29,7 @@ const STEPS: usize = 20_000_000;
 
 /// What a program could do.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The function that would run.
     pub function: String,
@@ -38,6 +39,7 @@ pub struct Plan {
 
 /// What could happen with one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Planned {
     /// The name by which the program calls it.
     pub tool: String,

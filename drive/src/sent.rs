@@ -2,11 +2,11 @@
 //! lists them as optional and does not allow null.
 
 use crate::data::Data;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 
 /// Leaves out what is not sent, at any depth; returns whether there was any. An item of a list is never left
 /// out.
-pub fn leave_out(shape: Shape<'_>, arguments: &mut Data) -> bool {
+pub fn leave_out(shape: SchemaShape<'_>, arguments: &mut Data) -> bool {
     let mut left_out = false;
     let mut open = vec![(arguments, shape)];
     while let Some((value, shape)) = open.pop() {

@@ -1,6 +1,6 @@
 //! Compares values with the schemas of their tools, at run time.
 //!
-//! It refuses nothing that the schema allows. Keywords that a [`Shape`] does not hold (`pattern`, `format`
+//! It refuses nothing that the schema allows. Keywords that a [`SchemaShape`] does not hold (`pattern`, `format`
 //! and the like) are ignored, and a field that the schema does not list is refused only if the schema
 //! forbids other fields. A field that is nil counts as absent where it may be absent: `sent` leaves it out of
 //! arguments if the schema lists it, and tools answer so, also with the entries of a map.
@@ -10,7 +10,7 @@ pub mod expected;
 use crate::data::Data;
 use crate::data::read::data_of;
 use crate::problem::{did_you_mean, nearest, shortened};
-use ilo_asm::catalog::{Bound, Misfit, Shape};
+use ilo_asm::catalog::{Bound, Misfit, SchemaShape};
 use ilo_asm::compile::OutputSchema;
 use ilo_spec::number;
 use ilo_spec::program::Number;
@@ -36,13 +36,13 @@ enum Of {
 
 /// A list or record whose parts are compared in order.
 enum Inside<'v, 's> {
-    List { items: Enumerate<Iter<'v, Data>>, at: usize, shape: Shape<'s> },
-    Record { fields: Iter<'v, (String, Data)>, name: &'v str, shape: Shape<'s> },
+    List { items: Enumerate<Iter<'v, Data>>, at: usize, shape: SchemaShape<'s> },
+    Record { fields: Iter<'v, (String, Data)>, name: &'v str, shape: SchemaShape<'s> },
 }
 
 impl<'v, 's> Inside<'v, 's> {
     /// The next part with its shape.
-    fn next(&mut self, of: Of) -> Option<(&'v Data, Shape<'s>)> {
+    fn next(&mut self, of: Of) -> Option<(&'v Data, SchemaShape<'s>)> {
         match self {
             Inside::List { items, at, shape } => {
                 let (index, value) = items.next()?;
@@ -68,16 +68,16 @@ impl<'v, 's> Inside<'v, 's> {
 }
 
 /// The path to the first part of a value that does not fit, and the reason; `None` if the whole value fits.
-pub fn misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
+pub fn misfit(shape: SchemaShape<'_>, value: &Data) -> Option<String> {
     compared(shape, value, Of::Arguments)
 }
 
 /// The same for the answer of a tool: nil fits in each field that need not be there.
-pub fn answer_misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
+pub fn answer_misfit(shape: SchemaShape<'_>, value: &Data) -> Option<String> {
     compared(shape, value, Of::Answer)
 }
 
-fn compared(shape: Shape<'_>, value: &Data, of: Of) -> Option<String> {
+fn compared(shape: SchemaShape<'_>, value: &Data, of: Of) -> Option<String> {
     let mut inside = Vec::new();
     let mut next = Some((value, shape));
     loop {
@@ -116,7 +116,7 @@ pub fn output_misfit(run: &Run, expected: &OutputSchema) -> Option<String> {
 }
 
 /// The reason why a value does not fit, apart from its parts.
-fn wrong(value: &Data, shape: Shape<'_>) -> Option<String> {
+fn wrong(value: &Data, shape: SchemaShape<'_>) -> Option<String> {
     let kind = kind(value);
     if !shape.kinds().meets(kind) {
         return Some(format!("expected {}, found {}", shape.kinds(), value.kind()));
@@ -163,7 +163,7 @@ fn kind(value: &Data) -> Kinds {
 }
 
 /// A required field that is missing, or a field that the schema refuses.
-fn wrong_fields(given: &[(String, Data)], shape: Shape<'_>) -> Option<String> {
+fn wrong_fields(given: &[(String, Data)], shape: SchemaShape<'_>) -> Option<String> {
     let mut names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     if let Some(field) = shape.required().find(|field| names.binary_search(&field.name).is_err()) {
@@ -181,7 +181,7 @@ fn wrong_fields(given: &[(String, Data)], shape: Shape<'_>) -> Option<String> {
 }
 
 /// The constants of a kind that a shape allows.
-fn allowed(shape: Shape<'_>, kind: Kinds) -> String {
+fn allowed(shape: SchemaShape<'_>, kind: Kinds) -> String {
     let texts = shape.texts().unwrap_or_default();
     let numbers = shape.numbers().unwrap_or_default();
     let (all, shown): (usize, Vec<String>) = if kind == Kinds::TEXT {
@@ -196,7 +196,7 @@ fn allowed(shape: Shape<'_>, kind: Kinds) -> String {
     if all == 1 { shown.concat() } else { format!("one of {}{more}", shown.join(", ")) }
 }
 
-fn range(shape: Shape<'_>) -> String {
+fn range(shape: SchemaShape<'_>) -> String {
     let end = |bound: Bound, included: &str, excluded: &str| {
         format!("{} {}", if bound.included { included } else { excluded }, written(bound.number))
     };

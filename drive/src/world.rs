@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::policy::Policies;
 use crate::sent::leave_out;
 use crate::validate::{answer_misfit, misfit};
-use ilo_asm::catalog::{Tool, Validation};
+use ilo_asm::catalog::{ToolSignature, Validation};
 use std::time::Duration;
 
 /// What a run asks of its environment, apart from answers.
@@ -37,7 +37,7 @@ pub trait World: Policies {
     }
 
     /// The tool with this name in the catalogue, whose schemas say what fits it.
-    fn signature(&self, _tool: &str) -> Option<&Tool> {
+    fn signature(&self, _tool: &str) -> Option<&ToolSignature> {
         None
     }
 

@@ -3,7 +3,7 @@
 
 mod support;
 
-use ilo_asm::catalog::Tool;
+use ilo_asm::catalog::ToolSignature;
 use ilo_drive::call_slots::CallSlots;
 use ilo_drive::data::Data;
 use ilo_drive::event::{Event, MOST_EVENTS};
@@ -31,7 +31,7 @@ impl World for Timed {
         Duration::from_millis(self.now.get())
     }
 
-    fn signature(&self, tool: &str) -> Option<&Tool> {
+    fn signature(&self, tool: &str) -> Option<&ToolSignature> {
         self.around.signature(tool)
     }
 }

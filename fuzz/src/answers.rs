@@ -3,7 +3,7 @@
 
 use crate::drive::{Source, run};
 use crate::generate;
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile};
 use ilo_vm::Datum;
 
@@ -22,7 +22,7 @@ const NAMES: [&str; 8] = ["a", "email", "verified", "level", "reservation-id", "
 /// If a run does not end, or a restored run continues differently.
 pub fn answers(data: &[u8]) {
     let Some((&pick, rest)) = data.split_first() else { return };
-    let arena = Bump::new();
+    let arena = Arena::new();
     let examples = crate::snapshots::suspending();
     if let Some(example) = examples.get(usize::from(pick)) {
         return run(example, Bytes { left: rest, arena: &arena });
@@ -39,7 +39,7 @@ pub fn answers(data: &[u8]) {
 #[derive(Clone)]
 struct Bytes<'d> {
     left: &'d [u8],
-    arena: &'d Bump,
+    arena: &'d Arena,
 }
 
 impl<'d> Bytes<'d> {
@@ -88,7 +88,7 @@ impl<'d> Bytes<'d> {
             }
             9 => {
                 let item = self.value(DEPTH);
-                Datum::List(self.arena.alloc_slice_fill_copy(usize::from(self.byte()) << 6, item))
+                Datum::List(self.arena.alloc_slice_copy(&vec![item; usize::from(self.byte()) << 6]))
             }
             _ if depth >= DEPTH => Datum::Bool(true),
             10 | 11 => {

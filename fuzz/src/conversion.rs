@@ -1,6 +1,6 @@
 //! Converts any notation to any other: the printed text reads back to the same code, or is reported.
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::disasm::disassemble;
@@ -31,7 +31,7 @@ fn stripped(source: &str, notation: Notation) -> Result<Program, String> {
 /// The difference, with the printed text.
 pub fn turn(source: &str, from: Notation, to: Notation) -> Result<Turned, String> {
     let Ok(before) = stripped(source, from) else { return Ok(Turned::NoProgram) };
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let options = Options { from: Some(from), ..Options::default() };
     let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
@@ -90,7 +90,7 @@ pub fn round_trip(data: &[u8]) {
 
 /// Prints a checked source in a notation; `None` if it has errors or the notation cannot express it.
 fn printed(source: &str, from: Notation, to: Notation) -> Option<String> {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let options = Options { from: Some(from), ..Options::default() };
     let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);

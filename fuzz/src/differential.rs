@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::generate::Case;
 use crate::generated_tools::World;
 use crate::oracle::{self, Ending, Report};
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile, read};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_spec::encode::encode;
@@ -38,7 +38,7 @@ pub fn compare(case: &Case) -> Result<Verdict, String> {
     let Some(program) = program else { return Ok(Verdict::Refused) };
     let program = Program::load(&encode(&program)).map_err(|error| format!("it is not verified\n{error}"))?;
     let real = run(case, &program)?;
-    let arena = Bump::new();
+    let arena = Arena::new();
     let file = read(&case.source, &arena, &Options::default(), &mut Diagnostics::default());
     let mut world = World::new(&case.tools);
     let expected = oracle::run(&file, &case.source, &case.entry, &case.input, &mut world);
@@ -101,7 +101,7 @@ fn agree(real: &Report, expected: &Report) -> Result<Verdict, &'static str> {
 
 /// Runs the program on the machine.
 fn run(case: &Case, program: &Program) -> Result<Report, String> {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let function = program.function(&case.entry).ok_or("no such function")?;
     let input: Vec<(&str, Datum<'_>)> =
         case.input.iter().map(|(name, data)| (name.as_str(), datum(data, &arena))).collect();
@@ -130,7 +130,7 @@ fn run(case: &Case, program: &Program) -> Result<Report, String> {
 }
 
 /// Answers a call and returns its line of the trace.
-fn answer(call: Call<'_>, world: &mut World<'_>, arena: &Bump) -> Result<String, String> {
+fn answer(call: Call<'_>, world: &mut World<'_>, arena: &Arena) -> Result<String, String> {
     let mut line = format!("{} ", call.tool());
     let _ = call.write_json(&mut line);
     // An answer that exceeds a limit ends the run; the next step reports it.
@@ -164,7 +164,7 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
 }
 
 /// Converts a value for the machine.
-pub fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
+pub fn datum<'a>(data: &'a Data, arena: &'a Arena) -> Datum<'a> {
     match data {
         Data::Nil => Datum::Nil,
         Data::Bool(bool) => Datum::Bool(*bool),

@@ -3,13 +3,13 @@
 use crate::differential::compare;
 use crate::drive::{Turns, run};
 use crate::generate;
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile};
 use ilo_asm::diagnostic::{Diagnostics, fix};
 use ilo_asm::disasm;
 use ilo_asm::format::id_text as format_id;
 use ilo_asm::notation::Notation;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use ilo_spec::encode::encode;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
@@ -171,7 +171,7 @@ fn text(source: &str, notation: Notation) {
 fn layout(source: &str, options: &Options<'_>) {
     let mut diagnostics = Diagnostics::default();
     let Some(text) = format_id(source, &options.reading, &mut diagnostics) else { return };
-    let reading = Limits { source: limits::SOURCE, line: limits::SOURCE, ..options.reading };
+    let reading = SourceLimits { source: limits::SOURCE, line: limits::SOURCE, ..options.reading };
     let mut diagnostics = Diagnostics::default();
     let again = format_id(&text, &reading, &mut diagnostics);
     assert_eq!(again.as_deref(), Some(text.as_str()), "formatting again changes nothing");
@@ -182,7 +182,7 @@ fn layout(source: &str, options: &Options<'_>) {
 }
 
 fn drawn(source: &str, options: &Options<'_>) {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let file = ilo_asm::compile::read(source, &arena, options, &mut Diagnostics::default());
     for (format, _) in ilo_graph::Format::ALL {
         assert!(!ilo_graph::graph(&file, format).is_empty());

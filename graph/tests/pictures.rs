@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::id;
 use ilo_graph::{Format, graph};
@@ -15,12 +15,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 fn draw(source: &str, format: Format) -> String {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
-    let options = ilo_asm::source::Limits {
+    let options = ilo_asm::source::SourceLimits {
         nesting: limits::NESTING,
         source: 64 << 20,
-        ..ilo_asm::source::Limits::default()
+        ..ilo_asm::source::SourceLimits::default()
     };
     let file = id::parse(source, &arena, &options, &mut diagnostics);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}\n{source}");

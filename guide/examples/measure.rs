@@ -15,7 +15,7 @@
 mod common;
 
 use common::{Random, step, walk};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_guide::export::{Syntax, grammar};
 use ilo_guide::{ConstrainedGuide, Guide, Options, Session, Vocab};
 use serde_json::{Value, json};
@@ -80,7 +80,12 @@ fn catalog(tools: &[Value]) -> Catalog {
     let mut catalog = Catalog::default();
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
-        catalog.insert(Tool::new(name, None, Some(&tool["inputSchema"]), Some(&tool["outputSchema"])));
+        catalog.insert(ToolSignature::new(
+            name,
+            None,
+            Some(&tool["inputSchema"]),
+            Some(&tool["outputSchema"]),
+        ));
     }
     catalog
 }

@@ -4,13 +4,13 @@
 
 use crate::both::Follow;
 use crate::common::{Random, number};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_guide::{ConstrainedGuide, Guide, Header, Node, Options, Session, Vocab};
 use serde_json::json;
 
-fn tool(name: &str) -> Tool {
+fn tool(name: &str) -> ToolSignature {
     let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
-    Tool::new(name, None, Some(&input), None)
+    ToolSignature::new(name, None, Some(&input), None)
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn tools_that_require_any_number_can_be_called() {
     {
         let input = json!({"type": "object", "properties": {"n": schema}, "required": ["n"]});
         let mut catalog = Catalog::default();
-        catalog.insert(Tool::new("t", None, Some(&input), None));
+        catalog.insert(ToolSignature::new("t", None, Some(&input), None));
         let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
         let mut guide = Guide::new(&session);
         guide.accept_bytes(b"RET CALL 0 1 0 LIT 1 7\n").unwrap();
@@ -172,7 +172,7 @@ fn tools_that_require_any_number_can_be_called() {
 #[test]
 fn a_call_that_needs_a_rollback_is_offered_only_where_one_can_follow() {
     let mut catalog = Catalog::default();
-    let mut only = Tool::new("t", None, Some(&json!({"type": "object"})), None);
+    let mut only = ToolSignature::new("t", None, Some(&json!({"type": "object"})), None);
     only.requires_rollback = true;
     catalog.insert(only);
     let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
@@ -258,7 +258,7 @@ fn a_listed_text_can_follow_a_text_that_fills_the_line() {
     let input = json!({"type": "object", "properties": {"body": {"type": "string"}, "level": {"enum": ["low", "high"]}},
         "required": ["body", "level"]});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("t", None, Some(&input), None));
+    catalog.insert(ToolSignature::new("t", None, Some(&input), None));
     let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
     let mut guide = Guide::new(&session);
     guide.accept_bytes(b"RET CALL 0 2 0 LIT 0 \"").unwrap();
@@ -277,7 +277,7 @@ fn tools_that_require_a_very_long_text_are_not_offered() {
         let input =
             json!({"type": "object", "properties": {"long": {"enum": [text, "y"]}}, "required": ["long"]});
         let mut catalog = Catalog::default();
-        catalog.insert(Tool::new("t", None, Some(&input), None));
+        catalog.insert(ToolSignature::new("t", None, Some(&input), None));
         let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
         let mut guide = Guide::new(&session);
         let taken = guide.accept_bytes(b"RET CALL 0 1 0 LIT 0 \"x").is_ok();

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::both::Follow;
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_guide::{ConstrainedGuide, Guide, Options, Piece, Session, Vocab};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn hostile() -> Catalog {
     for name in NAMES {
         let input = json!({"type": "object", "properties": {name: {"enum": NAMES}}, "required": [name]});
         let output = json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
-        catalog.insert(Tool::new(name, None, Some(&input), Some(&output)));
+        catalog.insert(ToolSignature::new(name, None, Some(&input), Some(&output)));
     }
     catalog
 }
@@ -98,7 +98,7 @@ fn hostile_names_of_tools_arguments_and_texts_are_quoted() {
 fn tools_whose_names_no_call_may_have_are_not_offered() {
     let mut catalog = Catalog::default();
     for name in ["${id}", "a${", "$", "{id}"] {
-        catalog.insert(Tool::new(name, None, None, None));
+        catalog.insert(ToolSignature::new(name, None, None, None));
     }
     let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
     let mut guide = ConstrainedGuide::new(&session);
@@ -114,7 +114,7 @@ fn names_that_are_too_long_for_a_line_are_not_offered() {
         let input =
             json!({"type": "object", "properties": {&*field: {"type": "string"}}, "required": [&*field]});
         let mut catalog = Catalog::default();
-        catalog.insert(Tool::new(&tool, None, Some(&input), None));
+        catalog.insert(ToolSignature::new(&tool, None, Some(&input), None));
         let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
         let body = format!("{{\"ret\":{{\"call\":\"{tool}\",\"args\":{{\"{field}\":\"a\"}}}}}}]}}");
         let mut guide = ConstrainedGuide::new(&session);
@@ -228,10 +228,10 @@ fn ten_thousand_tools_and_names_that_begin_alike_are_bounded() {
     let mut catalog = Catalog::default();
     // Each name is the beginning of the next one; others differ at their end only.
     for length in 1..=300 {
-        catalog.insert(Tool::new(&"a".repeat(length), None, Some(&input), None));
+        catalog.insert(ToolSignature::new(&"a".repeat(length), None, Some(&input), None));
     }
     for number in 0..9_700 {
-        catalog.insert(Tool::new(&format!("tool-{number}"), None, Some(&input), None));
+        catalog.insert(ToolSignature::new(&format!("tool-{number}"), None, Some(&input), None));
     }
     let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
     for name in ["a", "aa", &"a".repeat(299), &"a".repeat(300), "tool-1", "tool-10", "tool-9699"] {
@@ -292,7 +292,7 @@ fn tools_with_contradictory_schemas_do_no_harm() {
     for schema in schemas {
         let input = json!({"type": "object", "properties": {"n": schema}, "required": ["n"]});
         let mut catalog = Catalog::default();
-        catalog.insert(Tool::new("t", None, Some(&input), None));
+        catalog.insert(ToolSignature::new("t", None, Some(&input), None));
         let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
         for begin in ["", "{\"let\":\"x\",\"call\":\"t\"", "{\"let\":\"x\",\"call\":\"t\",\"args\":{\"n\":"] {
             let mut guide = ConstrainedGuide::new(&session);
@@ -309,7 +309,7 @@ fn tools_with_contradictory_schemas_do_no_harm() {
 fn programs_of_demanding_signatures_can_end() {
     let mut catalog = Catalog::default();
     let nothing = json!({"type": "object", "properties": {"n": {"enum": []}}, "required": ["n"]});
-    catalog.insert(Tool::new("t", None, Some(&nothing), None));
+    catalog.insert(ToolSignature::new("t", None, Some(&nothing), None));
     let many: Vec<String> = (0..70).map(|number| format!("p{number}: text")).collect();
     let many = format!("f({}) -> text", many.join(", "));
     let long = format!("f({}: text) -> text", "n".repeat(10_000));

@@ -160,7 +160,7 @@ fn what_a_vocabulary_lacks_is_said_before_the_first_token() {
 #[test]
 fn a_name_needs_its_characters() {
     let mut catalog = ilo_asm::catalog::Catalog::default();
-    catalog.insert(ilo_asm::catalog::Tool::new("gr\u{f6}\u{df}e", None, None, None));
+    catalog.insert(ilo_asm::catalog::ToolSignature::new("gr\u{f6}\u{df}e", None, None, None));
     let session = ilo_guide::Session::new(&catalog, "f() -> any", &ilo_guide::Options::default()).unwrap();
     let high: Vec<u8> = (0x80..=u8::MAX).collect();
     let mut tokens = bytes_but(&high);

@@ -7,7 +7,7 @@
     reason = "tests use it, and may panic"
 )]
 
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::diagnostic::Diagnostic;
 use ilo_asm::notation::Notation;
@@ -93,7 +93,7 @@ pub const CONSTRAINED: &str =
 pub fn catalog() -> Catalog {
     let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("tool-ü", None, Some(&input), None));
+    catalog.insert(ToolSignature::new("tool-ü", None, Some(&input), None));
     catalog
 }
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Options, Session};
@@ -14,8 +14,8 @@ fn pages() -> Catalog {
     let output = json!({"type": "object", "required": ["items"], "properties": {
         "items": {"type": "array"}, "next": {"type": ["string", "null"]}}});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("get-page", None, Some(&input), Some(&output)));
-    catalog.insert(Tool::new("log", None, None, None));
+    catalog.insert(ToolSignature::new("get-page", None, Some(&input), Some(&output)));
+    catalog.insert(ToolSignature::new("log", None, None, None));
     catalog
 }
 

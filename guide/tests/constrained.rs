@@ -8,7 +8,7 @@
 use crate::both::Follow;
 use crate::common::Random;
 use crate::common::walk::step;
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Options, Piece, Session, Vocab};
@@ -335,7 +335,7 @@ fn tools() -> Catalog {
     let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
     let output = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "number"}}, "required": ["name", "age"]});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("get-user", None, Some(&input), Some(&output)));
+    catalog.insert(ToolSignature::new("get-user", None, Some(&input), Some(&output)));
     catalog
 }
 

@@ -37,7 +37,7 @@ fn bodies(mut run: impl FnMut(&Sample, &Session<'_>, Result<[String; 2], &'stati
             continue;
         }
         count += 1;
-        let arena = bumpalo::Bump::new();
+        let arena = ilo_asm::arena::Arena::new();
         let options = Build { from: Some(Notation::Id), ..Build::default() };
         let file = read(&sample.text, &arena, &options, &mut Diagnostics::default());
         let function = file.functions.last().unwrap();

@@ -11,7 +11,7 @@ use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
 use ilo_asm::notation::Notation;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use ilo_guide::{Guide, Options, Session};
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ struct Found {
 }
 
 fn reason(signature: &str, whole: &str, body: &str) -> Option<Reason> {
-    let formatted = format::id_text(whole, &Limits::default(), &mut Diagnostics::default());
+    let formatted = format::id_text(whole, &SourceLimits::default(), &mut Diagnostics::default());
     let binds = |words: &[&str]| words.iter().map(|word| body.matches(word).count()).sum::<usize>() > 1;
     if formatted.is_none_or(|formatted| !formatted.ends_with(&format!("\n{body}"))) {
         Some(Reason::Layout)

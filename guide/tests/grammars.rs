@@ -8,7 +8,7 @@
 use crate::common::recognise::Grammar;
 use crate::common::samples::samples;
 use crate::common::{Random, catalog, number, signature};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::export::{self, ExportError, Syntax};
@@ -102,7 +102,7 @@ fn tools() -> Catalog {
     }, "additionalProperties": false});
     let output = json!({"type": "array", "items": {"type": "string"}});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("list-orders", None, Some(&input), Some(&output)));
+    catalog.insert(ToolSignature::new("list-orders", None, Some(&input), Some(&output)));
     catalog
 }
 
@@ -173,7 +173,7 @@ fn sizes_and_depths_have_limits() {
     for number in 0..2000 {
         let input =
             json!({"type": "object", "properties": {format!("field-of-tool-{number}"): {"type": "string"}}});
-        many.insert(Tool::new(&format!("tool-{number}"), None, Some(&input), None));
+        many.insert(ToolSignature::new(&format!("tool-{number}"), None, Some(&input), None));
     }
     let session = Session::new(&many, "f() -> nil", &Options::default()).unwrap();
     let error = export::grammar(&session, Syntax::Gbnf, 4).unwrap_err();
@@ -187,7 +187,7 @@ fn hostile_names_stay_in_the_comment() {
     for name in ["a b", "\"", "\\", "0=x", "x\ny", "\u{202e}", "*/ root ::= \"x\""] {
         let input =
             json!({"type": "object", "required": [name], "properties": {name: {"enum": [name, "b\nc"]}}});
-        catalog.insert(Tool::new(name, None, Some(&input), None));
+        catalog.insert(ToolSignature::new(name, None, Some(&input), None));
     }
     let session = Session::new(&catalog, "f() -> nil", &Options::default()).unwrap();
     let text = export::grammar(&session, Syntax::Ebnf, 2).unwrap();

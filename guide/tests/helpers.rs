@@ -9,7 +9,7 @@
 )]
 
 use crate::common::{Random, catalog, number, signature, step, synthetic};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Header, Options, Session, Vocab};
@@ -88,7 +88,7 @@ fn begin(catalog: &Catalog, signature: &str, above: &str) -> Header {
 
 fn one_tool() -> Catalog {
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("get", None, None, None));
+    catalog.insert(ToolSignature::new("get", None, None, None));
     catalog
 }
 
@@ -131,9 +131,9 @@ fn names_are_free_in_a_catalogue_of_all_short_ones() {
     let mut catalog = Catalog::default();
     let letters: Vec<char> = ('a'..='z').collect();
     for first in &letters {
-        catalog.insert(Tool::new(&first.to_string(), None, None, None));
+        catalog.insert(ToolSignature::new(&first.to_string(), None, None, None));
         for second in &letters {
-            catalog.insert(Tool::new(&format!("{first}{second}"), None, None, None));
+            catalog.insert(ToolSignature::new(&format!("{first}{second}"), None, None, None));
         }
     }
     let mut header = begin(&catalog, "main() -> nil", "");

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::common::{Random, catalog, number, signature, step, synthetic};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Options, Session, Vocab};
@@ -101,7 +101,7 @@ fn digits_are_allowed_as_they_are_alone() {
         "listed": {"type": "number", "enum": [-3, 2, 20.5, 1234]},
     }});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("t", None, Some(&input), None));
+    catalog.insert(ToolSignature::new("t", None, Some(&input), None));
     let session = Session::new(&catalog, "f(n: any) -> any", &Options::default()).unwrap();
     let digits = (1..=3).flat_map(|length| (0..10_u32.pow(length)).map(move |it| (it, length as usize)));
     let tokens = digits.map(|(number, length)| format!("{number:0length$}"));

@@ -13,7 +13,7 @@
 
 use crate::common::samples::cases;
 use ilo_asm::case::Case;
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Guide, Session};
@@ -66,14 +66,19 @@ fn catalog(case: &Case, source: &str) -> Catalog {
     let tools = case.section("tools").and_then(|text| serde_json::from_str(text).ok());
     if let Some(Value::Object(tools)) = tools {
         for (name, tool) in &tools {
-            catalog.insert(Tool::new(name, None, tool.get("input_schema"), tool.get("output_schema")));
+            catalog.insert(ToolSignature::new(
+                name,
+                None,
+                tool.get("input_schema"),
+                tool.get("output_schema"),
+            ));
         }
         return catalog;
     }
     let registry = source.lines().find_map(|line| line.strip_prefix("; Tools:")).unwrap_or_default();
     let called = source.split("\"call\":").skip(1).filter_map(|rest| rest.trim_start().split('"').nth(1));
     for name in registry.split(['=', ' ']).chain(called).filter(|name| !name.is_empty()) {
-        catalog.insert(Tool::new(name, None, None, None));
+        catalog.insert(ToolSignature::new(name, None, None, None));
     }
     catalog
 }
@@ -219,7 +224,7 @@ fn every_error_of_the_check_is_refused_by_the_guide() {
         }
     }
     let mut tools = Catalog::default();
-    tools.insert(Tool::new("t", None, None, None));
+    tools.insert(ToolSignature::new("t", None, None, None));
     for (notation, text) in MORE {
         look(text, *notation, &tools, text);
     }

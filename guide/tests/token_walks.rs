@@ -9,7 +9,7 @@
 
 use crate::common::Random;
 use crate::constrained::{tokens, vocabulary};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Guide, Options, Refused, Session, Short, Vocab};
@@ -110,8 +110,8 @@ fn every_type() -> Catalog {
         "n": {"type": "integer"}, "s": {"type": "string"},
         "ids": {"type": "array", "items": {"type": "integer"}}}});
     let mut catalog = Catalog::default();
-    catalog.insert(Tool::new("t", None, Some(&input), Some(&output)));
-    catalog.insert(Tool::new("u", None, None, None));
+    catalog.insert(ToolSignature::new("t", None, Some(&input), Some(&output)));
+    catalog.insert(ToolSignature::new("u", None, None, None));
     catalog
 }
 

@@ -280,7 +280,7 @@ impl Policies for Around<'_> {
 }
 
 impl World for Around<'_> {
-    fn signature(&self, tool: &str) -> Option<&catalog::Tool> {
+    fn signature(&self, tool: &str) -> Option<&catalog::ToolSignature> {
         self.tools.signature(tool)
     }
 

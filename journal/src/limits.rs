@@ -6,6 +6,7 @@ use ilo_vm::Limits;
 
 /// A limit that can be raised after it is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UsedUp {
     /// Fuel: roughly, the number of instructions.
     Fuel,

@@ -89,6 +89,7 @@ pub enum FirstRecord<'a> {
 
 /// A run that was started or found.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Started {
     /// Its number.
     pub run: RunId,
@@ -323,6 +324,7 @@ pub enum Claim {
 
 /// A run that was taken over.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Claimed {
     /// The right to write.
     pub lease: Lease,
@@ -405,6 +407,7 @@ impl Decision {
 
 /// A run, for display.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Summary {
     /// Its number.
     pub run: RunId,
@@ -486,6 +489,7 @@ pub enum At {
 
 /// A run that has not ended, for display.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WaitingRun {
     /// Its state.
     pub state: State,
@@ -519,6 +523,7 @@ pub struct WaitingRun {
 
 /// A decision that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decided {
     /// The call.
     pub call: u64,

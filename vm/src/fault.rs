@@ -43,6 +43,7 @@ pub(crate) fn mismatch(expected: &str, found: Tag) -> Trap {
 
 /// A fault: it ends the run, and the program cannot catch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// Its stable code.
     pub code: Code,

@@ -369,7 +369,7 @@ impl<'a> Expr<'a> {
 
     /// The parts that are rendered and joined, from left to right. Empty texts are left out if two other
     /// parts remain. An expression that may be something other than a text is its own only part.
-    pub fn text_parts(&self) -> SmallVec<[&Expr<'a>; 8]> {
+    pub(crate) fn text_parts(&self) -> SmallVec<[&Expr<'a>; 8]> {
         let mut parts: SmallVec<[&Expr<'a>; 8]> = SmallVec::new();
         let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([self]);
         while let Some(next) = rest.pop() {

@@ -1,7 +1,7 @@
 //! The shape of an input whose type lists the fields of a record, built from the inside out.
 
 use super::reading::record;
-use super::shape::{ANYTHING, ListedField, Node, NodeId, Shape, Shapes};
+use super::shape::{ANYTHING, ListedField, Node, NodeId, SchemaShape, Shapes};
 use ilo_spec::pure::Kinds;
 
 /// The shape of an input.
@@ -19,8 +19,8 @@ pub(crate) struct Builder {
 
 impl Declared {
     /// The shape.
-    pub(crate) fn shape(&self) -> Shape<'_> {
-        Shape::new(&self.0, self.0.output)
+    pub(crate) fn shape(&self) -> SchemaShape<'_> {
+        SchemaShape::new(&self.0, self.0.output)
     }
 }
 

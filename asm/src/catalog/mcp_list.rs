@@ -3,7 +3,7 @@
 //!
 //! The whole list must be JSON. Schemas stay text until a program names their tool.
 
-use super::{Catalog, CatalogError, Schemas, Tool, Validation, unmarked};
+use super::{Catalog, CatalogError, Schemas, ToolSignature, Validation, unmarked};
 use crate::text::shortened;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -33,9 +33,9 @@ impl Catalog {
             };
             let requires_rollback =
                 policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
-            let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
+            let tool = ToolSignature::with_schemas(&name, description, Arc::new(schemas));
             let confirm = policy.as_ref().and_then(|policy| policy.get("confirm")?.as_bool()) == Some(true);
-            if !catalog.insert(Tool { validation: validate, requires_rollback, confirm, ..tool }) {
+            if !catalog.insert(ToolSignature { validation: validate, requires_rollback, confirm, ..tool }) {
                 return Err(CatalogError::Duplicate { index, name: name.into_owned() });
             }
         }

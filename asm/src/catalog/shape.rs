@@ -2,7 +2,7 @@
 //! fields.
 //!
 //! The schemas of a tool become a table of nodes that refer to each other by index. So a schema that refers
-//! to itself is a cycle, and its memory is linear. A [`Shape`] is a node of that table. Other keywords
+//! to itself is a cycle, and its memory is linear. A [`SchemaShape`] is a node of that table. Other keywords
 //! (`pattern`, `not`, `if` and the like) are ignored: a shape allows at least what its schema allows.
 
 use super::Format;
@@ -138,12 +138,12 @@ pub struct Field<'c> {
     /// Whether it is required.
     pub required: bool,
     /// The shape of its value.
-    pub shape: Shape<'c>,
+    pub shape: SchemaShape<'c>,
 }
 
 /// What a schema says about one value.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape<'c> {
+pub struct SchemaShape<'c> {
     all: &'c Shapes,
     id: NodeId,
 }
@@ -169,12 +169,12 @@ pub enum Misfit {
     Range,
 }
 
-impl<'c> Shape<'c> {
+impl<'c> SchemaShape<'c> {
     /// Any value.
-    pub const ANY: Shape<'static> = Shape { all: &NONE, id: ANYTHING };
+    pub const ANY: SchemaShape<'static> = SchemaShape { all: &NONE, id: ANYTHING };
 
-    pub(super) fn new(all: &'c Shapes, id: NodeId) -> Shape<'c> {
-        Shape { all, id }
+    pub(super) fn new(all: &'c Shapes, id: NodeId) -> SchemaShape<'c> {
+        SchemaShape { all, id }
     }
 
     /// The name of the tool.
@@ -197,8 +197,8 @@ impl<'c> Shape<'c> {
         self.all.nodes.get(self.id as usize).unwrap_or(ANY)
     }
 
-    fn at(self, id: NodeId) -> Shape<'c> {
-        Shape { id, ..self }
+    fn at(self, id: NodeId) -> SchemaShape<'c> {
+        SchemaShape { id, ..self }
     }
 
     /// Whether nothing is known about the value.
@@ -207,7 +207,7 @@ impl<'c> Shape<'c> {
     }
 
     /// Whether both are the same node of the same schema.
-    pub fn same(self, other: Shape<'_>) -> bool {
+    pub fn same(self, other: SchemaShape<'_>) -> bool {
         self.id == other.id && core::ptr::eq(self.all, other.all)
     }
 
@@ -233,7 +233,7 @@ impl<'c> Shape<'c> {
 
     /// The shape of the items of a list.
     #[must_use]
-    pub fn item(self) -> Shape<'c> {
+    pub fn item(self) -> SchemaShape<'c> {
         self.at(self.node().items)
     }
 
@@ -278,8 +278,8 @@ impl<'c> Shape<'c> {
     }
 
     /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
-    pub fn field(self, name: &str) -> Option<(Shape<'c>, bool)> {
-        let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
+    pub fn field(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
+        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
         match record.listed(name) {
             Some(field) => Some((self.at(field.node), field.required)),
             None => self.unlisted().map(|rest| (rest, false)),
@@ -299,9 +299,9 @@ impl<'c> Shape<'c> {
         self.given(name).is_some_and(|(_, omits)| omits)
     }
 
-    /// The shape of a field by name, as [`Shape::field`] gives it, and whether it is left out if it is nil.
-    pub fn given(self, name: &str) -> Option<(Shape<'c>, bool)> {
-        let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
+    /// The shape of a field by name, as [`SchemaShape::field`] gives it, and whether it is left out if it is nil.
+    pub fn given(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
+        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
         match record.listed(name) {
             Some(field) => {
                 let of = self.at(field.node);
@@ -314,17 +314,17 @@ impl<'c> Shape<'c> {
     /// The arm of a union that the texts of a record select, as far as they are known: `text_of` gives that
     /// of a field. A shape without arms is itself.
     #[must_use]
-    pub fn arm<'t>(self, text_of: impl Fn(&str) -> Option<&'t str>) -> Shape<'c> {
+    pub fn arm<'t>(self, text_of: impl Fn(&str) -> Option<&'t str>) -> SchemaShape<'c> {
         let Some(Arms { name, arms }) = &self.node().arms else { return self };
         let Some(text) = text_of(name) else { return self };
         arms.iter().find(|(one, _)| **one == *text).map_or(self, |&(_, arm)| self.at(arm))
     }
 
     /// The shape of the fields that are not listed; `None` if the record cannot have others.
-    pub fn unlisted(self) -> Option<Shape<'c>> {
+    pub fn unlisted(self) -> Option<SchemaShape<'c>> {
         match &self.node().record {
             Some(record) => record.rest.map(|rest| self.at(rest)),
-            None => Some(Shape::ANY),
+            None => Some(SchemaShape::ANY),
         }
     }
 

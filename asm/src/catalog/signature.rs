@@ -4,7 +4,7 @@
 //! A signature shows the parts of the schemas that help to write a call and to read its answer. Its depth and
 //! length are limited.
 
-use super::shape::Shape;
+use super::shape::SchemaShape;
 use crate::text::{is_hidden, shorten, visible};
 use ilo_spec::number;
 use ilo_spec::program::Number;
@@ -26,7 +26,7 @@ const KINDS: [Kinds; 6] = [Kinds::RECORD, Kinds::LIST, Kinds::TEXT, Kinds::NUMBE
 const MORE: char = '…';
 
 /// Writes the signature of a tool.
-pub(super) fn signature(name: &str, input: Shape<'_>, output: Shape<'_>) -> String {
+pub(super) fn signature(name: &str, input: SchemaShape<'_>, output: SchemaShape<'_>) -> String {
     let mut out = String::new();
     word(name, &mut out);
     out.push('(');
@@ -36,7 +36,7 @@ pub(super) fn signature(name: &str, input: Shape<'_>, output: Shape<'_>) -> Stri
 }
 
 /// Writes the arguments of a tool.
-pub(super) fn arguments(input: Shape<'_>) -> String {
+pub(super) fn arguments(input: SchemaShape<'_>) -> String {
     let mut writer = Writer { out: String::new(), open: vec![input] };
     writer.listed(input, usize::MAX);
     if input.is_open() {
@@ -46,7 +46,7 @@ pub(super) fn arguments(input: Shape<'_>) -> String {
     writer.out
 }
 
-impl Shape<'_> {
+impl SchemaShape<'_> {
     /// A shape in the form for a model: `{email: text, verified: bool}`.
     pub fn written(self) -> String {
         let mut writer = Writer { out: String::new(), open: Vec::new() };
@@ -76,12 +76,12 @@ fn word(name: &str, out: &mut String) {
 struct Writer<'c> {
     out: String,
     /// The records and lists that are open, from the outermost.
-    open: Vec<Shape<'c>>,
+    open: Vec<SchemaShape<'c>>,
 }
 
 impl<'c> Writer<'c> {
     /// Writes the first fields, separated by commas, and a mark if these are not all.
-    fn listed(&mut self, of: Shape<'c>, most: usize) {
+    fn listed(&mut self, of: SchemaShape<'c>, most: usize) {
         for (at, field) in of.fields().enumerate() {
             self.out.push_str(if at == 0 { "" } else { ", " });
             if at == most || self.out.len() >= LONGEST {
@@ -94,7 +94,7 @@ impl<'c> Writer<'c> {
     }
 
     /// A shape; `any` beyond the limits.
-    fn shape(&mut self, shape: Shape<'c>) {
+    fn shape(&mut self, shape: SchemaShape<'c>) {
         let kinds = shape.kinds();
         if self.open.len() >= DEEPEST || kinds == Kinds::ANY || self.out.len() >= LONGEST {
             return self.out.push_str("any");
@@ -110,7 +110,7 @@ impl<'c> Writer<'c> {
     }
 
     /// The part of a shape that is about one kind.
-    fn of_kind(&mut self, of: Shape<'c>, kind: Kinds) {
+    fn of_kind(&mut self, of: SchemaShape<'c>, kind: Kinds) {
         let out = &mut self.out;
         match kind {
             Kinds::RECORD if of.fields().len() == 0 => out.push_str("record"),
@@ -152,7 +152,7 @@ impl<'c> Writer<'c> {
 }
 
 /// Whether a shape is written as a choice.
-fn is_choice(shape: Shape<'_>) -> bool {
+fn is_choice(shape: SchemaShape<'_>) -> bool {
     let kinds = shape.kinds();
     let constants = shape.texts().map_or(1, <[_]>::len).max(shape.numbers().map_or(1, <[_]>::len));
     kinds != Kinds::ANY && (constants > 1 || KINDS.into_iter().filter(|&kind| kinds.meets(kind)).count() > 1)

@@ -1,12 +1,12 @@
 //! Schemas as shapes: what each keyword says, what is passed over, and hostile schemas.
 
-use super::shape::Shape;
-use super::{Catalog, Lookup, Tool};
+use super::shape::SchemaShape;
+use super::{Catalog, Lookup, ToolSignature};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-fn tool(schema: &Value) -> Tool {
-    Tool::new("t", None, Some(schema), Some(schema))
+fn tool(schema: &Value) -> ToolSignature {
+    ToolSignature::new("t", None, Some(schema), Some(schema))
 }
 
 /// The answers of a schema as a model reads them.
@@ -15,7 +15,7 @@ fn answers(schema: &Value) -> String {
 }
 
 /// Fields as `{a b{c} …}` and `[…]`; what is unknown is left out.
-fn fields(shape: Shape<'_>, depth: usize) -> String {
+fn fields(shape: SchemaShape<'_>, depth: usize) -> String {
     let mut out = String::new();
     if depth > 0 && shape.has_fields() {
         out.push('{');
@@ -81,7 +81,7 @@ fn arguments_are_closed_where_the_schema_lists_them() {
     ] {
         assert_eq!(tool(&schema).input().is_open(), open, "{schema}");
     }
-    assert!(Tool::new("t", None, None, None).input().is_open());
+    assert!(ToolSignature::new("t", None, None, None).input().is_open());
     let schema = json!({"properties": {"b": {"type": "string"}, "a": {}}, "required": ["c", "b"]});
     assert_eq!(tool(&schema).arguments(), "b: text, a?: any, c: any");
     let found = tool(&schema);
@@ -235,7 +235,7 @@ fn hostile_schemas_end_soon_and_stay_small() {
 #[test]
 fn a_tool_that_is_not_validated_is_marked_in_the_catalogue() {
     let tools = Catalog::from_json(r#"[{"name": "a", "validate": false}, {"name": "b"}]"#).unwrap();
-    let marks: Vec<bool> = tools.tools().iter().map(Tool::is_validated).collect();
+    let marks: Vec<bool> = tools.tools().iter().map(ToolSignature::is_validated).collect();
     assert_eq!(marks, [false, true]);
 }
 
@@ -332,7 +332,7 @@ fn the_tools_of_a_model_api_are_a_catalogue_with_their_schemas() {
         json!({"result": {"tools": [{"name": "t", "inputSchema": schema}]}}),
     ] {
         let catalog = Catalog::from_json(&tools.to_string()).unwrap();
-        let signatures: Vec<String> = catalog.tools().iter().map(Tool::signature).collect();
+        let signatures: Vec<String> = catalog.tools().iter().map(ToolSignature::signature).collect();
         assert_eq!(signatures, ["t(a: text) -> any"], "{tools}");
     }
 }
@@ -372,7 +372,7 @@ fn the_examples_of_other_apis_are_catalogues() {
         (json!({"tools": [bedrock, {"cachePoint": {"type": "default"}}]}), &[song]),
     ] {
         let catalog = Catalog::from_json(&request.to_string()).unwrap();
-        let signatures: Vec<String> = catalog.tools().iter().map(Tool::signature).collect();
+        let signatures: Vec<String> = catalog.tools().iter().map(ToolSignature::signature).collect();
         assert_eq!(signatures, expected, "{request}");
     }
     assert!(Catalog::from_json(r#"[{"toolSpec": {"description": "no name"}}]"#).is_err());
@@ -393,12 +393,12 @@ fn the_reason_why_a_tool_cannot_be_used_is_found() {
 }
 
 mod names {
-    use super::super::{Catalog, Lookup, Tool};
+    use super::super::{Catalog, Lookup, ToolSignature};
 
     fn catalog(names: &[&str]) -> Catalog {
         let mut catalog = Catalog::default();
         for name in names {
-            assert!(catalog.insert(Tool::new(name, None, None, None)));
+            assert!(catalog.insert(ToolSignature::new(name, None, None, None)));
         }
         catalog
     }

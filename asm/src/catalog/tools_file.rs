@@ -1,6 +1,6 @@
 //! The tools that a host's tools file describes, without starting anything: for editors.
 
-use super::{AtHand, Catalog, CatalogError, Tool, Validation, unmarked};
+use super::{AtHand, Catalog, CatalogError, ToolSignature, Validation, unmarked};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -31,15 +31,15 @@ impl Catalog {
 }
 
 /// The tool that an entry describes.
-fn tool(name: &str, entry: &Map<String, Value>) -> Tool {
+fn tool(name: &str, entry: &Map<String, Value>) -> ToolSignature {
     let schema = |key: &str| entry.get(key).filter(|schema| schema.is_object()).cloned();
     let description = entry.get("description").and_then(Value::as_str).map(str::to_owned);
     let schemas = AtHand(schema("input_schema"), schema("output_schema"));
-    let tool = Tool::with_schemas(name, description, Arc::new(schemas));
+    let tool = ToolSignature::with_schemas(name, description, Arc::new(schemas));
     let validation = entry.get("validate").and_then(Validation::of).unwrap_or_default();
     let requires_rollback = entry.get("rollback").and_then(Value::as_str) == Some("required");
     let confirm = entry.get("confirm").and_then(Value::as_bool) == Some(true);
-    Tool { validation, requires_rollback, confirm, ..tool }
+    ToolSignature { validation, requires_rollback, confirm, ..tool }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What follows an answer that does not fit the schema of its tool, and the value that a host expects of a
 //! program, as a JSON Schema.
 
-use super::{Shape, Tool};
+use super::{SchemaShape, ToolSignature};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -39,16 +39,16 @@ impl<'de> Deserialize<'de> for Validation {
 
 /// The value that a host expects of the function that it will run.
 #[derive(Clone, Debug)]
-pub struct OutputSchema(Tool);
+pub struct OutputSchema(ToolSignature);
 
 impl OutputSchema {
     /// The value that a JSON Schema describes.
     pub fn new(schema: &Value) -> OutputSchema {
-        OutputSchema(Tool::new("output", None, None, Some(schema)))
+        OutputSchema(ToolSignature::new("output", None, None, Some(schema)))
     }
 
     /// What the schema says.
-    pub fn shape(&self) -> Shape<'_> {
+    pub fn shape(&self) -> SchemaShape<'_> {
         self.0.output()
     }
 }

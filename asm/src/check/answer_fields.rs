@@ -6,7 +6,7 @@
 use super::messages::names as messages;
 use super::report::Report;
 use crate::ast::Name;
-use crate::catalog::Shape;
+use crate::catalog::SchemaShape;
 use crate::notation::Notation;
 use crate::sorting::sort_by_key;
 use crate::text::{Near, same_spelling};
@@ -14,7 +14,7 @@ use crate::text::{Near, same_spelling};
 /// A read of a field that the schema does not list.
 pub(super) struct Read<'t, 'a> {
     /// The part of the answer.
-    pub(super) shape: Shape<'t>,
+    pub(super) shape: SchemaShape<'t>,
     pub(super) name: Name<'a>,
     /// The field that was read just before, if the part is its value.
     pub(super) of: Option<&'a str>,

@@ -4,7 +4,7 @@ use super::messages::names as messages;
 use super::report::Report;
 use super::value_info::{Inputs, shape_of};
 use crate::ast::{Call, Field, Function};
-use crate::catalog::{Shape, Tool};
+use crate::catalog::{SchemaShape, ToolSignature};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::types::Inferred;
@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 pub(super) struct Wanted<'c> {
     pub(super) ty: Inferred,
     /// Its shape in the schema of the tool.
-    pub(super) shape: Option<Shape<'c>>,
+    pub(super) shape: Option<SchemaShape<'c>>,
     /// Whether it may be nil besides. For a tool: whether it is left out then.
     pub(super) nil: bool,
     /// The span of its declaration, if the source has one.
@@ -117,7 +117,7 @@ pub(super) fn of_function<'c>(
 /// The expected types of the arguments in a call of a tool. Reports missing and unknown arguments.
 pub(super) fn of_tool<'c>(
     call: &Call<'_>,
-    tool: &'c Tool,
+    tool: &'c ToolSignature,
     notation: Notation,
     whole: bool,
     report: &mut Report<'_>,

@@ -17,9 +17,9 @@ pub struct Checked {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// By [`crate::ast::CallId`].
-    pub calls: SmallVec<[CallFacts; 4]>,
+    pub(crate) calls: SmallVec<[CallFacts; 4]>,
     /// By [`crate::ast::LoopId`]: whether an iteration of the loop can yield a value.
-    pub yields: SmallVec<[bool; 8]>,
+    pub(crate) yields: SmallVec<[bool; 8]>,
     /// The spans of the values whose type is tested at run time when the function returns them, in order.
     pub returns: Vec<Span>,
     /// The reads of whole answers that are read as JSON, in order.

@@ -13,7 +13,7 @@ use super::report::Report;
 use super::value_info::{Inputs, RecordInputs};
 use crate::ast::{Call, File, Function, Name};
 use crate::catalog::{
-    Catalog, Lookup, Tool, is_address, own_function, own_function_address, server_and_tool,
+    Catalog, Lookup, ToolSignature, is_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -29,7 +29,7 @@ pub(super) enum Target<'c> {
     /// A function of the file.
     Function(u32),
     /// A tool of the catalogue.
-    Tool(&'c Tool),
+    Tool(&'c ToolSignature),
     /// A tool of unknown signature.
     #[default]
     Unknown,

@@ -2,7 +2,7 @@
 //! answer, or of an input whose type lists fields, it is.
 
 use crate::ast::{File, TypeName};
-use crate::catalog::{Builder, BuiltPart, Declared, Shape, Tool};
+use crate::catalog::{Builder, BuiltPart, Declared, SchemaShape, ToolSignature};
 use crate::types::Inferred;
 use ilo_spec::pure::Kinds;
 
@@ -39,7 +39,7 @@ pub enum Nil {
 
 impl Nil {
     /// The reason for which a value of a shape may be nil.
-    fn of(shape: Shape<'_>) -> Option<Nil> {
+    fn of(shape: SchemaShape<'_>) -> Option<Nil> {
         let kinds = shape.kinds();
         (kinds != Kinds::ANY && kinds != Kinds::NIL && kinds.meets(Kinds::NIL)).then_some(Nil::Nullable)
     }
@@ -58,7 +58,7 @@ pub enum Part<'t> {
     /// A part of this shape, in `lists` nested lists.
     Of {
         /// The part.
-        shape: Shape<'t>,
+        shape: SchemaShape<'t>,
         /// The number of enclosing lists.
         lists: u32,
     },
@@ -75,7 +75,7 @@ pub enum Part<'t> {
 }
 
 impl<'t> Part<'t> {
-    pub(super) fn of(shape: Shape<'t>) -> Part<'t> {
+    pub(super) fn of(shape: SchemaShape<'t>) -> Part<'t> {
         if shape.is_any() { Part::Unknown } else { Part::Of { shape, lists: 0 } }
     }
 
@@ -126,7 +126,7 @@ impl<'t> Part<'t> {
     }
 
     /// The shape, if it is not inside lists that the program built.
-    pub fn shape(self) -> Option<Shape<'t>> {
+    pub fn shape(self) -> Option<SchemaShape<'t>> {
         if let Part::Of { shape, lists: 0 } = self { Some(shape) } else { None }
     }
 }
@@ -147,23 +147,23 @@ impl<'t> ValueInfo<'t> {
     }
 
     /// The answer of a tool.
-    pub fn answer(tool: &'t Tool) -> ValueInfo<'t> {
+    pub fn answer(tool: &'t ToolSignature) -> ValueInfo<'t> {
         if tool.is_validated() { ValueInfo::described(tool.output()) } else { ValueInfo::ANY }
     }
 
     /// A part of an answer.
-    pub fn described(shape: Shape<'t>) -> ValueInfo<'t> {
+    pub fn described(shape: SchemaShape<'t>) -> ValueInfo<'t> {
         ValueInfo { part: Part::of(shape), nil: Nil::of(shape), ..ValueInfo::declared(shape.ty()) }
     }
 
     /// A part of an answer that may be absent, of unknown type.
-    pub fn unlisted(shape: Shape<'t>) -> ValueInfo<'t> {
+    pub fn unlisted(shape: SchemaShape<'t>) -> ValueInfo<'t> {
         ValueInfo::declared(Inferred::ANY).with_part(Part::of(shape))
     }
 
     /// A field of a part of an answer; `None` if its schema does not list it. One that may be absent is of
     /// unknown type.
-    pub fn field_of(record: Shape<'t>, name: &str) -> Option<ValueInfo<'t>> {
+    pub fn field_of(record: SchemaShape<'t>, name: &str) -> Option<ValueInfo<'t>> {
         let (shape, required) = record.field(name)?;
         let field = ValueInfo::described(shape);
         if required {
@@ -271,7 +271,7 @@ impl<'a> RecordInputs<'a> {
 }
 
 /// The shape of an input, if its type lists fields.
-pub(super) fn shape_of<'t>(inputs: Inputs<'t, '_>, name: &str) -> Option<Shape<'t>> {
+pub(super) fn shape_of<'t>(inputs: Inputs<'t, '_>, name: &str) -> Option<SchemaShape<'t>> {
     inputs.iter().find(|(_, input, _)| *input == name).map(|(.., declared)| declared.shape())
 }
 

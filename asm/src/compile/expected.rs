@@ -4,15 +4,15 @@
 //! compares the function with it, so that a program of another name, input or result is refused before
 //! anything runs.
 
+use crate::arena::Arena;
 use crate::ast::{File, Function, Parameter, TypeName};
 use crate::check::{Checked, entry};
 use crate::compile::read_id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
 use crate::print;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Output, Type};
 use std::fmt;
@@ -59,8 +59,8 @@ impl std::str::FromStr for Signature {
             return Err(wrong("it is one line"));
         }
         let header = format!("; fn {text}\n");
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        let file = read_id(&header, &arena, &Limits::default(), &mut diagnostics);
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
+        let file = read_id(&header, &arena, &SourceLimits::default(), &mut diagnostics);
         if let Some(found) = diagnostics.as_slice().iter().find(|found| found.is_error()) {
             return Err(wrong(&found.message));
         }
@@ -91,8 +91,8 @@ impl Signature {
     /// The beginning of a program with this signature, in a notation.
     pub fn beginning(&self, notation: Notation) -> String {
         let header = format!("; fn {}\n", self.text);
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        let file = read_id(&header, &arena, &Limits::default(), &mut diagnostics);
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
+        let file = read_id(&header, &arena, &SourceLimits::default(), &mut diagnostics);
         print::print(&file, notation, &mut diagnostics)
     }
 

@@ -11,6 +11,7 @@ mod tests;
 
 /// The names of earlier versions.
 pub use self::{compile as build, compile_bytes as build_bytes};
+use crate::arena::Arena;
 use crate::ast::File;
 use crate::catalog::Catalog;
 pub use crate::catalog::OutputSchema;
@@ -24,10 +25,9 @@ use crate::document::{json, yaml};
 pub use crate::id::parse as read_id;
 use crate::lower::lower;
 use crate::notation::Notation;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::{id, print, steps};
-use bumpalo::Bump;
 pub use expected::Signature;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
@@ -40,7 +40,7 @@ pub struct Options<'c> {
     /// What messages call the parameter that sets the notation; the option `--from` if absent.
     pub notation_setting: Option<&'static str>,
     /// Limits on the source.
-    pub reading: Limits,
+    pub reading: SourceLimits,
     /// The available tools. If it is absent, a program may call any tool with any arguments.
     pub catalog: Option<&'c Catalog>,
     /// The signature that the host expects of the function that it will run.
@@ -63,7 +63,7 @@ enum Opened<'a> {
 
 impl<'a> Opened<'a> {
     /// The whole tree.
-    fn file(self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
+    fn file(self, arena: &'a Arena, diagnostics: &mut Diagnostics) -> File<'a> {
         match self {
             Opened::Functions(source) => source.file(arena, diagnostics),
             Opened::Tree(file) => file,
@@ -74,7 +74,7 @@ impl<'a> Opened<'a> {
 /// Reads the part of a source that comes before its functions.
 fn open<'a>(
     source: &'a str,
-    arena: &'a Bump,
+    arena: &'a Arena,
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Opened<'a> {
@@ -105,8 +105,8 @@ fn open<'a>(
 fn documents<'a>(
     source: &'a str,
     notation: Notation,
-    arena: &'a Bump,
-    limits: &Limits,
+    arena: &'a Arena,
+    limits: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
@@ -119,7 +119,7 @@ fn documents<'a>(
 /// Reads a source into a syntax tree without checking it.
 pub fn read<'a>(
     source: &'a str,
-    arena: &'a Bump,
+    arena: &'a Arena,
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
@@ -129,7 +129,7 @@ pub fn read<'a>(
 /// Reads and checks a source. All findings go to `diagnostics`.
 pub fn read_and_check<'a>(
     source: &'a str,
-    arena: &'a Bump,
+    arena: &'a Arena,
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> (File<'a>, Checked) {
@@ -161,7 +161,7 @@ fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &m
 ///
 /// ID text is compiled one function at a time if possible; otherwise the whole tree is read first.
 pub fn compile(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let opened = open(source, &arena, options, &mut diagnostics);
     if let Opened::Functions(functions) = &opened

@@ -1,16 +1,16 @@
 //! Finds the tools that a source names, before the check, so that a host can load only the schemas that it
 //! needs.
 
+use crate::arena::Arena;
 use crate::catalog::own_function;
 use crate::compile::{Options, read, text};
 use crate::diagnostic::Diagnostics;
-use bumpalo::Bump;
 use std::collections::BTreeSet;
 
 /// The names of the tools that a source calls, as far as it can be read. Its own functions are not included.
 pub fn called(source: &[u8], options: &Options<'_>) -> BTreeSet<String> {
     let Ok(source) = text(source) else { return BTreeSet::new() };
-    let arena = Bump::new();
+    let arena = Arena::new();
     let file = read(source, &arena, options, &mut Diagnostics::default());
     // A function of the file, or one that should exist.
     let is_own = |name: &str| {

@@ -6,7 +6,7 @@
 use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, Field, File, Literal, ReturnKind, StmtKind, TypeName,
 };
-use crate::catalog::{OutputSchema, Shape};
+use crate::catalog::{OutputSchema, SchemaShape};
 use crate::check::{Checked, entry, misfit, text_of};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::rules::of_shape;
@@ -46,7 +46,7 @@ struct Found<'s, 'a> {
     /// The path to the part of the value that is looked at.
     path: Vec<&'a str>,
     /// The whole value that the host expects.
-    wanted: Shape<'s>,
+    wanted: SchemaShape<'s>,
 }
 
 impl<'s, 'a> Found<'s, 'a> {
@@ -64,7 +64,7 @@ impl<'s, 'a> Found<'s, 'a> {
     }
 
     /// Compares a declared type.
-    fn declared(&mut self, own: &TypeName<'a>, wanted: Shape<'s>) {
+    fn declared(&mut self, own: &TypeName<'a>, wanted: SchemaShape<'s>) {
         if wanted.is_any() || own.ty == Type::ANY && own.fields.is_empty() {
             return;
         }
@@ -123,7 +123,7 @@ impl<'s, 'a> Found<'s, 'a> {
     }
 
     /// Compares a value that is written in the source.
-    fn value(&mut self, value: &Expr<'a>, wanted: Shape<'s>) {
+    fn value(&mut self, value: &Expr<'a>, wanted: SchemaShape<'s>) {
         if wanted.is_any() {
             return;
         }
@@ -156,11 +156,11 @@ impl<'s, 'a> Found<'s, 'a> {
         }
     }
 
-    fn other(&mut self, span: Span, wanted: Shape<'s>, found: &str) {
+    fn other(&mut self, span: Span, wanted: SchemaShape<'s>, found: &str) {
         self.push(span, "is not what its host expects", &wanted.written(), found);
     }
 
-    fn fields(&mut self, fields: &[Field<'a>], wanted: Shape<'s>) {
+    fn fields(&mut self, fields: &[Field<'a>], wanted: SchemaShape<'s>) {
         for field in fields {
             let name = field.name.text;
             match wanted.field(name) {
@@ -176,7 +176,7 @@ impl<'s, 'a> Found<'s, 'a> {
         }
     }
 
-    fn unknown(&mut self, span: Span, name: &'a str, wanted: Shape<'s>) {
+    fn unknown(&mut self, span: Span, name: &'a str, wanted: SchemaShape<'s>) {
         let names: Vec<&str> = wanted.names().collect();
         self.push(
             span,
@@ -186,7 +186,7 @@ impl<'s, 'a> Found<'s, 'a> {
         );
     }
 
-    fn lacking(&mut self, span: Span, wanted: Shape<'s>, has: impl Fn(&str) -> bool) {
+    fn lacking(&mut self, span: Span, wanted: SchemaShape<'s>, has: impl Fn(&str) -> bool) {
         for field in wanted.required().filter(|field| !has(field.name)) {
             let expected = format!("{}: {}", field.name, field.shape.written());
             self.push(span, &format!("lacks the field `{}`", field.name), &expected, "no such field");
@@ -200,6 +200,6 @@ fn kinds_of(own: &TypeName<'_>) -> Kinds {
     if is_record { Kinds::RECORD } else { Inferred::from(own.ty).kinds() }
 }
 
-fn refuses(wanted: Shape<'_>, literal: Literal<'_>) -> bool {
+fn refuses(wanted: SchemaShape<'_>, literal: Literal<'_>) -> bool {
     !of_shape(wanted).accepts(Inferred::from(literal.ty())) || misfit(literal, wanted).is_some()
 }

@@ -4,6 +4,7 @@
 //! This works only for sources without diagnostics in which each function is defined before it is called. For
 //! any other source the caller reads the whole tree. Both give the same program.
 
+use crate::arena::Arena;
 use crate::ast::File;
 use crate::compile::Options;
 use crate::diagnostic::Diagnostics;
@@ -28,7 +29,7 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
     let mut program = lower::Stepwise::new(&file, !options.strip);
     let mut printed = String::new();
     let mut diagnostics = Diagnostics::default();
-    let mut arena = Bump::with_capacity(CHUNK.min(source.text().len().saturating_mul(GROWTH)));
+    let mut arena = Arena(Bump::with_capacity(CHUNK.min(source.text().len().saturating_mul(GROWTH))));
     let mut number = 0;
     while number < functions.len() {
         let mut reader = source.reader(&arena, &mut diagnostics, None);
@@ -47,11 +48,11 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
                 printed.push_str(&print::id(&File { functions: core::slice::from_ref(function) }));
             }
             number += 1;
-            if number == functions.len() || arena.chunk_capacity() < LEFT {
+            if number == functions.len() || arena.0.chunk_capacity() < LEFT {
                 break;
             }
         }
-        arena.reset();
+        arena.0.reset();
     }
     let mut program = program.finish((!options.strip).then_some(source.text()))?;
     if let Some(debug) = &mut program.debug {
@@ -72,7 +73,7 @@ mod tests {
     fn check(source: &str, taken: bool) {
         for strip in [true, false] {
             let options = Options { strip, ..Options::default() };
-            let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+            let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
             let opened = open(source, &arena, &options, &mut diagnostics);
             let Opened::Functions(functions) = &opened else { panic!("{source}") };
             let silent = diagnostics.as_slice().is_empty();

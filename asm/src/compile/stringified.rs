@@ -1,19 +1,19 @@
 //! A program that was written as a JSON text, alone, in a list, or in a record around it. It is
 //! refused with a fix that writes the program itself, in which everything has its own position.
 
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::document::{Kind, first_of, json};
+use crate::document::{NodeKind, first_of, json};
 use crate::notation::Notation;
-use crate::source::{Limits, envelope, trimmed};
-use bumpalo::Bump;
+use crate::source::{SourceLimits, envelope, trimmed};
 use ilo_spec::error::Code;
 
 /// The error of a source that is nothing but the text of a program; `None` for any other source.
-pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
+pub(super) fn refused(source: &str, limits: &SourceLimits) -> Option<Diagnostic> {
     if !may_be(source) {
         return None;
     }
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let documents = json::read(source, &arena, limits, &mut diagnostics);
     let [document] = documents else { return None };
@@ -21,9 +21,9 @@ pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
         return None;
     }
     let text = match &document.kind {
-        Kind::Record([only]) => only.value.text(),
-        Kind::Record(list) => list.iter().find(|entry| entry.is(holds_source))?.value.text(),
-        Kind::List([only]) => only.text(),
+        NodeKind::Record([only]) => only.value.text(),
+        NodeKind::Record(list) => list.iter().find(|entry| entry.is(holds_source))?.value.text(),
+        NodeKind::List([only]) => only.text(),
         _ => document.text(),
     }?;
     Notation::detect(text).filter(|_| !text.trim().is_empty())?;
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn only_the_text_of_a_program_is_refused() {
         let found = |source: &str| {
-            let wrong = refused(source, &Limits::default())?;
+            let wrong = refused(source, &SourceLimits::default())?;
             Some(crate::diagnostic::fix::apply(source, &[wrong]).0)
         };
         let program = r#"{"function": "f"}"#;

@@ -16,6 +16,7 @@ use ilo_spec::limits;
 
 /// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
@@ -283,6 +284,11 @@ impl Diagnostics {
         &self.list
     }
 
+    /// The diagnostics that were kept, in order.
+    pub fn iter(&self) -> core::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
     /// Keeps the diagnostics for which `keep` returns true. It gets the diagnostics before and after each
     /// one.
     pub fn retain(&mut self, keep: impl Fn(Option<&Diagnostic>, &Diagnostic, Option<&Diagnostic>) -> bool) {
@@ -334,6 +340,15 @@ impl Diagnostics {
             *errors -= usize::from(same && next.is_error());
             same
         });
+    }
+}
+
+impl<'d> IntoIterator for &'d Diagnostics {
+    type Item = &'d Diagnostic;
+    type IntoIter = core::slice::Iter<'d, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

@@ -3,7 +3,7 @@
 //! This is one pass before the document is read. It distinguishes a name that is bound too late from one that
 //! is never bound, and finds steps whose result nothing reads.
 
-use crate::document::{Kind, Node, entries};
+use crate::document::{Node, NodeKind, entries};
 use crate::expr::names::{self, Used};
 use crate::expr::reference::INPUT;
 use crate::span::Span;
@@ -53,7 +53,7 @@ pub(crate) fn within<'a>(node: &Node<'a>) -> impl Iterator<Item = Node<'a>> + us
     let mut rest = vec![*node];
     core::iter::from_fn(move || {
         let node = rest.pop()?;
-        rest.extend_from_slice(if let Kind::List(items) = node.kind { items } else { &[] });
+        rest.extend_from_slice(if let NodeKind::List(items) = node.kind { items } else { &[] });
         rest.extend(entries(&node).iter().map(|entry| entry.value));
         Some(node)
     })
@@ -77,20 +77,20 @@ impl<'a> Survey<'a> {
         let mut rest = vec![(*document, false, false)];
         while let Some((node, named, computes)) = rest.pop() {
             match node.kind {
-                Kind::Text(text) => {
+                NodeKind::Text(text) => {
                     survey.text(text.text, computes, node.span.start);
                     if let Some(bare) = &mut survey.bare {
                         let last = bare.entry(root(text.text)).or_default();
                         *last = node.span.start.max(*last);
                     }
                 }
-                Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false, computes))),
-                Kind::Record(_) => {
+                NodeKind::List(items) => rest.extend(items.iter().map(|&item| (item, false, computes))),
+                NodeKind::Record(_) => {
                     for entry in entries(&node) {
                         let Some(key) = entry.name() else { continue };
                         if named {
                             survey.binds(key, entry.key.span);
-                        } else if let ("let" | "for" | "as" | "index", Kind::Text(text)) =
+                        } else if let ("let" | "for" | "as" | "index", NodeKind::Text(text)) =
                             (key, entry.value.kind)
                         {
                             survey.binds_names(key, text.text, entry.value.span);

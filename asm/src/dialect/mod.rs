@@ -15,7 +15,7 @@ pub(crate) use step_forms::{InputForm, input_form, lists_fields};
 
 use self::words_at::Wanted;
 
-use crate::document::{Entry, Kind, Node, entries};
+use crate::document::{Entry, Node, NodeKind, entries};
 use crate::expr::Sigil;
 use crate::foreign::{self, Place};
 use crate::notation::Notation;
@@ -465,8 +465,8 @@ pub(crate) fn names_steps(node: &Node<'_>) -> bool {
 /// Whether a value is only a constant or a reference.
 pub(crate) fn is_plain(node: &Node<'_>) -> bool {
     match node.kind {
-        Kind::List(_) | Kind::Record(_) => false,
-        Kind::Text(text) => !text.text.contains([' ', '(']),
+        NodeKind::List(_) | NodeKind::Record(_) => false,
+        NodeKind::Text(text) => !text.text.contains([' ', '(']),
         _ => true,
     }
 }

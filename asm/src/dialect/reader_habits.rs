@@ -7,12 +7,12 @@
 //! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
 
 use super::{Dialect, Key};
+use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
 use crate::document::Node;
 use crate::expr::reference::Reference;
-use crate::expr::{Kind, Tree};
+use crate::expr::{Tree, TreeKind};
 use crate::span::Span;
-use bumpalo::Bump;
 
 /// The context of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(crate) trait Names<'a> {
 pub(crate) struct Surroundings<'s, 'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a str,
-    pub(crate) arena: &'a Bump,
+    pub(crate) arena: &'a Arena,
     pub(crate) nesting: usize,
     pub(crate) names: &'s dyn Names<'a>,
 }
@@ -93,10 +93,10 @@ pub(crate) struct Surroundings<'s, 'a> {
 impl<'a> Surroundings<'_, 'a> {
     /// Whether all names in an expression exist.
     pub(crate) fn resolves(&self, tree: &Tree<'a>) -> bool {
-        let mut all = !matches!(tree.kind, Kind::Path(path) if self.names.resolve(&path).is_none());
+        let mut all = !matches!(tree.kind, TreeKind::Path(path) if self.names.resolve(&path).is_none());
         // `JSON` in `JSON.parse(x)` is a module of another language.
         let module = match tree.kind {
-            Kind::Method(of, name, _) => of.name().filter(|module| {
+            TreeKind::Method(of, name, _) => of.name().filter(|module| {
                 super::other_operator::meant(&format!("{}.{}", module.text, name.text)).is_some()
             }),
             _ => None,

@@ -2,7 +2,7 @@
 
 use super::{Dialect, Key, STEP_KEYS};
 use crate::diagnostic::Diagnostic;
-use crate::document::{Entry, Kind, Node, entries, shown};
+use crate::document::{Entry, Node, NodeKind, entries, shown};
 use crate::expr::reference::{FAILURES, INPUT, Reference, Root, Step};
 use crate::notation::Notation;
 use ilo_spec::error::Code;
@@ -10,7 +10,7 @@ use ilo_spec::types::Base;
 
 /// Whether a record, or a named step, is `continue: true`, which is not a step in any notation.
 pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
-    name == Some("continue") && matches!(value.kind, Kind::Bool(true))
+    name == Some("continue") && matches!(value.kind, NodeKind::Bool(true))
 }
 
 impl Dialect {
@@ -152,7 +152,7 @@ pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>
     let ty = get("type").filter(|ty| ty.text().is_some())?;
     let (default, mut optional, mut nullable) = (get("default"), false, false);
     for entry in all {
-        let flag = if let Kind::Bool(flag) = entry.value.kind { Some(flag) } else { None };
+        let flag = if let NodeKind::Bool(flag) = entry.value.kind { Some(flag) } else { None };
         match entry.name()? {
             "type" => {}
             "default" if entry.value.text().is_none_or(|text| !names_type(text)) => optional = true,
@@ -168,8 +168,8 @@ pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>
 /// Whether a value is the type of a record that lists its fields, also as the only item of a list. A field
 /// may have the name `type` if another one has a type too.
 pub(crate) fn lists_fields(node: &Node<'_>) -> bool {
-    if let Kind::List([item]) = &node.kind {
-        return matches!(item.kind, Kind::Record(_)) && lists_fields(item);
+    if let NodeKind::List([item]) = &node.kind {
+        return matches!(item.kind, NodeKind::Record(_)) && lists_fields(item);
     }
     let all = entries(node);
     let is_type = |text: &str| text.split_whitespace().all(names_type);

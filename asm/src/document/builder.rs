@@ -2,10 +2,10 @@
 //!
 //! It has an explicit stack, so the readers do not recurse. It does not depend on either syntax.
 
-use super::{Entry, Kind, NESTING, Node, keep_first};
+use super::{Entry, NESTING, Node, NodeKind, keep_first};
+use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
 use crate::span::Span;
-use bumpalo::Bump;
 
 /// An open list or record.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Frame<'a> {
 
 /// The documents of a source; the last one may be incomplete.
 pub(super) struct Builder<'a> {
-    arena: &'a Bump,
+    arena: &'a Arena,
     frames: Vec<Frame<'a>>,
     nodes: Vec<Node<'a>>,
     entries: Vec<Entry<'a>>,
@@ -30,7 +30,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(arena: &'a Bump) -> Builder<'a> {
+    pub(super) fn new(arena: &'a Arena) -> Builder<'a> {
         let (frames, nodes, entries, documents) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Builder { arena, frames, nodes, entries, documents }
     }
@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
         };
         let Some([only]) = self.entries.get(frame.base..) else { return false };
         let mut value = only.value;
-        while let Kind::Record(list) = value.kind {
+        while let NodeKind::Record(list) = value.kind {
             let [only] = list else { return false };
             value = only.value;
         }
@@ -96,11 +96,11 @@ impl<'a> Builder<'a> {
             let kept = keep_first(entries, diagnostics);
             let entries = self.arena.alloc_slice_copy(entries.get(..kept).unwrap_or_default());
             self.entries.truncate(frame.base);
-            Kind::Record(entries)
+            NodeKind::Record(entries)
         } else {
             let nodes = self.arena.alloc_slice_copy(self.nodes.get(frame.base..).unwrap_or_default());
             self.nodes.truncate(frame.base);
-            Kind::List(nodes)
+            NodeKind::List(nodes)
         };
         Some(Node { kind, span: Span::new(frame.open, end) })
     }

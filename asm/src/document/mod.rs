@@ -11,13 +11,13 @@ pub(crate) mod print;
 pub(crate) mod tests;
 pub(crate) mod yaml;
 
+use crate::arena::Arena;
 use crate::ast::Literal;
 use crate::diagnostic::whole_source::{enveloped, too_large};
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
-use crate::source::{Limits, envelope};
+use crate::source::{SourceLimits, envelope};
 use crate::span::Span;
 use crate::text::shorten;
-use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::number::NumberError;
@@ -31,14 +31,14 @@ pub const NESTING: usize = 512;
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The value.
-    pub kind: Kind<'a>,
+    pub kind: NodeKind<'a>,
     /// Its span.
     pub span: Span,
 }
 
 /// A value.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind<'a> {
+pub enum NodeKind<'a> {
     /// null.
     Null,
     /// true or false.
@@ -90,20 +90,22 @@ pub enum Style {
 impl<'a> Node<'a> {
     /// A text that is not in the source.
     pub(crate) fn of_text(text: &'a str, span: Span) -> Node<'a> {
-        Node { kind: Kind::Text(Text { text, style: Style::Double, start: None }), span }
+        Node { kind: NodeKind::Text(Text { text, style: Style::Double, start: None }), span }
     }
 
     /// The same value at one place: that of the text from which it was read.
-    pub(crate) fn placed(&self, span: Span, arena: &'a Bump) -> Node<'a> {
+    pub(crate) fn placed(&self, span: Span, arena: &'a Arena) -> Node<'a> {
         let kind = match self.kind {
-            Kind::Text(text) => Kind::Text(Text { start: None, ..text }),
-            Kind::List(items) => {
-                Kind::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.placed(span, arena))))
+            NodeKind::Text(text) => NodeKind::Text(Text { start: None, ..text }),
+            NodeKind::List(items) => NodeKind::List(
+                arena.0.alloc_slice_fill_iter(items.iter().map(|item| item.placed(span, arena))),
+            ),
+            NodeKind::Record(list) => {
+                NodeKind::Record(arena.0.alloc_slice_fill_iter(list.iter().map(|entry| Entry {
+                    key: entry.key.placed(span, arena),
+                    value: entry.value.placed(span, arena),
+                })))
             }
-            Kind::Record(list) => Kind::Record(arena.alloc_slice_fill_iter(list.iter().map(|entry| Entry {
-                key: entry.key.placed(span, arena),
-                value: entry.value.placed(span, arena),
-            }))),
             other => other,
         };
         Node { kind, span }
@@ -112,14 +114,14 @@ impl<'a> Node<'a> {
     /// The text, if it is one.
     pub fn text(&self) -> Option<&'a str> {
         match self.kind {
-            Kind::Text(text) => Some(text.text),
+            NodeKind::Text(text) => Some(text.text),
             _ => None,
         }
     }
 
     /// Whether it is neither a list nor a record.
     pub(crate) fn is_scalar(&self) -> bool {
-        !matches!(self.kind, Kind::List(_) | Kind::Record(_))
+        !matches!(self.kind, NodeKind::List(_) | NodeKind::Record(_))
     }
 
     /// The span of some bytes of its text; the span of the whole node if the exact one is unknown.
@@ -130,7 +132,7 @@ impl<'a> Node<'a> {
             Some(Span::new(from, to))
         };
         match self.kind {
-            Kind::Text(Text { start: Some(start), .. }) => place(start).unwrap_or(self.span),
+            NodeKind::Text(Text { start: Some(start), .. }) => place(start).unwrap_or(self.span),
             _ => self.span,
         }
     }
@@ -138,12 +140,12 @@ impl<'a> Node<'a> {
     /// What a message calls a value of this kind.
     pub const fn kind_name(&self) -> &'static str {
         match self.kind {
-            Kind::Null => "null",
-            Kind::Bool(_) => "a bool",
-            Kind::Number(_) => "a number",
-            Kind::Text(_) => "a text",
-            Kind::List(_) => "a list",
-            Kind::Record(_) => "a record",
+            NodeKind::Null => "null",
+            NodeKind::Bool(_) => "a bool",
+            NodeKind::Number(_) => "a number",
+            NodeKind::Text(_) => "a text",
+            NodeKind::List(_) => "a list",
+            NodeKind::Record(_) => "a record",
         }
     }
 }
@@ -175,11 +177,11 @@ pub(crate) enum Key<'a> {
 impl<'a> Key<'a> {
     pub(crate) fn of(node: &Node<'a>) -> Key<'a> {
         match node.kind {
-            Kind::Null => Key::Null,
-            Kind::Bool(bool) => Key::Bool(bool),
-            Kind::Number(number) => Key::number(number),
-            Kind::Text(text) => Key::Text(text.text),
-            Kind::List(_) | Kind::Record(_) => Key::None,
+            NodeKind::Null => Key::Null,
+            NodeKind::Bool(bool) => Key::Bool(bool),
+            NodeKind::Number(number) => Key::number(number),
+            NodeKind::Text(text) => Key::Text(text.text),
+            NodeKind::List(_) | NodeKind::Record(_) => Key::None,
         }
     }
 
@@ -249,12 +251,12 @@ fn duplicate(key: &Node<'_>, first: Span) -> Diagnostic {
 /// Whether two lists of documents have the same content, regardless of positions and layout.
 pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
     let same_node = |(a, b): (&Node<'_>, &Node<'_>)| match (a.kind, b.kind) {
-        (Kind::Null, Kind::Null) => true,
-        (Kind::Bool(a), Kind::Bool(b)) => a == b,
-        (Kind::Number(a), Kind::Number(b)) => a == b,
-        (Kind::Text(a), Kind::Text(b)) => a.text == b.text,
-        (Kind::List(a), Kind::List(b)) => same(a, b),
-        (Kind::Record(a), Kind::Record(b)) => {
+        (NodeKind::Null, NodeKind::Null) => true,
+        (NodeKind::Bool(a), NodeKind::Bool(b)) => a == b,
+        (NodeKind::Number(a), NodeKind::Number(b)) => a == b,
+        (NodeKind::Text(a), NodeKind::Text(b)) => a.text == b.text,
+        (NodeKind::List(a), NodeKind::List(b)) => same(a, b),
+        (NodeKind::Record(a), NodeKind::Record(b)) => {
             let same_entry = |(a, b): (&Entry<'_>, &Entry<'_>)| same(&[a.key, a.value], &[b.key, b.value]);
             a.len() == b.len() && a.iter().zip(b).all(same_entry)
         }
@@ -266,7 +268,7 @@ pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
 /// The documents of a source; a document that is a list counts as its elements.
 pub(crate) fn items_of<'a>(documents: &[Node<'a>]) -> Vec<Node<'a>> {
     let items = |document: &Node<'a>| match document.kind {
-        Kind::List(items) => items.to_vec(),
+        NodeKind::List(items) => items.to_vec(),
         _ => vec![*document],
     };
     documents.iter().flat_map(items).collect()
@@ -275,7 +277,7 @@ pub(crate) fn items_of<'a>(documents: &[Node<'a>]) -> Vec<Node<'a>> {
 /// The entries of a record; none for any other value.
 pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
     match node.kind {
-        Kind::Record(entries) => entries,
+        NodeKind::Record(entries) => entries,
         _ => &[],
     }
 }
@@ -283,7 +285,7 @@ pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
 /// The fix that replaces a text and keeps its quotes.
 pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     match node.kind {
-        Kind::Text(Text { start: Some(_), text, .. }) => {
+        NodeKind::Text(Text { start: Some(_), text, .. }) => {
             Some(Fix::write(word, node.part(0..text.len()), word))
         }
         _ => None,
@@ -293,7 +295,7 @@ pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
 /// The span of the content of a text, if the source has it unchanged; otherwise that of the node.
 pub(crate) fn inner(node: &Node<'_>) -> Span {
     match node.kind {
-        Kind::Text(Text { text, style: Style::Double | Style::Single | Style::Plain, .. }) => {
+        NodeKind::Text(Text { text, style: Style::Double | Style::Single | Style::Plain, .. }) => {
             node.part(0..text.len())
         }
         _ => node.span,
@@ -309,10 +311,10 @@ pub(crate) fn first_of(node: &Node<'_>) -> Span {
 /// A key in the form for messages.
 pub(crate) fn shown(node: &Node<'_>) -> String {
     match node.kind {
-        Kind::Text(text) => crate::text::shorten(text.text),
-        Kind::Null => "null".to_owned(),
-        Kind::Bool(value) => value.to_string(),
-        Kind::Number(number) => number.to_string(),
+        NodeKind::Text(text) => crate::text::shorten(text.text),
+        NodeKind::Null => "null".to_owned(),
+        NodeKind::Bool(value) => value.to_string(),
+        NodeKind::Number(number) => number.to_string(),
         _ => node.kind_name().to_owned(),
     }
 }
@@ -344,7 +346,7 @@ pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnost
 
 /// The part of a source that is its program, without a byte order mark and surrounding text, about which a
 /// warning is given. `None` if the source is too large.
-fn inside(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<(usize, usize)> {
+fn inside(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> Option<(usize, usize)> {
     if let Some(most) = options.exceeded_by(source) {
         diagnostics.push(too_large(source, most));
         return None;

@@ -1,8 +1,8 @@
 //! What the tests of both readers need.
 
 use super::*;
+use crate::arena::Arena;
 use crate::diagnostic::fix;
-use bumpalo::Bump;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -38,11 +38,11 @@ pub(crate) fn json_value() -> impl Strategy<Value = Value> {
 /// What `read` makes of a source, as serde's values, and what it reports.
 pub(crate) fn read_with(
     source: &str,
-    read: for<'a> fn(&'a str, &'a Bump, &crate::source::Limits, &mut Diagnostics) -> &'a [Node<'a>],
+    read: for<'a> fn(&'a str, &'a Arena, &crate::source::SourceLimits, &mut Diagnostics) -> &'a [Node<'a>],
 ) -> (Vec<Value>, Vec<Diagnostic>) {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
-    let options = crate::source::Limits { source: usize::MAX, line: 80, nesting: 128 };
+    let options = crate::source::SourceLimits { source: usize::MAX, line: 80, nesting: 128 };
     let documents = read(source, &arena, &options, &mut diagnostics);
     documents.iter().for_each(|document| check_places(source, document));
     (documents.iter().map(value).collect(), diagnostics.as_slice().to_vec())
@@ -72,7 +72,7 @@ pub(crate) fn shown(found: &[Diagnostic]) -> Vec<String> {
 /// there.
 pub(crate) fn check_places(source: &str, node: &Node<'_>) {
     assert!(source.get(node.span.range()).is_some(), "{node:?}");
-    if let Kind::Text(Text { text, start: Some(start), .. }) = node.kind {
+    if let NodeKind::Text(Text { text, start: Some(start), .. }) = node.kind {
         let range = start as usize..start as usize + text.len();
         assert_eq!(source.get(range), Some(text), "{node:?}");
     }
@@ -83,8 +83,8 @@ pub(crate) fn check_places(source: &str, node: &Node<'_>) {
         check_places(source, child);
     };
     match node.kind {
-        Kind::List(nodes) => nodes.iter().for_each(child),
-        Kind::Record(entries) => entries.iter().for_each(|entry| {
+        NodeKind::List(nodes) => nodes.iter().for_each(child),
+        NodeKind::Record(entries) => entries.iter().for_each(|entry| {
             child(&entry.key);
             child(&entry.value);
         }),
@@ -94,16 +94,16 @@ pub(crate) fn check_places(source: &str, node: &Node<'_>) {
 
 fn value(node: &Node<'_>) -> Value {
     match node.kind {
-        Kind::Null => Value::Null,
-        Kind::Bool(bool) => Value::Bool(bool),
-        Kind::Number(Number::Int(int)) => Value::from(int),
-        Kind::Number(Number::Double(double)) => Value::from(double),
-        Kind::Text(text) => Value::from(text.text),
-        Kind::List(nodes) => nodes.iter().map(value).collect(),
-        Kind::Record(entries) => {
+        NodeKind::Null => Value::Null,
+        NodeKind::Bool(bool) => Value::Bool(bool),
+        NodeKind::Number(Number::Int(int)) => Value::from(int),
+        NodeKind::Number(Number::Double(double)) => Value::from(double),
+        NodeKind::Text(text) => Value::from(text.text),
+        NodeKind::List(nodes) => nodes.iter().map(value).collect(),
+        NodeKind::Record(entries) => {
             let key = |entry: &Entry<'_>| match entry.key.kind {
-                Kind::Text(text) => text.text.to_owned(),
-                Kind::List(_) | Kind::Record(_) => entry.key.kind_name().to_owned(),
+                NodeKind::Text(text) => text.text.to_owned(),
+                NodeKind::List(_) | NodeKind::Record(_) => entry.key.kind_name().to_owned(),
                 _ => format!("{}", value(&entry.key)),
             };
             Value::Object(entries.iter().map(|entry| (key(entry), value(&entry.value))).collect())
@@ -113,22 +113,22 @@ fn value(node: &Node<'_>) -> Value {
 
 #[test]
 fn equal_keys_are_given_once() {
-    fn text(text: &str) -> Kind<'_> {
-        Kind::Text(Text { text, style: Style::Plain, start: None })
+    fn text(text: &str) -> NodeKind<'_> {
+        NodeKind::Text(Text { text, style: Style::Plain, start: None })
     }
     for many in [0, 40] {
         let fill: Vec<String> = (0..many).map(|n| format!("k{n}")).collect();
-        let number = |number| Kind::Number(number);
-        let value = Node { kind: Kind::Null, span: Span::at(0) };
+        let number = |number| NodeKind::Number(number);
+        let value = Node { kind: NodeKind::Null, span: Span::at(0) };
         let kinds = [
             number(Number::Int(1)),
             text("1"),
             number(Number::Double(1.0)),
             number(Number::Double(1.5)),
-            Kind::Null,
+            NodeKind::Null,
             text("a"),
             text("a"),
-            Kind::Bool(true),
+            NodeKind::Bool(true),
             number(Number::Double(-0.0)),
             number(Number::Int(0)),
         ];

@@ -35,7 +35,7 @@ mod tree;
 pub(crate) use operand::constant;
 pub use parser::{path, whole};
 pub use template::{Sigil, template};
-pub use tree::{Each, Kind, Operand, Sign, Tree};
+pub use tree::{Each, Operand, Sign, Tree, TreeKind};
 
 /// What to write instead of a path to several items.
 pub(crate) const OF_ITEMS: &str = "a field of each item is `column(list, 'field')`, and the items that pass a test are \

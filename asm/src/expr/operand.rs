@@ -5,9 +5,9 @@ use super::lexer::Token;
 use super::parser::{CHOICE, NOT, Parser, SIGN, is_operator, tree};
 use super::reference::{INPUT, Reference, Root, Words};
 use super::template::template_of;
-use super::tree::{Each, Kind, Operand, Sign, Tree};
+use super::tree::{Each, Operand, Sign, Tree, TreeKind};
 use crate::ast::{Binary, Literal, Name};
-use crate::document::{Kind as NodeKind, Node, Text};
+use crate::document::{Node, NodeKind, Text};
 use crate::foreign::{self, Place};
 use crate::span::Span;
 use crate::text::name_end;
@@ -33,7 +33,7 @@ impl<'a> Parser<'_, '_, 'a> {
     /// An operand of operators of this precedence, with signs before it and all that follows it.
     pub(super) fn operand(&mut self, closeness: u8, level: usize) -> Option<Tree<'a>> {
         match self.token {
-            Token::Word("not" | "NOT" | "Not") => self.before_value(Kind::Not, NOT.max(closeness), level),
+            Token::Word("not" | "NOT" | "Not") => self.before_value(TreeKind::Not, NOT.max(closeness), level),
             Token::Symbol("!") => self.bang(level),
             Token::Symbol("-") => self.minus(level),
             _ => self.value(level),
@@ -44,7 +44,7 @@ impl<'a> Parser<'_, '_, 'a> {
     #[inline(never)]
     fn before_value(
         &mut self,
-        kind: fn(&'a Tree<'a>) -> Kind<'a>,
+        kind: fn(&'a Tree<'a>) -> TreeKind<'a>,
         closeness: u8,
         level: usize,
     ) -> Option<Tree<'a>> {
@@ -58,7 +58,7 @@ impl<'a> Parser<'_, '_, 'a> {
     /// `!a`.
     fn bang(&mut self, level: usize) -> Option<Tree<'a>> {
         let from = self.from;
-        let tree = self.before_value(Kind::Not, SIGN, level)?;
+        let tree = self.before_value(TreeKind::Not, SIGN, level)?;
         if self.is_comparison() {
             self.unclear_not(from);
             return None;
@@ -69,7 +69,7 @@ impl<'a> Parser<'_, '_, 'a> {
     /// `-a`, and a number with its sign.
     fn minus(&mut self, level: usize) -> Option<Tree<'a>> {
         if !self.words.byte(self.to).is_some_and(|byte| byte.is_ascii_digit()) {
-            return self.before_value(Kind::Minus, SIGN, level);
+            return self.before_value(TreeKind::Minus, SIGN, level);
         }
         let (token, end) = self.number(self.from);
         self.token = token;
@@ -112,7 +112,7 @@ impl<'a> Parser<'_, '_, 'a> {
         match self.token {
             Token::Number(literal) => {
                 self.bump();
-                Some(tree(Kind::Literal(literal), span, 0))
+                Some(tree(TreeKind::Literal(literal), span, 0))
             }
             Token::Text(from, to) => {
                 let tree = self.text(from, to);
@@ -192,7 +192,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let path = self.words.arena.alloc_slice_copy(&[super::reference::Step::Field(name)]);
         let span = self.words.part(at, end);
         self.go_to(end);
-        Some(tree(Kind::Path(Reference { root: Root::Input, path, span }), span, 1))
+        Some(tree(TreeKind::Path(Reference { root: Root::Input, path, span }), span, 1))
     }
 
     /// A name from byte `from` to `end`, whose sign or first letter is at `at`.
@@ -201,7 +201,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let root = if name.text == INPUT { Root::Input } else { Root::Name(name) };
         let span = self.words.part(at, end);
         self.go_to(end);
-        tree(Kind::Path(Reference { root, path: &[], span }), span, 0)
+        tree(TreeKind::Path(Reference { root, path: &[], span }), span, 0)
     }
 
     /// A name, a constant or a call of a function.
@@ -210,7 +210,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let opens = self.words.byte(self.words.blanks(to)) == Some(b'(');
         if let Some(literal) = constant(word) {
             self.bump();
-            return Some(tree(Kind::Literal(literal), span, 0));
+            return Some(tree(TreeKind::Literal(literal), span, 0));
         }
         if is_operator(word) {
             self.misplaced(word, opens);
@@ -234,7 +234,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.bump();
         let operands = self.operands(level)?;
         let levels = operands.iter().map(|operand| operand.value.levels).max().unwrap_or(0);
-        self.checked(Kind::Call(name, operands), self.words.part(from, self.before), levels)
+        self.checked(TreeKind::Call(name, operands), self.words.part(from, self.before), levels)
     }
 
     /// The operands of a call up to its `)`; the cursor is behind the `(`.
@@ -298,7 +298,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.go_to(behind);
         let value = self.expression(CHOICE, level + 1)?;
         let value = &*self.words.arena.alloc(value);
-        self.checked(Kind::Lambda(item, value), self.words.part(start, self.before), value.levels)
+        self.checked(TreeKind::Lambda(item, value), self.words.part(start, self.before), value.levels)
     }
 
     /// `[E, …]`, `[...E, E]` and `[E for x in xs if c]`.
@@ -346,7 +346,7 @@ impl<'a> Parser<'_, '_, 'a> {
                 [(true, list)] => *list,
                 items => self.list_of(items.iter().map(|(_, item)| *item), span)?,
             };
-            let plus = |pair| Kind::Binary(Sign::Plain(Binary::Add), pair, span);
+            let plus = |pair| TreeKind::Binary(Sign::Plain(Binary::Add), pair, span);
             whole = Some(match whole {
                 None => part,
                 Some(before) => self.pair(plus, before, part)?,
@@ -358,7 +358,7 @@ impl<'a> Parser<'_, '_, 'a> {
     fn list_of(&mut self, items: impl Iterator<Item = Tree<'a>>, span: Span) -> Option<Tree<'a>> {
         let items: Vec<Tree<'a>> = items.collect();
         let levels = items.iter().map(|item| item.levels).max().unwrap_or(0);
-        self.checked(Kind::List(self.words.arena.alloc_slice_copy(&items)), span, levels)
+        self.checked(TreeKind::List(self.words.arena.alloc_slice_copy(&items)), span, levels)
     }
 
     /// A comma, if one is there.
@@ -404,7 +404,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.close(close, "a list is not closed")?;
         let levels = value.levels.max(list.levels).max(condition.map_or(0, |condition| condition.levels));
         let each = self.words.arena.alloc(Each { item, list, condition, value });
-        self.checked(Kind::Each(each), self.words.part(start, self.before), levels)
+        self.checked(TreeKind::Each(each), self.words.part(start, self.before), levels)
     }
 
     /// `{name: E, "any name": E}`, `{name}`, and `{...E, name: E}`, which is `merge(E, {name: E})`.
@@ -474,7 +474,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.distinct(fields)?;
         let levels = fields.iter().map(|(_, value)| value.levels).max().unwrap_or(0);
         let fields = self.words.arena.alloc_slice_copy(fields);
-        let record = self.checked(Kind::Record(fields), self.words.part(start, self.before), levels)?;
+        let record = self.checked(TreeKind::Record(fields), self.words.part(start, self.before), levels)?;
         self.merged(whole, record)
     }
 
@@ -484,7 +484,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let levels = whole.levels.max(other.levels);
         let operands = [whole, other].map(|value| Operand { name: None, value });
         let operands = self.words.arena.alloc_slice_copy(&operands);
-        self.checked(Kind::Call(merge, operands), merge.span, levels)
+        self.checked(TreeKind::Call(merge, operands), merge.span, levels)
     }
 
     /// Whether all fields of a record have different names.
@@ -546,7 +546,7 @@ impl<'a> Parser<'_, '_, 'a> {
     ) -> Option<Tree<'a>> {
         let span = self.words.part(from.saturating_sub(1), to + 1);
         if !text.contains('$') {
-            return Some(tree(Kind::Literal(Literal::Text(text)), span, 0));
+            return Some(tree(TreeKind::Literal(Literal::Text(text)), span, 0));
         }
         let NodeKind::Text(outer) = self.words.node.kind else { return None };
         let exact = outer.start.filter(|_| exact).zip(u32::try_from(from).ok());
@@ -562,8 +562,8 @@ impl<'a> Parser<'_, '_, 'a> {
         }
         let levels = template.values().map(|value| value.levels).max().unwrap_or(0);
         let kind = match template.text() {
-            Some(text) => Kind::Literal(Literal::Text(text)),
-            None => Kind::Text(template),
+            Some(text) => TreeKind::Literal(Literal::Text(text)),
+            None => TreeKind::Text(template),
         };
         self.checked(kind, span, levels)
     }

@@ -5,13 +5,13 @@ use super::BRACES;
 use super::lexer::Token;
 use super::reference::{Reference, Root, Step, Words};
 use super::template::{At, Sigil};
-use super::tree::{Kind, Operand, Sign, Tree};
+use super::tree::{Operand, Sign, Tree, TreeKind};
+use crate::arena::Arena;
 use crate::ast::{Binary, Literal, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
 use crate::text::name_end;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
@@ -71,7 +71,7 @@ pub fn whole<'a>(
     node: &Node<'a>,
     sigil: Sigil,
     nesting: usize,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> Option<Tree<'a>> {
     let words = Words::of(node, arena)?;
@@ -80,7 +80,7 @@ pub fn whole<'a>(
 
 /// Reads a text that holds one path and nothing else, with or without `$` and braces: `order.lines`,
 /// `${.order["any name"].0}`. Nothing is reported.
-pub fn path<'a>(node: &Node<'a>, nesting: usize, arena: &'a Bump) -> Option<Reference<'a>> {
+pub fn path<'a>(node: &Node<'a>, nesting: usize, arena: &'a Arena) -> Option<Reference<'a>> {
     let words = Words::of(node, arena)?;
     // Only texts without blanks inside are parsed: a sentence is not read to its first error.
     let braces = words.text.starts_with(['$', '{']);
@@ -210,7 +210,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         self.braces -= 1;
         let mut tree = found?;
         // A reference in braces is shown with them.
-        if let Kind::Path(reference) = &mut tree.kind {
+        if let TreeKind::Path(reference) = &mut tree.kind {
             reference.span = self.words.part(open, self.to);
             tree.span = reference.span;
         }
@@ -246,11 +246,15 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         let places = places.parse::<u8>().ok().filter(|_| rest.starts_with('}'))?;
         let end = self.words.text.len() - rest.len();
         let span = self.words.part(self.from, end);
-        let places = tree(Kind::Literal(Literal::Number(Number::Int(places.into()))), span, 0);
+        let places = tree(TreeKind::Literal(Literal::Number(Number::Int(places.into()))), span, 0);
         let operands = [number, places].map(|value| Operand { name: None, value });
         let operands = self.words.arena.alloc_slice_copy(&operands);
         self.go_to(end);
-        self.checked(Kind::Call(Name { text: function, span }, operands), number.span.to(span), number.levels)
+        self.checked(
+            TreeKind::Call(Name { text: function, span }, operands),
+            number.span.to(span),
+            number.levels,
+        )
     }
 
     /// A path that is all there is, even if it begins with a key word. What has the name of a constant is the
@@ -270,7 +274,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
             return None;
         }
         self.go_to(end);
-        Some(tree(Kind::Path(reference), reference.span, reference.path.len()))
+        Some(tree(TreeKind::Path(reference), reference.span, reference.path.len()))
     }
 
     /// Parses operators of at least this precedence, with their operands.
@@ -314,7 +318,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
             Some(first) if found.closeness == COMPARISON => {
                 self.chained((first, left), (found.sign, right), place)
             }
-            _ => self.pair(|pair| Kind::Binary(found.sign, pair, place), left, right),
+            _ => self.pair(|pair| TreeKind::Binary(found.sign, pair, place), left, right),
         }
     }
 
@@ -323,7 +327,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     fn defaulted(&mut self, left: Tree<'a>, level: usize) -> Option<Tree<'a>> {
         self.bump();
         let right = self.expression(DEFAULT, level + 1)?;
-        self.pair(Kind::Default, left, right)
+        self.pair(TreeKind::Default, left, right)
     }
 
     /// `a if c else b` and `c ? a : b`, whose first part is read.
@@ -363,7 +367,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         let span = all.iter().fold(all[0].span, |span, tree| around(span, tree.span));
         let levels = all.iter().map(|tree| tree.levels).max().unwrap_or(0);
         let all = self.words.arena.alloc(all);
-        self.checked(Kind::Choice(all), span, levels)
+        self.checked(TreeKind::Choice(all), span, levels)
     }
 
     /// A second comparison behind the one that `left` is.
@@ -375,12 +379,16 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     ) -> Option<Tree<'a>> {
         let rising = |binary| matches!(binary, Binary::Lt | Binary::Lte);
         let falling = |binary| matches!(binary, Binary::Gt | Binary::Gte);
-        if let (Kind::Binary(_, &[low, middle], _), Sign::Plain(second)) = (left.kind, sign)
+        if let (TreeKind::Binary(_, &[low, middle], _), Sign::Plain(second)) = (left.kind, sign)
             && ((rising(first) && rising(second)) || (falling(first) && falling(second)))
         {
             let levels = left.levels.max(right.levels + 1);
             let all = self.words.arena.alloc([low, middle, right]);
-            return self.checked(Kind::Between([first, second], all), around(left.span, right.span), levels);
+            return self.checked(
+                TreeKind::Between([first, second], all),
+                around(left.span, right.span),
+                levels,
+            );
         }
         self.no_chain(place);
         None
@@ -420,7 +428,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     /// A node of two operands.
     pub(super) fn pair(
         &mut self,
-        kind: impl FnOnce(&'a [Tree<'a>; 2]) -> Kind<'a>,
+        kind: impl FnOnce(&'a [Tree<'a>; 2]) -> TreeKind<'a>,
         left: Tree<'a>,
         right: Tree<'a>,
     ) -> Option<Tree<'a>> {
@@ -431,7 +439,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     }
 
     /// A node over trees of some levels, if it is not too deep.
-    pub(super) fn checked(&mut self, kind: Kind<'a>, span: Span, levels: usize) -> Option<Tree<'a>> {
+    pub(super) fn checked(&mut self, kind: TreeKind<'a>, span: Span, levels: usize) -> Option<Tree<'a>> {
         if levels + 1 > self.nesting {
             self.too_deep();
             return None;
@@ -456,7 +464,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
 }
 
 /// A node over trees of some levels.
-pub(super) fn tree(kind: Kind<'_>, span: Span, levels: usize) -> Tree<'_> {
+pub(super) fn tree(kind: TreeKind<'_>, span: Span, levels: usize) -> Tree<'_> {
     Tree { kind, span, levels: levels + 1 }
 }
 
@@ -502,19 +510,19 @@ impl<'a> Parser<'_, '_, 'a> {
 
     /// A path with further steps.
     fn with_steps(&mut self, start: usize, value: Tree<'a>, steps: &mut Vec<Step<'a>>) -> Tree<'a> {
-        let Kind::Path(reference) = value.kind else { return value };
+        let TreeKind::Path(reference) = value.kind else { return value };
         if steps.is_empty() {
             return value;
         }
         let all: Vec<Step<'a>> = reference.path.iter().copied().chain(steps.drain(..)).collect();
         let span = self.words.part(start, self.before);
         let path = self.words.arena.alloc_slice_copy(&all);
-        tree(Kind::Path(Reference { path, span, ..reference }), span, path.len())
+        tree(TreeKind::Path(Reference { path, span, ..reference }), span, path.len())
     }
 
     /// The next step of a path at the cursor, and its end: a field, an item, or `["any name"]`.
     fn step(&self, value: &Tree<'a>) -> Option<(Step<'a>, usize)> {
-        if !matches!(value.kind, Kind::Path(_)) || !self.joined() {
+        if !matches!(value.kind, TreeKind::Path(_)) || !self.joined() {
             return None;
         }
         match self.token {
@@ -537,7 +545,7 @@ impl<'a> Parser<'_, '_, 'a> {
     fn member(&mut self, start: usize, value: Tree<'a>, level: usize) -> Option<Tree<'a>> {
         let question = self.is("?.");
         // What follows an absent field is absent too.
-        let optional = question || matches!(value.kind, Kind::Field(_, _, true));
+        let optional = question || matches!(value.kind, TreeKind::Field(_, _, true));
         let at = self.to;
         if question && self.words.byte(at) == Some(b'[') {
             // `a?.[0]`: the brackets follow.
@@ -552,19 +560,19 @@ impl<'a> Parser<'_, '_, 'a> {
                 let levels = operands.iter().map(|operand| operand.value.levels).max().unwrap_or(0);
                 let levels = levels.max(value.levels);
                 let of = &*self.words.arena.alloc(value);
-                return self.checked(Kind::Method(of, name, operands), self.until(start), levels);
+                return self.checked(TreeKind::Method(of, name, operands), self.until(start), levels);
             }
             self.go_to(end);
             let of = &*self.words.arena.alloc(value);
-            return self.checked(Kind::Field(of, name, optional), self.until(start), of.levels);
+            return self.checked(TreeKind::Field(of, name, optional), self.until(start), of.levels);
         }
         let digits = self.words.get(at, self.words.text.len());
         let length = digits.bytes().take_while(u8::is_ascii_digit).count();
         if let Ok(index) = self.words.get(at, at + length).parse::<i64>() {
             let span = self.words.part(at, at + length);
-            let index = tree(Kind::Literal(Literal::Number(Number::Int(index))), span, 0);
+            let index = tree(TreeKind::Literal(Literal::Number(Number::Int(index))), span, 0);
             self.go_to(at + length);
-            let mut item = self.pair(Kind::Item, value, index)?;
+            let mut item = self.pair(TreeKind::Item, value, index)?;
             item.span = self.until(start);
             return Some(item);
         }
@@ -578,7 +586,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let first = if self.is(":") { None } else { Some(self.expression(CHOICE, level + 1)?) };
         if !self.is(":") {
             self.close("]", "a bracket is not closed")?;
-            let mut item = self.pair(Kind::Item, value, first?)?;
+            let mut item = self.pair(TreeKind::Item, value, first?)?;
             item.span = self.until(start);
             return Some(item);
         }
@@ -589,7 +597,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let ends = [first, second].map(|end| end.map(|end| &*arena.alloc(end)));
         let levels = ends.iter().flatten().map(|end| end.levels).max().unwrap_or(0).max(value.levels);
         let of = &*arena.alloc(value);
-        self.checked(Kind::Slice(of, ends), self.until(start), levels)
+        self.checked(TreeKind::Slice(of, ends), self.until(start), levels)
     }
 
     /// The span from a byte to the end of the last token.
@@ -602,7 +610,7 @@ impl<'a> Tree<'a> {
     /// The name, if the expression is only that.
     pub(crate) fn name(&self) -> Option<Name<'a>> {
         match self.kind {
-            Kind::Path(Reference { root: Root::Name(name), path: [], .. }) => Some(name),
+            TreeKind::Path(Reference { root: Root::Name(name), path: [], .. }) => Some(name),
             _ => None,
         }
     }

@@ -4,12 +4,12 @@
 //! if the source has the text unchanged.
 
 use super::OF_ITEMS;
+use crate::arena::Arena;
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
-use crate::document::{Kind, Node, Style, Text};
+use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
 use crate::text::{decode, is_name, name_end, shorten};
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use smallvec::SmallVec;
 use std::fmt::{self, Write as _};
@@ -78,14 +78,14 @@ impl fmt::Display for Reference<'_> {
 /// be a number.
 ///
 /// Whether it is a reference depends on the names in scope. `input` has no special meaning here.
-pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
+pub fn bare<'a>(node: &Node<'a>, arena: &'a Arena) -> Option<Reference<'a>> {
     let words = Words::of(node, arena)?;
     let (reference, end) = words.bare(0)?;
     (end == words.text.len()).then_some(reference)
 }
 
 /// Like [`bare`], for a text that is not in the source in this form.
-pub(crate) fn bare_text<'a>(text: &str, span: Span, arena: &'a Bump) -> Option<Reference<'a>> {
+pub(crate) fn bare_text<'a>(text: &str, span: Span, arena: &'a Arena) -> Option<Reference<'a>> {
     bare(&Node::of_text(arena.alloc_str(text), span), arena)
 }
 
@@ -120,12 +120,12 @@ pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
 pub(crate) struct Words<'n, 'a> {
     pub(crate) node: &'n Node<'a>,
     pub(crate) text: &'a str,
-    pub(crate) arena: &'a Bump,
+    pub(crate) arena: &'a Arena,
 }
 
 impl<'n, 'a> Words<'n, 'a> {
     /// The text of a node, if it is a text.
-    pub(crate) fn of(node: &'n Node<'a>, arena: &'a Bump) -> Option<Words<'n, 'a>> {
+    pub(crate) fn of(node: &'n Node<'a>, arena: &'a Arena) -> Option<Words<'n, 'a>> {
         Some(Words { node, text: node.text()?, arena })
     }
 
@@ -156,7 +156,7 @@ impl<'n, 'a> Words<'n, 'a> {
     /// unchanged and `new` needs no escape within the quotes.
     pub(crate) fn fix(&self, diagnostic: Diagnostic, from: usize, to: usize, new: &str) -> Diagnostic {
         let fits = match self.node.kind {
-            Kind::Text(Text { start: Some(_), style, .. }) => match style {
+            NodeKind::Text(Text { start: Some(_), style, .. }) => match style {
                 Style::Double => !new.contains(['"', '\\']),
                 Style::Single => !new.contains('\''),
                 Style::Plain => {

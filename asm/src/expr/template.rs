@@ -5,12 +5,12 @@
 
 use super::parser::Parser;
 use super::reference::{Reference, Words, bare};
-use super::tree::{Kind, Tree};
+use super::tree::{Tree, TreeKind};
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
 use crate::text::name_end;
-use bumpalo::Bump;
 use bumpalo::collections::String as ArenaString;
 use ilo_spec::error::Code;
 use smallvec::SmallVec;
@@ -114,7 +114,7 @@ impl<'a> Part<'a> {
         match self {
             Part::Value(tree) => Some(**tree),
             Part::Reference(reference) => {
-                let (kind, levels) = (Kind::Path(*reference), reference.path.len() + 1);
+                let (kind, levels) = (TreeKind::Path(*reference), reference.path.len() + 1);
                 Some(Tree { kind, span: reference.span, levels })
             }
             Part::Text(..) | Part::Bad(_) => None,
@@ -141,7 +141,7 @@ impl LookAlike<'_> {
     /// The warning that this text is not a reference; `node` is the node from which the template was read,
     /// `meant` the correct form of the reference or expression.
     pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
-        let arena = Bump::new();
+        let arena = Arena::new();
         let (span, shown) = (self.span(node), self.shown(node));
         let but = match self.look {
             Look::Reference | Look::Indexed | Look::Escaped => "is text here, not a reference",
@@ -164,7 +164,7 @@ pub fn template<'a>(
     node: &Node<'a>,
     sigil: Sigil,
     nesting: usize,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
     match Words::of(node, arena) {
@@ -183,7 +183,7 @@ pub enum Bare<'a> {
 }
 
 /// Reads a text that is in no document as `constrained` does; `None` if it has a malformed `${`.
-pub fn read_bare<'a>(text: &'a str, arena: &'a Bump) -> Option<Bare<'a>> {
+pub fn read_bare<'a>(text: &'a str, arena: &'a Arena) -> Option<Bare<'a>> {
     let node = Node::of_text(text, Span::at(0));
     if let Some(reference) = bare(&node, arena) {
         return Some(Bare::Reference(reference));
@@ -384,7 +384,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn escaped(&mut self, at: usize) {
         let from = if self.text.copied.is_some() { self.text.done } else { self.text.from };
         let arena = self.words.arena;
-        let copied = self.text.copied.get_or_insert_with(|| ArenaString::new_in(arena));
+        let copied = self.text.copied.get_or_insert_with(|| ArenaString::new_in(&arena.0));
         copied.push_str(self.words.get(from, at + 1));
         self.text.done = at + 2;
     }

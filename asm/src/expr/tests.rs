@@ -6,11 +6,11 @@ mod print;
 use super::names::Used;
 use super::reference::bare;
 use super::template::{Part, Template};
-use super::{Kind, Sigil, Tree, names, path, template, whole};
+use super::{Sigil, Tree, TreeKind, names, path, template, whole};
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostics, fix};
-use crate::document::{Kind as NodeKind, Node, Style, Text};
+use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
-use bumpalo::Bump;
 use print::write;
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn node(text: &str) -> Node<'_> {
 
 /// The canonical form of a text that is an expression, and what was reported.
 fn read(text: &str) -> (Option<String>, Diagnostics) {
-    let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+    let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
     let tree = whole(&node(text), Sigil::Dollar, 64, &arena, &mut diagnostics);
     (tree.map(|tree| write(&tree)), diagnostics)
 }
@@ -39,7 +39,7 @@ fn shown(template: &Template<'_>) -> String {
 }
 
 fn parts(text: &str, sigil: Sigil) -> (String, Diagnostics) {
-    let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+    let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
     let template = template(&node(text), sigil, 64, &arena, &mut diagnostics);
     (shown(&template), diagnostics)
 }
@@ -257,7 +257,7 @@ fn braces_are_nested_at_most_four_deep() {
 
 #[test]
 fn one_path_is_told_from_a_text() {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let found = |text| path(&node(arena.alloc_str(text)), 64, &arena).map(|found| found.to_string());
     for (text, expected) in [
         ("items", "items"),
@@ -315,7 +315,7 @@ fn the_survey_finds_the_names_of_expressions() {
 #[test]
 fn levels_are_counted() {
     let levels = |text: &str, nesting| {
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let found = whole(&node(text), Sigil::Dollar, nesting, &arena, &mut diagnostics);
         assert_eq!(found.is_none(), diagnostics.has_errors());
         let last = diagnostics.as_slice().last();
@@ -380,7 +380,7 @@ fn long_texts_are_read_once() {
     ];
     for piece in pieces {
         let text = piece.repeat(200_000 / piece.len());
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let node = node(&text);
         let read = template(&node, Sigil::Dollar, 64, &arena, &mut diagnostics);
         let covered = read.parts.iter().map(|part| match part {
@@ -416,7 +416,7 @@ proptest! {
 
     #[test]
     fn any_text_is_an_expression_or_an_error(text in words()) {
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let found = whole(&node(&text), Sigil::Dollar, 16, &arena, &mut diagnostics);
         prop_assert_eq!(found.is_none(), diagnostics.has_errors());
         for found in diagnostics.as_slice() {
@@ -431,10 +431,10 @@ proptest! {
 
     #[test]
     fn parts_of_a_text_are_the_text(text in words(), dollar in any::<bool>()) {
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let sigil = if dollar { Sigil::Dollar } else { Sigil::Braces };
         let template = template(&node(&text), sigil, 16, &arena, &mut diagnostics);
         prop_assert_eq!(template.is_bad(), diagnostics.has_errors());
-        prop_assert!(template.values().all(|tree| matches!(tree.kind, Kind::Literal(_)) || spans_are_in(&tree, &text)));
+        prop_assert!(template.values().all(|tree| matches!(tree.kind, TreeKind::Literal(_)) || spans_are_in(&tree, &text)));
     }
 }

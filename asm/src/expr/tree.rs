@@ -9,7 +9,7 @@ use crate::span::Span;
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
     /// The kind.
-    pub kind: Kind<'a>,
+    pub kind: TreeKind<'a>,
     /// From its first byte to its last, without parentheses around it.
     pub span: Span,
     /// The levels of nesting of the tree.
@@ -55,7 +55,7 @@ pub struct Each<'a> {
 
 /// An expression's kind.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind<'a> {
+pub enum TreeKind<'a> {
     /// A path: a name or an input, with fields and items whose names are written out.
     Path(Reference<'a>),
     /// A constant.
@@ -97,38 +97,38 @@ pub enum Kind<'a> {
 impl<'a> Tree<'a> {
     /// The path, if it is one.
     pub fn path(&self) -> Option<Reference<'a>> {
-        if let Kind::Path(reference) = self.kind { Some(reference) } else { None }
+        if let TreeKind::Path(reference) = self.kind { Some(reference) } else { None }
     }
 
     /// Whether it is a path, with names and items in brackets that may be computed.
     pub(super) fn is_path(&self) -> bool {
         match self.kind {
-            Kind::Path(_) => true,
-            Kind::Field(of, _, optional) => !optional && of.is_path(),
-            Kind::Item([of, _]) => of.is_path(),
+            TreeKind::Path(_) => true,
+            TreeKind::Field(of, _, optional) => !optional && of.is_path(),
+            TreeKind::Item([of, _]) => of.is_path(),
             _ => false,
         }
     }
 
     /// The loop in which a lambda gets each item of a list.
     pub(crate) fn lambda(&self, list: Tree<'a>) -> Option<Each<'a>> {
-        let Kind::Lambda(item, value) = self.kind else { return None };
+        let TreeKind::Lambda(item, value) = self.kind else { return None };
         Some(Each { item, list, condition: None, value: *value })
     }
 
     /// The fields of its item that a lambda gives, with `-` before those that are negated: `x => x.f`,
     /// `lambda x: (-x.f, x.g)`.
     pub(crate) fn item_fields(&self) -> Option<Vec<(Name<'a>, bool)>> {
-        let Kind::Lambda(item, value) = self.kind else { return None };
+        let TreeKind::Lambda(item, value) = self.kind else { return None };
         let field = |tree: &Tree<'a>| {
-            let (tree, down) = if let Kind::Minus(of) = tree.kind { (of, true) } else { (tree, false) };
+            let (tree, down) = if let TreeKind::Minus(of) = tree.kind { (of, true) } else { (tree, false) };
             let Reference { root: Root::Name(root), path: [Step::Field(name)], .. } = tree.path()? else {
                 return None;
             };
             (root.text == item.text).then_some((*name, down))
         };
         match value.kind {
-            Kind::List(all) => all.iter().map(field).collect(),
+            TreeKind::List(all) => all.iter().map(field).collect(),
             _ => Some(vec![field(value)?]),
         }
     }
@@ -136,23 +136,27 @@ impl<'a> Tree<'a> {
     /// Visits the operands that are written; the tree is at most as deep as the allowed nesting.
     pub(crate) fn children(&self, each: &mut dyn FnMut(&Tree<'a>)) {
         match self.kind {
-            Kind::Path(_) | Kind::Literal(_) => {}
-            Kind::Text(template) => template.values().for_each(|value| each(&value)),
-            Kind::Not(of) | Kind::Minus(of) | Kind::Field(of, ..) | Kind::Lambda(_, of) => each(of),
-            Kind::Binary(_, pair, _) | Kind::Default(pair) | Kind::Item(pair) => pair.iter().for_each(each),
-            Kind::Between(_, all) | Kind::Choice(all) => all.iter().for_each(each),
-            Kind::Slice(of, ends) => {
+            TreeKind::Path(_) | TreeKind::Literal(_) => {}
+            TreeKind::Text(template) => template.values().for_each(|value| each(&value)),
+            TreeKind::Not(of) | TreeKind::Minus(of) | TreeKind::Field(of, ..) | TreeKind::Lambda(_, of) => {
+                each(of);
+            }
+            TreeKind::Binary(_, pair, _) | TreeKind::Default(pair) | TreeKind::Item(pair) => {
+                pair.iter().for_each(each);
+            }
+            TreeKind::Between(_, all) | TreeKind::Choice(all) => all.iter().for_each(each),
+            TreeKind::Slice(of, ends) => {
                 each(of);
                 ends.into_iter().flatten().for_each(each);
             }
-            Kind::Call(_, operands) => operands.iter().for_each(|operand| each(&operand.value)),
-            Kind::Method(of, _, operands) => {
+            TreeKind::Call(_, operands) => operands.iter().for_each(|operand| each(&operand.value)),
+            TreeKind::Method(of, _, operands) => {
                 each(of);
                 operands.iter().for_each(|operand| each(&operand.value));
             }
-            Kind::List(items) => items.iter().for_each(each),
-            Kind::Record(fields) => fields.iter().for_each(|(_, value)| each(value)),
-            Kind::Each(found) => {
+            TreeKind::List(items) => items.iter().for_each(each),
+            TreeKind::Record(fields) => fields.iter().for_each(|(_, value)| each(value)),
+            TreeKind::Each(found) => {
                 each(&found.list);
                 found.condition.iter().for_each(&mut *each);
                 each(&found.value);
@@ -162,6 +166,6 @@ impl<'a> Tree<'a> {
 
     /// Whether it computes something: it is neither a path nor a constant.
     pub(crate) fn computes(&self) -> bool {
-        !matches!(self.kind, Kind::Path(_) | Kind::Literal(_) | Kind::Text(_))
+        !matches!(self.kind, TreeKind::Path(_) | TreeKind::Literal(_) | TreeKind::Text(_))
     }
 }

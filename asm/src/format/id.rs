@@ -5,15 +5,15 @@
 //! line. A statement continues below a comment inside it. The meaning of a program never changes; a source
 //! with errors is not changed.
 
+use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
 use crate::id::Source;
 use crate::id::state::{Layout, Section};
 use crate::sorting::{sort_by, sort_by_key};
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::syntax::header::write_header;
 use crate::syntax::lexer::{Comment, Lexed};
 use crate::syntax::registry;
-use bumpalo::Bump;
 use std::fmt::Write as _;
 
 /// The length after which a line is broken, so that no statement exceeds the limit on lines.
@@ -24,8 +24,8 @@ const CONTINUATION: usize = 4;
 /// Formats a source; `None` if it has errors, which are then in `diagnostics`.
 // So that it is built as this crate is, not as that of its caller.
 #[inline(never)]
-pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<String> {
-    let arena = Bump::new();
+pub fn format(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> Option<String> {
+    let arena = Arena::new();
     let mut layout = Layout::default();
     let read = Source::new(source, &arena, options, diagnostics);
     if let Some(read) = &read {

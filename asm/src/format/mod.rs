@@ -13,8 +13,8 @@ use crate::diagnostic::Diagnostics;
 use crate::document::{json, print, same, yaml as reader};
 use crate::notation::Notation;
 
-use crate::source::Limits;
-use bumpalo::Bump;
+use crate::arena::Arena;
+use crate::source::SourceLimits;
 
 /// The result of formatting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub enum Formatted {
 pub fn format(
     source: &str,
     notation: Notation,
-    options: &Limits,
+    options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> Formatted {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let yaml = notation == Notation::Workflow;
     let read = if yaml { reader::read } else { json::read };
     let (documents, comments) = if yaml {
@@ -55,7 +55,7 @@ pub fn format(
     };
     let mut errors = Diagnostics::default();
     // Indents may make it exceed the limit on the size of sources.
-    let options = Limits { source: usize::MAX, ..*options };
+    let options = SourceLimits { source: usize::MAX, ..*options };
     let again = read(arena.alloc_str(&text), &arena, &options, &mut errors);
     if errors.has_errors() || !same(documents, again) { Formatted::LeftAlone } else { Formatted::Text(text) }
 }

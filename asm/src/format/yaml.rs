@@ -4,7 +4,7 @@
 //!
 //! The lines of a text, list or record that spans several lines move as a whole.
 
-use crate::document::{Kind, Node, Style, Text};
+use crate::document::{Node, NodeKind, Style, Text};
 
 /// The key whose entries are separated by empty lines.
 const SPACED: &str = "steps:";
@@ -56,18 +56,18 @@ impl Inside<'_> {
         let range = node.span.range();
         let in_brackets = matches!(self.source.as_bytes().get(range.start), Some(b'{' | b'['));
         match node.kind {
-            Kind::Text(Text { style: Style::Block, .. }) => {
+            NodeKind::Text(Text { style: Style::Block, .. }) => {
                 // A block begins after the line of its `|`; empty lines at its start are part of it.
                 let header = self.source.get(..range.start).unwrap_or("").trim_end().len();
                 if self.source.get(range.clone()).is_some_and(|text| !text.trim().is_empty()) {
                     self.lines(header, range.end, Line::Block);
                 }
             }
-            Kind::List(_) | Kind::Record(_) if in_brackets => {
+            NodeKind::List(_) | NodeKind::Record(_) if in_brackets => {
                 self.lines(range.start, range.end, Line::Continues);
             }
-            Kind::List(items) => items.iter().for_each(|item| self.mark(item)),
-            Kind::Record(entries) => entries.iter().for_each(|entry| {
+            NodeKind::List(items) => items.iter().for_each(|item| self.mark(item)),
+            NodeKind::Record(entries) => entries.iter().for_each(|entry| {
                 self.mark(&entry.key);
                 self.mark(&entry.value);
             }),

@@ -10,7 +10,7 @@ use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Dialect, Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
-use crate::document::{Entry, Kind, Node, entries};
+use crate::document::{Entry, Node, NodeKind, entries};
 
 /// What is read in place of a node that a reader does not understand.
 pub(crate) fn rewrite<'a>(
@@ -33,7 +33,7 @@ pub(crate) fn rewrite<'a>(
         Asked::Value => rewriter.offer(node, At::Value),
         Asked::Formula => rewriter.offer(node, At::Formula),
         Asked::Condition => match node.kind {
-            Kind::List(items) => rewriter.listed_operation(node, items),
+            NodeKind::List(items) => rewriter.listed_operation(node, items),
             _ => rewriter.offer(node, At::Condition),
         },
     };
@@ -56,12 +56,12 @@ impl<'a> Rewriter<'_, 'a> {
         if name.is_some_and(|name| is_continue(name.text(), node)) {
             return Some(self.with_true(Key::Skip, node));
         }
-        if !matches!(node.kind, Kind::Record(_)) {
+        if !matches!(node.kind, NodeKind::Record(_)) {
             return self.text_step(node);
         }
         let new = self.offer(node, At::Step);
         match new.unwrap_or(*node) {
-            Node { kind: Kind::List(_), .. } => new,
+            Node { kind: NodeKind::List(_), .. } => new,
             step => self.step_of_kind(&step, last).or(new),
         }
     }
@@ -90,7 +90,7 @@ impl<'a> Rewriter<'_, 'a> {
                 }
                 if let Some(new) = self.offer(node, At::NoStep) {
                     let found = match new.kind {
-                        Kind::Record(_) => self.step_of_kind(&new, last),
+                        NodeKind::Record(_) => self.step_of_kind(&new, last),
                         _ => None,
                     };
                     return found.or(Some(new));
@@ -144,7 +144,7 @@ impl<'a> Rewriter<'_, 'a> {
         };
         let new = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
         new.found.into_iter().for_each(|wrong| self.found.push(*wrong));
-        if matches!(new.to.kind, Kind::List([])) {
+        if matches!(new.to.kind, NodeKind::List([])) {
             self.lose(node);
         }
         Some(new.to)

@@ -1,19 +1,19 @@
 //! What habits work with: the record and its context, the new parts that they make of it, the rewrite that a
 //! habit returns, and the state of a rewrite.
 
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
 use crate::dialect::reader_habits::Names;
-use crate::document::{Entry, Kind, Node, entries, first_of};
+use crate::document::{Entry, Node, NodeKind, entries, first_of};
 use crate::span::Span;
-use bumpalo::Bump;
 use core::ops::Deref;
 use ilo_spec::program::Number;
 
 /// Makes new parts of a document, at a place of the source.
 #[derive(Clone, Copy)]
 pub(super) struct NewNodes<'a> {
-    pub(super) arena: &'a Bump,
+    pub(super) arena: &'a Arena,
     pub(super) place: Span,
 }
 
@@ -25,7 +25,7 @@ impl<'a> NewNodes<'a> {
 
     /// An integer.
     pub(super) fn integer(self, number: i64) -> Node<'a> {
-        Node { kind: Kind::Number(Number::Int(number)), span: self.place }
+        Node { kind: NodeKind::Number(Number::Int(number)), span: self.place }
     }
 
     /// A record with one key.
@@ -37,12 +37,12 @@ impl<'a> NewNodes<'a> {
     pub(super) fn record(self, list: Vec<(&'a str, Node<'a>)>) -> Node<'a> {
         let list = list.into_iter().map(|(key, value)| Entry { key: self.word(key), value });
         let list: Vec<Entry<'a>> = list.collect();
-        Node { kind: Kind::Record(self.arena.alloc_slice_copy(&list)), span: self.place }
+        Node { kind: NodeKind::Record(self.arena.alloc_slice_copy(&list)), span: self.place }
     }
 
     /// A list.
     pub(super) fn list(self, items: &[Node<'a>]) -> Node<'a> {
-        Node { kind: Kind::List(self.arena.alloc_slice_copy(items)), span: self.place }
+        Node { kind: NodeKind::List(self.arena.alloc_slice_copy(items)), span: self.place }
     }
 }
 
@@ -170,7 +170,7 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// A record with the span of a node.
     pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
-        Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
+        Node { kind: NodeKind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
     }
 }
 

@@ -1,15 +1,15 @@
 //! Resolves inexact references: an input without its root, a step under `steps`, an output of a step.
 
+use crate::arena::Arena;
 use crate::dialect::reader_habits::Names;
 use crate::expr::reference::{Reference, Root, Step};
 use crate::foreign::{self, Place};
-use bumpalo::Bump;
 
 /// The reference that an inexact one means.
 pub(crate) fn resolve<'a>(
     reference: &Reference<'a>,
     names: &dyn Names<'a>,
-    arena: &'a Bump,
+    arena: &'a Arena,
 ) -> Option<Reference<'a>> {
     let names_value = |name: &str| names.has(name) || names.has_step(name);
     let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };

@@ -7,7 +7,7 @@ use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::{Key, other_operator};
-use crate::document::{Entry, Kind, Node, entries, rename, shown};
+use crate::document::{Entry, Node, NodeKind, entries, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
@@ -25,7 +25,7 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<N
     let value = |name: &str| get(list, &[name]).map(|entry| entry.value);
     let operands: Vec<Node<'a>> =
         match (list.len(), get(list, foreign::words(Place::Operands)).map(|entry| entry.value)) {
-            (2, Some(Node { kind: Kind::List(items), .. })) => items.to_vec(),
+            (2, Some(Node { kind: NodeKind::List(items), .. })) => items.to_vec(),
             (2, Some(only)) => vec![only],
             (3, _) => OPERAND_PAIRS.iter().find_map(|[a, b]| Some(vec![value(a)?, value(b)?]))?,
             (_, None) => OPERAND_PAIRS.iter().find_map(|[a, _]| Some(vec![value(a)?]))?,
@@ -46,7 +46,7 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
             record.push(("op", at.word(meant.spelling)));
             record.extend(others(list, &["let", "op"]));
         }
-        None => record.push(("expr", Node { kind: Kind::Null, span: op.value.span })),
+        None => record.push(("expr", Node { kind: NodeKind::Null, span: op.value.span })),
     }
     if other_operator::meant(spelling).is_some() {
         return Some(at.rewrite(record));
@@ -84,10 +84,10 @@ pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let [entry] = list else { return None };
     let (operator, measures) = other_operator::question(entry.name()?)?;
     let operand = match entry.value.kind {
-        Kind::List([only]) => only,
+        NodeKind::List([only]) => only,
         _ => &entry.value,
     };
-    let null = Node { kind: Kind::Null, span: crate::span::Span::at(entry.key.span.start) };
+    let null = Node { kind: NodeKind::Null, span: crate::span::Span::at(entry.key.span.start) };
     let (of, with) = if measures { (at.one("len", *operand), at.integer(0)) } else { (*operand, null) };
     let to = at.one(operator, at.list(&[of, with]));
     Some(Rewrite::value(to))
@@ -145,15 +145,15 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let asked = other_operator::membership(entry.name()?)?;
     let pair = match entry.value.kind {
         // A list of values to search for: whether all must be found is not clear.
-        Kind::List([_, Node { kind: Kind::List(_), .. }]) if asked.list_first => None,
-        Kind::List([list, item]) if asked.list_first => Some((list, item)),
-        Kind::List([item, list]) => Some((list, item)),
+        NodeKind::List([_, Node { kind: NodeKind::List(_), .. }]) if asked.list_first => None,
+        NodeKind::List([list, item]) if asked.list_first => Some((list, item)),
+        NodeKind::List([item, list]) => Some((list, item)),
         _ => None,
     };
     let Some((list, item)) = pair else {
         return Some(Rewrite::reported(
             unknown_operator(&entry.key, None).help(asked.help()),
-            Node { kind: Kind::Null, span: at.node.span },
+            Node { kind: NodeKind::Null, span: at.node.span },
         ));
     };
     let has = at.one("has", at.list(&[*list, *item]));
@@ -164,7 +164,7 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
 /// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.
 pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
-    let Kind::List([value, otherwise]) = entry.value.kind else { return None };
+    let NodeKind::List([value, otherwise]) = entry.value.kind else { return None };
     let name = entry.name().filter(|name| other_operator::is_default(name))?;
     if operator::find(name).is_some() {
         return None;
@@ -205,7 +205,7 @@ pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrit
 /// computed.
 pub(super) fn computed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
-    if matches!(entry.value.kind, Kind::List(_)) { other_operator(at, entry) } else { None }
+    if matches!(entry.value.kind, NodeKind::List(_)) { other_operator(at, entry) } else { None }
 }
 
 fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite<'a>> {

@@ -4,13 +4,13 @@
 use super::context::NewNodes;
 use super::context::{Entries, Fields, kept};
 use super::words::{get_key, is_for};
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::within;
 use crate::dialect::{Dialect, Key, UNNAMED, detect, has_step_word, is_spelling};
-use crate::document::{Entry, Kind, Node, entries, first_of, shown};
+use crate::document::{Entry, Node, NodeKind, entries, first_of, shown};
 use crate::foreign::{self, Means, Place};
 use crate::notation::Notation;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 
 /// The programs of a source, taken out of enclosing records, with what is left out around their steps, and
@@ -18,7 +18,7 @@ use ilo_spec::error::Code;
 pub(crate) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Node<'a>>> {
     let outer = match programs {
@@ -53,7 +53,7 @@ pub(crate) fn programs<'a>(
 fn are_steps(documents: &[Node<'_>], dialect: Dialect) -> bool {
     let calls = |entry: &Entry<'_>| entry.is(detect::calls) || has_step_word(&entry.value);
     let is_step = |node: &Node<'_>| has_step_word(node) || entries(node).first().is_some_and(calls);
-    let is_other = |node: &Node<'_>| is_program(node, dialect) || !matches!(node.kind, Kind::Record(_));
+    let is_other = |node: &Node<'_>| is_program(node, dialect) || !matches!(node.kind, NodeKind::Record(_));
     !documents.iter().any(is_other) && documents.iter().any(is_step)
 }
 
@@ -84,8 +84,8 @@ fn completed<'a>(list: Entries<'a>, single: bool, dialect: Dialect, new: NewNode
     let step = |value: &Entry<'a>| NewNodes { place: value.key.span, ..new }.one(word, value.value);
     let last = value.map(step);
     let all = match steps.value.kind {
-        Kind::List(items) => new.list(&[items, last.as_slice()].concat()),
-        Kind::Record(named) => {
+        NodeKind::List(items) => new.list(&[items, last.as_slice()].concat()),
+        NodeKind::Record(named) => {
             let last = last.map(|last| (word, last));
             new.record(named.iter().filter_map(kept).chain(last).collect())
         }
@@ -114,7 +114,7 @@ fn is_program(node: &Node<'_>, dialect: Dialect) -> bool {
 fn inside<'a>(whole: &Node<'a>, dialect: Dialect) -> Option<Vec<Node<'a>>> {
     let [only] = entries(whole) else { return None };
     let inner: Vec<Node<'a>> = match only.value.kind {
-        Kind::List(items) => items.to_vec(),
+        NodeKind::List(items) => items.to_vec(),
         _ => vec![only.value],
     };
     (!inner.is_empty() && inner.iter().all(|node| is_program(node, dialect))).then_some(inner)

@@ -8,10 +8,10 @@ use super::words::{is_for, key_of};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::{Dialect, HANDLER, Key, Meant, changes};
-use crate::document::{Entry, Kind, Node, entries, json, shown};
+use crate::document::{Entry, Node, NodeKind, entries, json, shown};
 use crate::foreign;
 use crate::foreign::Place;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::text::{is_name, quoted};
 use hashbrown::HashSet;
@@ -20,7 +20,7 @@ use ilo_spec::error::Code;
 impl<'a> Rewriter<'_, 'a> {
     /// The arguments of a call as a list of records with one argument each, or as JSON in a text.
     pub(super) fn listed_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let Kind::List(items) = node.kind else { return self.quoted_arguments(node) };
+        let NodeKind::List(items) = node.kind else { return self.quoted_arguments(node) };
         let only = |item: &Node<'a>| match entries(item) {
             [only] if only.name().is_some() => Some(*only),
             _ => None,
@@ -32,8 +32,8 @@ impl<'a> Rewriter<'_, 'a> {
     fn quoted_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let text = node.text()?;
         let mut found = Diagnostics::default();
-        let read = json::read(text, self.at.arena, &Limits::default(), &mut found);
-        let [record @ Node { kind: Kind::Record(_), .. }] = read else { return None };
+        let read = json::read(text, self.at.arena, &SourceLimits::default(), &mut found);
+        let [record @ Node { kind: NodeKind::Record(_), .. }] = read else { return None };
         if !found.as_slice().is_empty() {
             return None;
         }
@@ -42,7 +42,7 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// Cases as a list of records with one case each.
     pub(super) fn listed_cases(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let Kind::List(items) = node.kind else { return None };
+        let NodeKind::List(items) = node.kind else { return None };
         let cases: Vec<Entry<'a>> = items.iter().map(case_of).collect::<Option<_>>()?;
         (!cases.is_empty()).then(|| self.record_at(&cases, node))
     }
@@ -62,7 +62,7 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// The element of a loop, or a list of its index and the element.
     pub(super) fn element(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let Kind::List([index, item]) = node.kind else { return self.binder(node) };
+        let NodeKind::List([index, item]) = node.kind else { return self.binder(node) };
         Some(self.text_at(&format!("{}, {}", index.text()?, item.text()?), node))
     }
 
@@ -88,7 +88,7 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// A record with one key and the value `true`.
     pub(super) fn with_true(&self, key: Key, at: &Node<'a>) -> Node<'a> {
-        let value = Node { kind: Kind::Bool(true), span: at.span };
+        let value = Node { kind: NodeKind::Bool(true), span: at.span };
         self.record_at(&[Entry { key: self.text_at(self.at.dialect.word(key), at), value }], at)
     }
 
@@ -108,15 +108,15 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// Steps, or one step, as a handler.
     pub(super) fn handling_steps(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
+        let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
         let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for");
         let (dialect, of_handler) = (self.at.dialect, |name: &str| key_of(name, &HANDLER).is_some());
         let named = |entry: &Entry<'a>| {
             is_record(&entry.value) && !dialect.means(entry, &HANDLER) && !entry.is(of_handler)
         };
         let are_steps = match node.kind {
-            Kind::List(items) => items.iter().any(is_record),
-            Kind::Record(list) => {
+            NodeKind::List(items) => items.iter().any(is_record),
+            NodeKind::Record(list) => {
                 list.iter().any(|entry| entry.is(begins))
                     || dialect.is_yaml() && !list.is_empty() && list.iter().all(named)
             }
@@ -203,10 +203,10 @@ impl<'a> Rewriter<'_, 'a> {
         let (word, found) = (shown(&ok.key), shown(&err.key));
         let message = format!("a return is `{word}` or `{found}`, not both");
         let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
-        if matches!(err.value.kind, Kind::Null) {
+        if matches!(err.value.kind, NodeKind::Null) {
             return Some(*ok);
         }
-        if matches!(ok.value.kind, Kind::Null) {
+        if matches!(ok.value.kind, NodeKind::Null) {
             return Some(*err);
         }
         self.found.push(
@@ -219,7 +219,7 @@ impl<'a> Rewriter<'_, 'a> {
     fn other_outcome(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
         let dialect = self.at.dialect;
         // `success` may be a field of the returned value.
-        let is_value = matches!(only.value.kind, Kind::Bool(_));
+        let is_value = matches!(only.value.kind, NodeKind::Bool(_));
         if is_value || self.at.names.result().is_none() || !dialect.has(Key::Return) {
             return None;
         }
@@ -245,8 +245,8 @@ impl<'a> Rewriter<'_, 'a> {
     /// The inputs of a program.
     pub(super) fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         match node.kind {
-            Kind::List(items) => self.declarations(node, items),
-            Kind::Record(_) => {
+            NodeKind::List(items) => self.declarations(node, items),
+            NodeKind::Record(_) => {
                 self.schema(node).or_else(|| self.entries(node, |walk, entry| walk.type_text(&entry.value)))
             }
             _ => None,
@@ -261,7 +261,8 @@ impl<'a> Rewriter<'_, 'a> {
             }
             let key = *member(item, "name")?;
             key.text()?;
-            let optional = member(item, "required").is_some_and(|of| matches!(of.kind, Kind::Bool(false)));
+            let optional =
+                member(item, "required").is_some_and(|of| matches!(of.kind, NodeKind::Bool(false)));
             Some(Entry { key, value: self.text_at(&declared(item, optional), member(item, "type")?) })
         };
         let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
@@ -272,7 +273,7 @@ impl<'a> Rewriter<'_, 'a> {
     fn schema(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         member(node, "type")?.text().filter(|&ty| ty == "object")?;
         let listed =
-            member(node, "required").map(|all| if let Kind::List(all) = all.kind { all } else { &[] });
+            member(node, "required").map(|all| if let NodeKind::List(all) = all.kind { all } else { &[] });
         let required: Option<HashSet<&str>> = listed.map(|all| all.iter().filter_map(Node::text).collect());
         let input = |entry: &Entry<'a>| {
             let name = entry.name()?;
@@ -364,8 +365,9 @@ fn member<'d, 'a>(node: &'d Node<'a>, name: &str) -> Option<&'d Node<'a>> {
 /// The type of an input by its schema, and what it takes besides.
 fn declared(schema: &Node<'_>, optional: bool) -> String {
     let default = member(schema, "default");
-    let null = |ty: &Node<'_>| matches!(ty.kind, Kind::List([a, b]) if [a, b].iter().any(|ty| is_null(ty)));
-    let behind = match default.filter(|default| !matches!(default.kind, Kind::Null)) {
+    let null =
+        |ty: &Node<'_>| matches!(ty.kind, NodeKind::List([a, b]) if [a, b].iter().any(|ty| is_null(ty)));
+    let behind = match default.filter(|default| !matches!(default.kind, NodeKind::Null)) {
         Some(default) => format!(" = {}", default.text().map_or_else(|| shown(default), quoted)),
         None if default.is_some() || optional => "?".to_owned(),
         None if member(schema, "type").is_some_and(null) => "|nil".to_owned(),
@@ -375,12 +377,12 @@ fn declared(schema: &Node<'_>, optional: bool) -> String {
 }
 
 fn is_null(ty: &Node<'_>) -> bool {
-    matches!(ty.kind, Kind::Null) || ty.text() == Some("null")
+    matches!(ty.kind, NodeKind::Null) || ty.text() == Some("null")
 }
 
 /// The type that `{"type": "string"}` or `["text"]` means.
 fn schema_type(node: &Node<'_>) -> Option<String> {
-    if let Kind::List([item]) = node.kind {
+    if let NodeKind::List([item]) = node.kind {
         return Some(format!("list {}", schema_type(item).or_else(|| plain_type(item))?));
     }
     let ty = plain_type(member(node, "type")?)?;
@@ -394,7 +396,7 @@ fn schema_type(node: &Node<'_>) -> Option<String> {
 /// The name of a type, in JSON Schema or in ilo, or of the one beside null.
 fn plain_type(node: &Node<'_>) -> Option<String> {
     let text = match node.kind {
-        Kind::List([ty, null] | [null, ty]) if is_null(null) => ty.text()?,
+        NodeKind::List([ty, null] | [null, ty]) if is_null(null) => ty.text()?,
         _ => node.text()?,
     };
     let ty = foreign::word(Place::Type, text).unwrap_or(text);

@@ -8,7 +8,7 @@ use super::words::{get_key, instead, is_for, key_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, STEP_KEYS, begins_step, changes, is_word, operator, other_operator};
-use crate::document::{Entry, Kind, Node, entries, shown};
+use crate::document::{Entry, Node, NodeKind, entries, shown};
 use crate::foreign;
 use crate::foreign::Place;
 use crate::notation::Notation;
@@ -43,7 +43,7 @@ pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opti
     let [only] = list else { return None };
     let binds =
         at.dialect.is_yaml() && foreign::is(Place::Binder, only.name()?) && only.name() != Some("let");
-    if !binds || matches!(only.value.kind, Kind::Record(_)) {
+    if !binds || matches!(only.value.kind, NodeKind::Record(_)) {
         return None;
     }
     let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
@@ -102,7 +102,7 @@ pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
 /// A call with the steps for its success under `ok`.
 pub(super) fn succeeded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let ok = get(list, &["call"]).and(get(list, &["ok"]))?;
-    let Kind::List(steps @ [_, ..]) = ok.value.kind else { return None };
+    let NodeKind::List(steps @ [_, ..]) = ok.value.kind else { return None };
     let is_step = |step: &Node<'a>| entries(step).iter().any(|entry| entry.is(begins_step));
     let mut step = others(list, &["ok"]);
     step.push(("then", ok.value));
@@ -226,7 +226,7 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
     get(list, &["if"])?;
     let elif = get(list, foreign::words(Place::ElseIf))?;
     let arms: &[_] = match &elif.value.kind {
-        Kind::List(items) => items,
+        NodeKind::List(items) => items,
         _ => core::slice::from_ref(&elif.value),
     };
     let last = get_key(list, Key::Else).filter(|entry| entry.name() != elif.name());
@@ -253,7 +253,7 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
 pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let arms = get(list, &["switch"])?;
     let default = get(list, &["default", "else", "otherwise"])?;
-    let Kind::List(items) = arms.value.kind else { return None };
+    let NodeKind::List(items) = arms.value.kind else { return None };
     let last = at.one("default", default.value);
     let items = [items, &[last]].concat();
     let mut step = others(list, &["switch", "default", "else", "otherwise"]);
@@ -264,7 +264,7 @@ pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
 /// A `switch` on a value with `cases`.
 pub(super) fn switch_with_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (on, _) = (get(list, &["switch"])?, get(list, &["cases"])?);
-    if matches!(on.value.kind, Kind::List(_)) {
+    if matches!(on.value.kind, NodeKind::List(_)) {
         return None;
     }
     let subject =
@@ -338,7 +338,7 @@ fn condition_of_passes<'a>(
         return None;
     }
     let then = match body.value.kind {
-        Kind::Record(_) if !at.dialect.is_yaml() => at.list(&[body.value]),
+        NodeKind::Record(_) if !at.dialect.is_yaml() => at.list(&[body.value]),
         _ => body.value,
     };
     let filter = at.record(vec![("if", condition.value), ("then", then)]);
@@ -375,7 +375,7 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let marked = get(list, foreign::words(Place::Marker))
         .filter(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::Loop, text)));
     let outer = get(list, foreign::words(Place::Loop)).or(marked)?;
-    if matches!(outer.value.kind, Kind::List(_)) {
+    if matches!(outer.value.kind, NodeKind::List(_)) {
         // Several names for the element.
         return None;
     }
@@ -476,8 +476,8 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
 pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     only.name().filter(|name| foreign::is(Place::Group, name))?;
-    let Kind::List(items @ [_, ..]) = only.value.kind else { return None };
-    if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, Kind::Record(_))) {
+    let NodeKind::List(items @ [_, ..]) = only.value.kind else { return None };
+    if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, NodeKind::Record(_))) {
         return None;
     }
     Some(Rewrite::value(only.value))

@@ -2,12 +2,12 @@
 
 use super::context::At;
 use super::table::HABITS;
+use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
 use crate::document::json;
 use crate::notation::Notation;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::{print, steps};
-use bumpalo::Bump;
 
 /// A program in JSON with an example in it: as a step, or as a value that a step binds.
 fn program(notation: Notation, at: At, fragment: &str) -> String {
@@ -34,7 +34,7 @@ fn program(notation: Notation, at: At, fragment: &str) -> String {
 
 /// The program that is read, in instruction text, and the errors and warnings.
 fn read(source: &str, notation: Notation) -> (String, Diagnostics) {
-    let (arena, mut diagnostics, limits) = (Bump::new(), Diagnostics::default(), Limits::default());
+    let (arena, mut diagnostics, limits) = (Arena::new(), Diagnostics::default(), SourceLimits::default());
     let documents = json::read(source, &arena, &limits, &mut diagnostics);
     let file = steps::read(documents, None, source, notation, &arena, &limits, &mut diagnostics);
     (print::id(&file), diagnostics)

@@ -2,17 +2,17 @@
 
 use super::parser::Parser;
 use super::state::{Context, Layout, Section};
+use crate::arena::Arena;
 use crate::ast::{Block, File, Function};
 use crate::diagnostic::whole_source::enveloped;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::notation::Notation;
-use crate::source::{self, Envelope, Limits};
+use crate::source::{self, Envelope, SourceLimits};
 use crate::span::Span;
 use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
 use crate::syntax::lexer::{self, Lexed};
 use crate::syntax::registry::Registries;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::{Place, Word};
@@ -25,7 +25,7 @@ const HEADER: &str = "`; fn name(parameter: type) -> type`";
 /// The tokens of a source and the headers of its functions.
 pub(crate) struct Source<'a> {
     text: &'a str,
-    limits: Limits,
+    limits: SourceLimits,
     lexed: Lexed,
     /// The comments that begin functions, with the headers in them.
     headers: Vec<(usize, Header<'a>)>,
@@ -36,14 +36,14 @@ impl<'a> Source<'a> {
     /// as a whole.
     pub(crate) fn new(
         text: &'a str,
-        arena: &'a Bump,
-        limits: &Limits,
+        arena: &'a Arena,
+        limits: &SourceLimits,
         diagnostics: &mut Diagnostics,
     ) -> Option<Source<'a>> {
         let text = match source::envelope(text) {
             Some(found) => {
                 enveloped(text, &found).into_iter().for_each(|warning| diagnostics.push(warning));
-                &*arena.alloc_str(&alone(text, &found))
+                arena.alloc_str(&alone(text, &found))
             }
             None => text,
         };
@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the whole file, with the diagnostics in order.
-    pub(crate) fn file(&self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
+    pub(crate) fn file(&self, arena: &'a Arena, diagnostics: &mut Diagnostics) -> File<'a> {
         let file = self.read_all(arena, diagnostics, None);
         diagnostics.sort();
         keep_causes(self.text, diagnostics);
@@ -146,7 +146,7 @@ impl<'a> Source<'a> {
     /// Reads all functions.
     pub(crate) fn read_all<'t>(
         &self,
-        arena: &'t Bump,
+        arena: &'t Arena,
         diagnostics: &mut Diagnostics,
         layout: Option<&mut Layout<'t>>,
     ) -> File<'t>
@@ -157,7 +157,7 @@ impl<'a> Source<'a> {
         if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
             reader.nameless();
         }
-        let mut functions = bumpalo::collections::Vec::with_capacity_in(self.len(), arena);
+        let mut functions = bumpalo::collections::Vec::with_capacity_in(self.len(), &arena.0);
         functions.extend((0..self.len()).map_while(|number| reader.read(number)));
         File { functions: functions.into_bump_slice() }
     }
@@ -165,7 +165,7 @@ impl<'a> Source<'a> {
     /// A reader that parses functions into an arena, which may be dropped before the source.
     pub(crate) fn reader<'p, 't>(
         &'p self,
-        arena: &'t Bump,
+        arena: &'t Arena,
         diagnostics: &'p mut Diagnostics,
         layout: Option<&'p mut Layout<'t>>,
     ) -> FunctionReader<'p, 't>

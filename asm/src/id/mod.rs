@@ -38,11 +38,11 @@ mod words;
 
 pub(crate) use file::Source;
 
+use crate::arena::Arena;
 use crate::ast::File;
 use crate::diagnostic::Diagnostics;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::syntax::lexer;
-use bumpalo::Bump;
 
 /// Parses a source. What could be read is returned even if there are errors, which are in `diagnostics`.
 ///
@@ -51,8 +51,8 @@ use bumpalo::Bump;
 #[inline(never)]
 pub fn parse<'a>(
     source: &'a str,
-    arena: &'a Bump,
-    limits: &Limits,
+    arena: &'a Arena,
+    limits: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     match Source::new(source, arena, limits, diagnostics) {
@@ -64,6 +64,6 @@ pub fn parse<'a>(
 /// The number of tokens of a source, without comments and line ends; 0 if it exceeds a limit.
 ///
 /// Its cost is that of the lexer, the first step of [`parse`].
-pub fn count_tokens(source: &str, options: &Limits) -> usize {
+pub fn count_tokens(source: &str, options: &SourceLimits) -> usize {
     lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
 }

@@ -1,6 +1,7 @@
 //! The data of the parser of a function: its context, its state, and the names in scope (registries and
 //! slots), with the remaining budget of comparisons for better messages.
 
+use crate::arena::Arena;
 use crate::ast::{Arm, Case, Expr, Field, Slot, Stmt};
 use crate::syntax::header::Header;
 use crate::syntax::lexer::{Kind, Token};
@@ -8,7 +9,6 @@ use crate::syntax::registry;
 use crate::syntax::registry::Registries;
 use crate::syntax::registry::Slots;
 use crate::text::nearest;
-use bumpalo::Bump;
 use ilo_spec::node::Word;
 
 /// Why parsing stopped. The diagnostic, if there is one, is reported already.
@@ -53,7 +53,7 @@ pub(crate) struct Section<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'p, 'a> {
     pub(crate) source: &'a str,
-    pub(crate) arena: &'a Bump,
+    pub(crate) arena: &'a Arena,
     /// The tokens up to the last one of the function; the first ones belong to earlier functions.
     pub(crate) tokens: &'p [Token],
     /// The number of tokens of the whole file, which no count can exceed.

@@ -108,10 +108,10 @@ pub(crate) fn filled_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use crate::arena::Arena;
     use crate::diagnostic::{Diagnostics, fix};
     use crate::id::words::{INSTRUCTIONS, filled_in};
-    use crate::source::Limits;
-    use bumpalo::Bump;
+    use crate::source::SourceLimits;
     use ilo_spec::node::Word;
 
     const HEAD: &str =
@@ -119,9 +119,9 @@ mod tests {
 
     /// The diagnostics of a body, and what their fixes make of it.
     fn read_body(body: &str) -> (Diagnostics, String) {
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let source = format!("{HEAD}{body}\n");
-        crate::id::parse(&source, &arena, &Limits::default(), &mut diagnostics);
+        crate::id::parse(&source, &arena, &SourceLimits::default(), &mut diagnostics);
         let (fixed, _) = fix::apply(&source, diagnostics.as_slice());
         (diagnostics, fixed.strip_prefix(HEAD).unwrap_or(&fixed).trim_end().to_owned())
     }

@@ -115,7 +115,7 @@ impl<'a> Analysis<'a> {
 
 /// The type of a value in ilo's syntax, with its fields if they are known.
 fn described(value: ValueInfo<'_>) -> String {
-    value.part.shape().map_or_else(|| value.ty.to_string(), crate::catalog::Shape::written)
+    value.part.shape().map_or_else(|| value.ty.to_string(), crate::catalog::SchemaShape::written)
 }
 
 /// What is known about a slot: its values, or the results that it holds before a MATCH handles them.

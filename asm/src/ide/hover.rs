@@ -4,19 +4,20 @@ use super::completion::expression;
 use super::mention::{Role, What};
 use super::place::{self, At};
 use super::{Analysis, Target, describe};
+use crate::arena::Arena;
 use crate::ast::Slot;
 use crate::dialect::operator;
 use crate::span::Span;
 use crate::syntax::lexer::Kind;
 use crate::syntax::types::behind;
 use crate::text::shortened;
-use bumpalo::Bump;
 
 /// The longest description of a tool that is shown.
 const DESCRIPTION: usize = 2_000;
 
 /// A hover text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hover {
     /// The span that it describes.
     pub span: Span,
@@ -117,7 +118,7 @@ impl Analysis<'_> {
             let text = format!("{}\n\n{}", code(&describe::form(row)), row.meaning);
             return Some(Hover { span: token.span(), text });
         }
-        let arena = Bump::new();
+        let arena = Arena::new();
         let place = place::find(self.source, self.notation, offset, &arena)?;
         if place.at == At::Value {
             return self.of_operation(offset, &place);

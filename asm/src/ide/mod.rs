@@ -35,8 +35,9 @@ pub use outline::{Token, TokenKind};
 pub use whole_source::program_notation;
 pub use whole_source::{change, fix_all, format};
 
+use crate::arena::Arena;
 use crate::ast::{File, Slot};
-use crate::catalog::{Catalog, Lookup, Tool, own_function};
+use crate::catalog::{Catalog, Lookup, ToolSignature, own_function};
 use crate::compile::{self, Options};
 use crate::diagnostic::Diagnostics;
 use crate::id::Source;
@@ -44,7 +45,6 @@ use crate::id::state::{Layout, Section};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::syntax::lexer::{Comment, Lexed, Token as Lexeme};
-use bumpalo::Bump;
 use hashbrown::{HashMap, HashSet};
 use mention::{Mention, Role, What};
 
@@ -72,14 +72,14 @@ struct IdText<'a> {
 enum Target<'t> {
     /// The function with this index.
     Function(usize),
-    Tool(&'t Tool),
+    Tool(&'t ToolSignature),
     Unknown,
 }
 
 impl<'a> Analysis<'a> {
     /// Analyses a source. The cost is about that of checking it. A source that exceeds the limits counts as
     /// empty.
-    pub fn new(source: &'a str, arena: &'a Bump, options: &Options<'a>) -> Analysis<'a> {
+    pub fn new(source: &'a str, arena: &'a Arena, options: &Options<'a>) -> Analysis<'a> {
         let notation = options.from.or_else(|| Notation::detect(source)).unwrap_or(Notation::Id);
         let mut unused = Diagnostics::default();
         let (file, text) = if notation == Notation::Id {
@@ -138,7 +138,7 @@ impl<'a> Analysis<'a> {
         let own = self.file.functions.iter().enumerate().filter(move |&(number, _)| number != from);
         let own = own.map(|(_, own)| (own.name.text, Analysis::header(own), ""));
         let tools = self.catalog.map_or(&[][..], Catalog::tools).iter();
-        let about = |tool: &'a Tool| tool.description.as_deref().unwrap_or("");
+        let about = |tool: &'a ToolSignature| tool.description.as_deref().unwrap_or("");
         let tools = tools.map(move |tool| (tool.name.as_str(), tool.signature(), about(tool)));
         own.filter(|(name, ..)| !name.is_empty()).chain(tools)
     }

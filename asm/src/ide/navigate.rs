@@ -8,6 +8,7 @@ use crate::span::Span;
 
 /// Which occurrences of a name are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Purpose {
     /// Only its uses.
     Uses,

@@ -10,6 +10,7 @@ use hashbrown::HashSet;
 
 /// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SymbolKind {
     /// A function.
     Function,
@@ -19,6 +20,7 @@ pub enum SymbolKind {
 
 /// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Symbol {
     /// Its name.
     pub name: String,
@@ -169,6 +171,7 @@ const LONGEST: usize = 24;
 
 /// A text that is shown after a position and is not part of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hint {
     /// The offset after which it is shown.
     pub offset: u32,
@@ -178,6 +181,7 @@ pub struct Hint {
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TokenKind {
     /// An instruction.
     Keyword,
@@ -203,6 +207,7 @@ pub enum TokenKind {
 
 /// A token. It is on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Token {
     /// Its span.
     pub span: Span,

@@ -3,13 +3,13 @@
 //! Sources may be incomplete, as they are while someone types. So a mark is written at the offset, as a word
 //! where one may be, and the readers of documents, which go on after errors, find its place.
 
+use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
 use crate::dialect::words_at::Level;
-use crate::document::{Kind, Node, entries, inner, json, yaml};
+use crate::document::{Node, NodeKind, entries, inner, json, yaml};
 use crate::notation::Notation;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
-use bumpalo::Bump;
 
 /// The mark: a character of the private area of Unicode.
 const MARK: char = '\u{e11a}';
@@ -38,12 +38,12 @@ pub(super) struct Place<'d> {
 }
 
 /// Locates an offset; `None` if it is outside a document.
-pub(super) fn find<'d>(source: &str, notation: Notation, offset: u32, arena: &'d Bump) -> Option<Place<'d>> {
+pub(super) fn find<'d>(source: &str, notation: Notation, offset: u32, arena: &'d Arena) -> Option<Place<'d>> {
     let (before, after) = source.split_at_checked(offset as usize)?;
     let yaml = notation == Notation::Workflow;
     let (open, close) = if yaml { yaml_mark(before, after) } else { json_mark(before, after) };
     let marked = arena.alloc_str(&format!("{before}{open}{MARK}{close}{after}"));
-    let limits = Limits { source: marked.len(), ..Limits::default() };
+    let limits = SourceLimits { source: marked.len(), ..SourceLimits::default() };
     let read = if yaml { yaml::read } else { json::read };
     let documents = read(marked, arena, &limits, &mut Diagnostics::default());
     let mut path = Vec::new();
@@ -98,7 +98,7 @@ fn marked_in<'d>(node: &Node<'d>, path: &mut Vec<Level<'d>>) -> Option<(Node<'d>
         return Some((*node, At::Value));
     }
     let depth = path.len();
-    if let Kind::List(items) = node.kind {
+    if let NodeKind::List(items) = node.kind {
         path.push(Level::default());
         if let Some(found) = items.iter().find_map(|item| marked_in(item, path)) {
             return Some(found);
@@ -128,7 +128,7 @@ mod tests {
     fn check(notation: Notation, marked: &str, path: &[Option<&str>], here: &[&str], at: At, word: &str) {
         let offset = marked.find('|').unwrap();
         let source = marked.replacen('|', "", 1);
-        let arena = Bump::new();
+        let arena = Arena::new();
         let found = find(&source, notation, u32::try_from(offset).unwrap(), &arena).unwrap();
         let keys: Vec<Option<&str>> = found.path.iter().map(|level| level.key).collect();
         assert_eq!(keys, path, "{marked}");

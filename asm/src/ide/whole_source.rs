@@ -1,24 +1,24 @@
 //! Questions about a whole source: whether a JSON or YAML file is an ilo program (an editor shows nothing
 //! about others), all fixes, and the canonical layout.
 
+use crate::arena::Arena;
 use crate::compile::Options;
 use crate::diagnostic::{Diagnostics, Edit, fix};
 use crate::dialect::{Dialect, Key, META};
 use crate::document::{Node, entries, items_of, json, yaml};
 use crate::format::Formatted;
 use crate::notation::Notation;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::{compile, format};
-use bumpalo::Bump;
 
 /// The notation of a JSON or YAML source that has the steps of a program and, beside them, a key that no
 /// other format has; otherwise `None`.
 pub fn program_notation(source: &str) -> Option<Notation> {
     let notation = Notation::detect(source).filter(|&notation| notation != Notation::Id)?;
-    let arena = Bump::new();
+    let arena = Arena::new();
     let read = if notation == Notation::Workflow { yaml::read } else { json::read };
-    let documents = read(source, &arena, &Limits::default(), &mut Diagnostics::default());
+    let documents = read(source, &arena, &SourceLimits::default(), &mut Diagnostics::default());
     items_of(documents).iter().any(|document| is_program(document, notation)).then_some(notation)
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Descriptions are untrusted text: each is kept on one line, short, and without invisible characters.
 
-use crate::catalog::Tool;
+use crate::catalog::ToolSignature;
 use crate::text::is_hidden;
 
 /// The longest sentence that is shown whole, in characters; a longer one is cut at a blank.
@@ -14,7 +14,7 @@ const WHOLE: usize = 800;
 const ARGUMENTS: usize = 20;
 
 /// What a model reads of a tool: its description, and what its host asks of each call.
-pub(super) fn tool(tool: &Tool) -> Option<String> {
+pub(super) fn tool(tool: &ToolSignature) -> Option<String> {
     let description = tool.description.as_deref();
     let about = description.and_then(if tool.has_no_output_schema() { whole } else { sentence });
     let mut all: Vec<String> = about.into_iter().collect();
@@ -29,7 +29,7 @@ pub(super) fn tool(tool: &Tool) -> Option<String> {
 
 /// The first sentences of the descriptions of its arguments, and what the check will ask of their values,
 /// each with the name.
-pub(super) fn arguments(tool: &Tool) -> Vec<(String, String)> {
+pub(super) fn arguments(tool: &ToolSignature) -> Vec<(String, String)> {
     let noted = tool.argument_notes();
     let plain =
         noted.into_iter().filter(|(name, ..)| !name.contains(|c: char| c.is_control() || is_hidden(c)));

@@ -5,7 +5,7 @@
 
 mod about;
 
-use crate::catalog::{Catalog, Tool, bare};
+use crate::catalog::{Catalog, ToolSignature, bare};
 use crate::compile::{OutputSchema, Signature};
 use crate::notation::Notation;
 use hashbrown::HashMap;
@@ -33,7 +33,7 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     let mut out = card(notation).to_owned();
     if let Some(catalog) = catalog {
         out.push_str("\nTools (? marks what may be left out");
-        if catalog.tools().iter().any(Tool::has_no_output_schema) {
+        if catalog.tools().iter().any(ToolSignature::has_no_output_schema) {
             out.push_str("; an `any` answer that is JSON text is read as its value");
         }
         out.push_str("):\n");

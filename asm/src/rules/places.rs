@@ -2,7 +2,7 @@
 //! other.
 
 use super::Demand;
-use crate::catalog::Shape;
+use crate::catalog::SchemaShape;
 use crate::types::Inferred;
 use ilo_spec::pure::Kinds;
 
@@ -12,7 +12,7 @@ const DEEPEST: usize = 8;
 const COMPARED: usize = 1024;
 
 /// A shape as the accepted type of an operand.
-pub fn of_shape(wanted: Shape<'_>) -> Demand {
+pub fn of_shape(wanted: SchemaShape<'_>) -> Demand {
     match wanted.ty() {
         Inferred::ANY => Demand::Kinds(wanted.kinds()),
         ty => Demand::Is(ty),
@@ -22,19 +22,19 @@ pub fn of_shape(wanted: Shape<'_>) -> Demand {
 /// Two shapes at the same path that have no value in common.
 pub struct Clash<'t> {
     /// The actual shape.
-    pub found: Shape<'t>,
+    pub found: SchemaShape<'t>,
     /// The expected shape.
-    pub wanted: Shape<'t>,
+    pub wanted: SchemaShape<'t>,
     /// The field in which they differ, if it is not the value itself.
     pub field: Option<&'t str>,
 }
 
 /// Finds where no value of one shape fits the other.
-pub fn clash<'t>(found: Shape<'t>, wanted: Shape<'t>) -> Option<Clash<'t>> {
+pub fn clash<'t>(found: SchemaShape<'t>, wanted: SchemaShape<'t>) -> Option<Clash<'t>> {
     clash_within(found, wanted, DEEPEST)
 }
 
-fn clash_within<'t>(found: Shape<'t>, wanted: Shape<'t>, depth: usize) -> Option<Clash<'t>> {
+fn clash_within<'t>(found: SchemaShape<'t>, wanted: SchemaShape<'t>, depth: usize) -> Option<Clash<'t>> {
     if wanted.is_any() || found.is_any() || found.same(wanted) {
         return None;
     }

@@ -14,10 +14,10 @@ use crate::ast::{
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::reader_habits::Asked;
-use crate::document::{Entry, Kind, Node, entries, inner, shown};
+use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::expr::parser::bracketed;
 use crate::expr::reference::{INPUT, Reference, Root, Step as Place, Words};
-use crate::expr::{Kind as TreeKind, Sigil, Tree};
+use crate::expr::{Sigil, Tree, TreeKind};
 use crate::foreign;
 use crate::span::Span;
 use crate::text::is_name;
@@ -50,8 +50,8 @@ impl<'a> StepReader<'_, 'a> {
     fn name_of(&mut self, item: &Item<'_, 'a>, after: u32) -> Option<Target<'a>> {
         let name = item.name?;
         let text = match name.kind {
-            Kind::Text(text) => text.text,
-            Kind::Number(_) | Kind::Bool(_) | Kind::Null => self.arena.alloc_str(&shown(name)),
+            NodeKind::Text(text) => text.text,
+            NodeKind::Number(_) | NodeKind::Bool(_) | NodeKind::Null => self.arena.alloc_str(&shown(name)),
             _ => return None,
         };
         let bound = self.binder(name)?;
@@ -458,7 +458,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports a key such as `break` whose value is not `true`.
     pub(crate) fn expect_true(&mut self, key: Key, entry: &Entry<'a>) {
-        if !matches!(entry.value.kind, Kind::Bool(true)) {
+        if !matches!(entry.value.kind, NodeKind::Bool(true)) {
             self.bad_shape(&entry.value, &format!("`{}`", self.dialect.word(key)), "`true`");
         }
     }

@@ -13,7 +13,7 @@ use crate::dialect::{
     Form, Key, RESULT, STEP_KEYS, STEPS, begins_step, changes, copies_itself, form_of, is_operation,
     is_plain, is_record_value, is_value_step, lists_steps, names_steps, operator, second_form,
 };
-use crate::document::{Entry, Kind, Node, entries, first_of, shown};
+use crate::document::{Entry, Node, NodeKind, entries, first_of, shown};
 use crate::span::Span;
 use crate::text::is_name;
 use crate::{foreign, habits};
@@ -36,7 +36,7 @@ impl<'a> StepReader<'_, 'a> {
         let last = item.name.is_some() && tail == Tail::Value;
         let item = match self.rewritten(Asked::Step { name: item.name, wanted, last }, item.node) {
             None => item,
-            Some(Node { kind: Kind::List(steps), .. }) => {
+            Some(Node { kind: NodeKind::List(steps), .. }) => {
                 self.several(item, steps, tail);
                 return None;
             }
@@ -167,11 +167,12 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The block under `key` beside `let` with `if`: the place of a value.
     pub(crate) fn choice(&mut self, node: &Node<'a>, key: Key) -> Block<'a> {
-        let is_list =
-            matches!(node.kind, Kind::List(items) if items.iter().all(is_value_step) && !items.is_empty());
+        let is_list = matches!(node.kind, NodeKind::List(items) if items.iter().all(is_value_step) && !items.is_empty());
         let steps = match node.kind {
-            Kind::List(items) => lists_steps(items),
-            Kind::Record(_) if self.dialect.is_yaml() && names_steps(node) => !is_record_value(node, true),
+            NodeKind::List(items) => lists_steps(items),
+            NodeKind::Record(_) if self.dialect.is_yaml() && names_steps(node) => {
+                !is_record_value(node, true)
+            }
             _ => !is_value_step(node),
         };
         if steps {
@@ -185,7 +186,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Warns about `{value: V}` alone in the place of a value.
     fn value_as_record(&mut self, node: &Node<'a>) {
-        let only = if let Kind::List([only]) = node.kind { only } else { node };
+        let only = if let NodeKind::List([only]) = node.kind { only } else { node };
         let [entry] = entries(only) else { return };
         let text = self.source.get(entry.value.span.range()).filter(|_| entry.value.is_scalar());
         let message = "beside `let` with `if` this is a record with the field `value`";
@@ -212,11 +213,11 @@ impl<'a> StepReader<'_, 'a> {
     fn steps_or_value(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
         let yaml = self.dialect.is_yaml();
         match &node.kind {
-            Kind::List(items) => self.steps(&Item::listed(items), tail),
-            Kind::Record(list) if yaml && names_steps(node) => {
+            NodeKind::List(items) => self.steps(&Item::listed(items), tail),
+            NodeKind::Record(list) if yaml && names_steps(node) => {
                 let is_value = match tail {
                     Tail::Value => {
-                        let named = |entry: &Entry<'a>| matches!(entry.value.kind, Kind::Record(_));
+                        let named = |entry: &Entry<'a>| matches!(entry.value.kind, NodeKind::Record(_));
                         is_record_value(node, false) && !list.iter().all(named)
                     }
                     Tail::Yield => {
@@ -233,7 +234,7 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 self.steps(&items, tail);
             }
-            Kind::Record(_) => self.steps(&[Item { name: None, node }], tail),
+            NodeKind::Record(_) => self.steps(&[Item { name: None, node }], tail),
             _ if tail.wanted() => self.value_branch(node),
             _ => self.no_steps(node, key),
         }
@@ -304,7 +305,7 @@ impl<'a> StepReader<'_, 'a> {
                 this.at.step_end = item.node.span.end;
             }
             match item.node.kind {
-                Kind::Record(_) => this.record_step(item, tail),
+                NodeKind::Record(_) => this.record_step(item, tail),
                 _ => this.plain_step(item, tail),
             }
         });
@@ -313,7 +314,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step that is not a record: a value, if one is needed.
     fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) {
-        if self.in_loop() || matches!(item.node.kind, Kind::Bool(_)) {
+        if self.in_loop() || matches!(item.node.kind, NodeKind::Bool(_)) {
             let asked = Asked::Step { name: item.name, wanted: tail.wanted(), last: false };
             if let Some(node) = self.rewritten(asked, item.node) {
                 return self.record_step(&Item { node, ..*item }, tail);
@@ -429,7 +430,7 @@ impl<'a> StepReader<'_, 'a> {
 /// `for` or `match`, an operator or a merge of another notation, a condition beside nothing that it decides.
 fn is_odd(form: &Form, found: &Keyed<'_, '_>) -> bool {
     let nested = [Key::Let, Key::If, Key::For, Key::Match, Key::Call].into_iter();
-    let is_record = |node: &Node<'_>| matches!(node.kind, Kind::Record(list) if list.len() > 1);
+    let is_record = |node: &Node<'_>| matches!(node.kind, NodeKind::Record(list) if list.len() > 1);
     let ends = [Key::Then, Key::Return, Key::Ok, Key::Err, Key::Message, Key::Skip, Key::Break];
     nested.filter_map(|key| found.get(key)).any(is_record)
         || found.get(Key::For).is_some_and(|node| !is_name(node.text().unwrap_or("")))

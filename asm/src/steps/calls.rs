@@ -14,7 +14,7 @@ use crate::ast::{
 use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{HANDLER, Key};
-use crate::document::{Entry, Kind, Node, entries, first_of, inner, shown};
+use crate::document::{Entry, Node, NodeKind, entries, first_of, inner, shown};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -345,7 +345,7 @@ impl<'a> StepReader<'_, 'a> {
             let start = this.statements.len();
             let inner = this.in_handler(bind.0, by.is_text);
             this.within(inner, |this| {
-                let steps = handler.filter(|node| of_try && matches!(node.kind, Kind::List(_)));
+                let steps = handler.filter(|node| of_try && matches!(node.kind, NodeKind::List(_)));
                 let action = match steps {
                     Some(node) => Action::Steps(node),
                     None => this.action(handler, at, compensate.map(|entry| &entry.value)),
@@ -401,11 +401,11 @@ impl<'a> StepReader<'_, 'a> {
     ) -> Action<'d, 'a> {
         self.compensations(compensate);
         let Some(node) = handler else { return Action::Fail(None, at) };
-        let node = self.shaped(Key::Handler, node, !matches!(node.kind, Kind::Null));
+        let node = self.shaped(Key::Handler, node, !matches!(node.kind, NodeKind::Null));
         match &node.kind {
-            Kind::Text(_) => Action::Fail(Some(node), at),
-            Kind::Null => Action::Ignore,
-            Kind::Record(list) => {
+            NodeKind::Text(_) => Action::Fail(Some(node), at),
+            NodeKind::Null => Action::Ignore,
+            NodeKind::Record(list) => {
                 let keyed = self.keyed(node, &HANDLER, "a handler");
                 self.compensations(keyed.get(Key::Compensate));
                 self.action_of(&keyed, list.is_empty(), at)
@@ -444,7 +444,7 @@ impl<'a> StepReader<'_, 'a> {
         let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
         let failure = self.dialect.failure();
         let help = match node.kind {
-            Kind::List([]) => "a handler that does nothing is `{\"ignore\": true}`".to_owned(),
+            NodeKind::List([]) => "a handler that does nothing is `{\"ignore\": true}`".to_owned(),
             _ => format!("a message is one text, with the failure in it: `\"failed: ${{{failure}}}\"`"),
         };
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
@@ -489,15 +489,15 @@ impl<'a> StepReader<'_, 'a> {
         let call = self.dialect.word(Key::Call);
         let calls = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name() == Some(call));
         let odd = match node.kind {
-            Kind::Text(_) => true,
-            Kind::Record(_) => self.dialect.is_yaml() && !calls(node),
+            NodeKind::Text(_) => true,
+            NodeKind::Record(_) => self.dialect.is_yaml() && !calls(node),
             _ => false,
         };
         let node = self.shaped(key, node, odd);
         match &node.kind {
-            Kind::List(nodes) => Item::listed(nodes),
-            Kind::Record(list) if self.dialect.is_yaml() && !calls(node) => Item::named(list),
-            Kind::Record(_) => vec![Item { name: None, node }],
+            NodeKind::List(nodes) => Item::listed(nodes),
+            NodeKind::Record(list) if self.dialect.is_yaml() && !calls(node) => Item::named(list),
+            NodeKind::Record(_) => vec![Item { name: None, node }],
             _ => {
                 self.no_calls(node, key);
                 Vec::new()

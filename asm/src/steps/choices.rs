@@ -7,7 +7,7 @@ use super::step::{Keyed, Step, Tail};
 use crate::ast::{Block, If, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{ARM, Key, is_outcome};
-use crate::document::{Entry, Key as CaseKey, Kind, Node, entries, first_of, shown};
+use crate::document::{Entry, Key as CaseKey, Node, NodeKind, entries, first_of, shown};
 use crate::span::Span;
 use crate::text::rendered_number;
 use hashbrown::HashMap;
@@ -45,7 +45,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Reads the cases under a key.
     pub(crate) fn cases<'d>(&mut self, node: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
         match &node.kind {
-            Kind::Record(entries) => {
+            NodeKind::Record(entries) => {
                 let is_bool = |entry: &Entry<'a>| matches!(entry.name(), Some("true" | "false"));
                 let is_default = |entry: &Entry<'a>| matches!(entry.name(), Some("default" | "_"));
                 cases.bools = entries.iter().any(is_bool)
@@ -54,10 +54,10 @@ impl<'a> StepReader<'_, 'a> {
                     self.case(&entry.key, &entry.value, true, cases);
                 }
             }
-            Kind::List(pairs) => {
+            NodeKind::List(pairs) => {
                 for pair in *pairs {
                     match &pair.kind {
-                        Kind::List([key, value]) => self.case(key, value, false, cases),
+                        NodeKind::List([key, value]) => self.case(key, value, false, cases),
                         _ => self.bad_shape(pair, "a case", "`[key, value]`"),
                     }
                 }
@@ -79,19 +79,19 @@ impl<'a> StepReader<'_, 'a> {
             _ => (key, false),
         };
         let literal = match key.kind {
-            Kind::Text(text) if !marked && matches!(text.text, "_" | "default") => {
+            NodeKind::Text(text) if !marked && matches!(text.text, "_" | "default") => {
                 if let Some(before) = cases.add_default(key, value) {
                     self.case_twice(key, before, "a default");
                 }
                 return;
             }
-            Kind::Text(text) => {
+            NodeKind::Text(text) => {
                 self.lint(|lints| lints.case(key, text.text, cases.default.is_some()));
                 Literal::Text(text.text)
             }
-            Kind::Number(number) => Literal::Number(number),
-            Kind::Bool(value) => Literal::Bool(value),
-            Kind::Null => Literal::Nil,
+            NodeKind::Number(number) => Literal::Number(number),
+            NodeKind::Bool(value) => Literal::Bool(value),
+            NodeKind::Null => Literal::Nil,
             _ => return self.bad_shape(key, "the key of a case", "a text, number, bool or null"),
         };
         // A JSON key can only be a text.
@@ -117,7 +117,7 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn switch_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(node) = step.get(Key::Switch) else { return };
-        let Kind::List(arms) = &node.kind else {
+        let NodeKind::List(arms) = &node.kind else {
             self.bad_shape(node, "`switch`", "a list of arms, each with `if`, the last with `default`");
             return;
         };
@@ -149,7 +149,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut returns = false;
         while let Some((node, rest)) = arms.split_first() {
             arms = rest;
-            if !matches!(node.kind, Kind::Record(_)) {
+            if !matches!(node.kind, NodeKind::Record(_)) {
                 self.bad_shape(node, "an arm of a switch", "a record with `if` or `default`");
                 continue;
             }
@@ -196,11 +196,11 @@ impl<'a> StepReader<'_, 'a> {
         self.default_twice(keyed, default);
         let at = default.key.span;
         match &default.value.kind {
-            Kind::Null => {
+            NodeKind::Null => {
                 self.compensations(keyed.get(Key::Compensate));
                 self.arm(keyed, at, of)
             }
-            Kind::Record(_) => {
+            NodeKind::Record(_) => {
                 let inner = self.keyed(&default.value, &ARM, "an arm of a switch");
                 self.compensations(inner.get(Key::Compensate).or(keyed.get(Key::Compensate)));
                 self.arm(&inner, at, of)
@@ -214,7 +214,7 @@ impl<'a> StepReader<'_, 'a> {
         const ACTIONS: [Key; 7] =
             [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip, Key::Then, Key::Value];
         let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
-        let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) else { return };
+        let Some(entry) = beside.filter(|_| !matches!(default.value.kind, NodeKind::Null)) else { return };
         let found = shown(&entry.key);
         let message = format!("`default` and `{found}` both give the value of the last arm");
         let help = format!(

@@ -11,10 +11,10 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::operator;
 use crate::dialect::operator::{Makes, NO_DEFAULT, Operator};
 use crate::dialect::reader_habits::ValuePlace;
-use crate::document::{Entry, Kind as NodeKind, Node, first_of, inner, rename};
+use crate::document::{Entry, Node, NodeKind, first_of, inner, rename};
 use crate::expr;
 use crate::expr::reference::{Reference, Root, Step};
-use crate::expr::{Kind, Sign, Tree};
+use crate::expr::{Sign, Tree, TreeKind};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -188,16 +188,18 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn of_tree(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
         // What a node becomes is up to three levels deep.
         let levels = match tree.kind {
-            Kind::Path(_) | Kind::Literal(_) => 0,
-            Kind::Choice(_) | Kind::Between(..) | Kind::Default(_) => 3,
-            Kind::Binary(..) | Kind::Minus(_) => 2,
+            TreeKind::Path(_) | TreeKind::Literal(_) => 0,
+            TreeKind::Choice(_) | TreeKind::Between(..) | TreeKind::Default(_) => 3,
+            TreeKind::Binary(..) | TreeKind::Minus(_) => 2,
             _ => 1,
         };
         if !self.fits(levels.min(1), tree.span) {
             return nothing(node);
         }
-        let logical =
-            matches!(tree.kind, Kind::Not(_) | Kind::Binary(Sign::Plain(Binary::And | Binary::Or), ..));
+        let logical = matches!(
+            tree.kind,
+            TreeKind::Not(_) | TreeKind::Binary(Sign::Plain(Binary::And | Binary::Or), ..)
+        );
         let inner = self.below(levels);
         let inner = Position { condition: inner.condition && logical, ..inner };
         self.within(inner, |this| this.of_kind(node, tree))
@@ -206,22 +208,22 @@ impl<'a> StepReader<'_, 'a> {
     fn of_kind(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
         let span = tree.span;
         let kind = match tree.kind {
-            Kind::Path(reference) => return self.braced(&reference),
-            Kind::Literal(value) => return literal(value, span),
-            Kind::Text(template) => return self.text_of(node, &template, ValuePlace::Quoted),
-            Kind::Not(of) => {
+            TreeKind::Path(reference) => return self.braced(&reference),
+            TreeKind::Literal(value) => return literal(value, span),
+            TreeKind::Text(template) => return self.text_of(node, &template, ValuePlace::Quoted),
+            TreeKind::Not(of) => {
                 let of = self.of_tree(node, of);
                 return self.not(of, span);
             }
-            Kind::Minus(of) => {
+            TreeKind::Minus(of) => {
                 let (one, of) = (literal(Literal::Number(Number::Int(-1)), span), self.of_tree(node, of));
                 return self.binary(Binary::Mul, one, of, span);
             }
-            Kind::Binary(sign, pair, place) => return self.of_sign(node, (sign, place), pair, span),
-            Kind::Between(signs, all) => return self.between(node, signs, all, span),
-            Kind::Choice(all) => self.choice_of(node, all),
-            Kind::Default([of, otherwise]) => return self.default(node, of, otherwise, span),
-            Kind::Field(of, name, optional) => {
+            TreeKind::Binary(sign, pair, place) => return self.of_sign(node, (sign, place), pair, span),
+            TreeKind::Between(signs, all) => return self.between(node, signs, all, span),
+            TreeKind::Choice(all) => self.choice_of(node, all),
+            TreeKind::Default([of, otherwise]) => return self.default(node, of, otherwise, span),
+            TreeKind::Field(of, name, optional) => {
                 let of = self.of_tree(node, of);
                 if optional {
                     let operands = [of, literal(Literal::Text(name.text), name.span)];
@@ -229,30 +231,30 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 ExprKind::Field(self.alloc(of), name)
             }
-            Kind::Item([of, index]) => {
-                let optional = matches!(of.kind, Kind::Field(_, _, true));
+            TreeKind::Item([of, index]) => {
+                let optional = matches!(of.kind, TreeKind::Field(_, _, true));
                 let (of, index) = (self.of_tree(node, of), self.of_tree(node, index));
                 if optional {
                     return self.applied(Pure::Get, &[of, index], span);
                 }
                 return self.of_two(Binary::At, of, index, span);
             }
-            Kind::Slice(of, ends) => return self.slice(node, of, ends, span),
-            Kind::Call(name, operands) => return self.called(node, name, None, operands, span),
-            Kind::Method(of, name, operands) => return self.called(node, name, Some(of), operands, span),
-            Kind::List(items) => {
+            TreeKind::Slice(of, ends) => return self.slice(node, of, ends, span),
+            TreeKind::Call(name, operands) => return self.called(node, name, None, operands, span),
+            TreeKind::Method(of, name, operands) => return self.called(node, name, Some(of), operands, span),
+            TreeKind::List(items) => {
                 let items: Vec<Expr<'a>> = items.iter().map(|item| self.of_tree(node, item)).collect();
                 ExprKind::List(self.arena.alloc_slice_copy(&items))
             }
-            Kind::Record(fields) => {
+            TreeKind::Record(fields) => {
                 let fields: Vec<Field<'a>> = fields
                     .iter()
                     .map(|(name, value)| Field { name: *name, value: self.of_tree(node, value) })
                     .collect();
                 ExprKind::Record(self.arena.alloc_slice_copy(&fields))
             }
-            Kind::Each(each) => return self.looped_value(node, each, OfItems::Map, span),
-            Kind::Lambda(..) => return self.no_loop(span),
+            TreeKind::Each(each) => return self.looped_value(node, each, OfItems::Map, span),
+            TreeKind::Lambda(..) => return self.no_loop(span),
         };
         Expr { kind, span }
     }
@@ -347,7 +349,7 @@ impl<'a> StepReader<'_, 'a> {
         tree: &Tree<'a>,
         mut read: impl FnMut(&mut Self) -> Expr<'a>,
     ) -> Option<[Expr<'a>; 2]> {
-        let plain = matches!(tree.kind, Kind::Path(_) | Kind::Literal(_));
+        let plain = matches!(tree.kind, TreeKind::Path(_) | TreeKind::Literal(_));
         if !plain && !self.may_double(tree.span) {
             return None;
         }
@@ -420,7 +422,7 @@ impl<'a> StepReader<'_, 'a> {
     /// The value and the keys of a path: only these may be absent.
     fn path_of(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> (Expr<'a>, Vec<Expr<'a>>) {
         match tree.kind {
-            Kind::Path(reference) => {
+            TreeKind::Path(reference) => {
                 let own = usize::from(matches!(reference.root, Root::Input)).min(reference.path.len());
                 let (first, rest) = reference.path.split_at(own);
                 let root = self.braced(&Reference { path: first, ..reference });
@@ -433,12 +435,12 @@ impl<'a> StepReader<'_, 'a> {
                 });
                 (root, keys.collect())
             }
-            Kind::Field(of, name, _) => {
+            TreeKind::Field(of, name, _) => {
                 let (root, mut keys) = self.path_of(node, of);
                 keys.push(literal(Literal::Text(name.text), name.span));
                 (root, keys)
             }
-            Kind::Item([of, index]) => {
+            TreeKind::Item([of, index]) => {
                 let (root, mut keys) = self.path_of(node, of);
                 let index = self.of_tree(node, index);
                 keys.push(index);
@@ -527,8 +529,8 @@ fn is_or(source: &str, place: Span) -> bool {
 /// Whether an expression is certainly no bool.
 fn is_no_bool(tree: &Tree<'_>) -> bool {
     match tree.kind {
-        Kind::Literal(literal) => matches!(literal, Literal::Text(_) | Literal::Number(_)),
-        Kind::Text(_) | Kind::List(_) | Kind::Record(_) | Kind::Minus(_) => true,
+        TreeKind::Literal(literal) => matches!(literal, Literal::Text(_) | Literal::Number(_)),
+        TreeKind::Text(_) | TreeKind::List(_) | TreeKind::Record(_) | TreeKind::Minus(_) => true,
         _ => false,
     }
 }
@@ -536,13 +538,13 @@ fn is_no_bool(tree: &Tree<'_>) -> bool {
 /// Whether an expression cannot fail and costs nothing, so that it may be evaluated too early.
 fn is_ready(tree: &Tree<'_>) -> bool {
     match tree.kind {
-        Kind::Literal(_) => true,
-        Kind::Path(reference) => match reference.root {
+        TreeKind::Literal(_) => true,
+        TreeKind::Path(reference) => match reference.root {
             Root::Input => reference.path.len() <= 1,
             Root::Name(_) => reference.path.is_empty(),
         },
-        Kind::List(items) => items.is_empty(),
-        Kind::Record(fields) => fields.is_empty(),
+        TreeKind::List(items) => items.is_empty(),
+        TreeKind::Record(fields) => fields.is_empty(),
         _ => false,
     }
 }

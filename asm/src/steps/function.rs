@@ -3,18 +3,18 @@
 use super::blocks::read_steps;
 use super::reader::{Context, Functions, StepReader};
 use super::step::{Item, Keyed, Tail};
+use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::{Survey, within};
 use crate::dialect::{Dialect, InputForm, Key, META, UNNAMED, is_outcome};
-use crate::document::{Kind, Node, Text, entries, first_of, inner, items_of, shown};
+use crate::document::{Node, NodeKind, Text, entries, first_of, inner, items_of, shown};
 use crate::notation::Notation;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::syntax::input_of;
 use crate::syntax::types::{constant, default_fits};
 use crate::{foreign, habits};
-use bumpalo::Bump;
 use core::cell::Cell;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -27,8 +27,8 @@ pub(crate) fn read<'a>(
     canonical: Option<&Cell<bool>>,
     source: &'a str,
     notation: Notation,
-    arena: &'a Bump,
-    options: &Limits,
+    arena: &'a Arena,
+    options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     let dialect = Dialect::of(notation);
@@ -47,7 +47,7 @@ pub(crate) fn read<'a>(
         file.empty();
     }
     programs.retain(|program| {
-        let is_record = matches!(program.kind, Kind::Record(_));
+        let is_record = matches!(program.kind, NodeKind::Record(_));
         if !is_record {
             file.no_program(program);
         }
@@ -68,7 +68,7 @@ pub(crate) fn read<'a>(
 struct Top<'r, 'a> {
     dialect: Dialect,
     source: &'a str,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &'r mut Diagnostics,
     nesting: usize,
     /// Whether too deep nesting of the document has been reported.
@@ -128,7 +128,7 @@ impl<'a> Top<'_, 'a> {
             let name = if number == 1 { UNNAMED.to_owned() } else { format!("{UNNAMED}-{number}") };
             number += 1;
             if !taken.contains(name.as_str()) {
-                return &*self.arena.alloc_str(&name);
+                return self.arena.alloc_str(&name);
             }
         };
         named.iter().map(|name| name.map_or_else(|| (free(), false), |name| (name, true))).collect()
@@ -203,9 +203,9 @@ impl<'a> StepReader<'_, 'a> {
         };
         let yaml = self.dialect.is_yaml();
         let items = match &node.kind {
-            Kind::List(items) => Item::listed(items),
-            Kind::Record(entries) if yaml => Item::named(entries),
-            Kind::Null => Vec::new(),
+            NodeKind::List(items) => Item::listed(items),
+            NodeKind::Record(entries) if yaml => Item::named(entries),
+            NodeKind::Null => Vec::new(),
             _ => {
                 let expected = if yaml { "a record of named steps" } else { "a list of steps" };
                 self.bad_shape(node, &format!("`{}`", self.dialect.word(Key::Steps)), expected);
@@ -222,7 +222,7 @@ impl<'a> StepReader<'_, 'a> {
             self.missing(first, Key::Meta, "a program", help);
             return Keyed::none(Span::default());
         };
-        if !matches!(meta.kind, Kind::Record(_)) {
+        if !matches!(meta.kind, NodeKind::Record(_)) {
             self.bad_shape(meta, "`meta`", "a record");
             return Keyed::none(Span::default());
         }
@@ -243,14 +243,14 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn parameters(&mut self, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
         let Some(node) = node else { return &[] };
-        if matches!(node.kind, Kind::Null) {
+        if matches!(node.kind, NodeKind::Null) {
             return &[];
         }
-        let is_deep = |node: &Node<'a>| matches!(node.kind, Kind::Record(_) | Kind::List(_));
+        let is_deep = |node: &Node<'a>| matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_));
         let odd =
-            matches!(node.kind, Kind::List(_)) || entries(node).iter().any(|entry| is_deep(&entry.value));
+            matches!(node.kind, NodeKind::List(_)) || entries(node).iter().any(|entry| is_deep(&entry.value));
         let node = self.shaped(Key::Input, node, odd);
-        if !matches!(node.kind, Kind::Record(_)) {
+        if !matches!(node.kind, NodeKind::Record(_)) {
             let what = format!("`{}`", self.dialect.word(Key::Input));
             self.bad_shape(node, &what, "a record of names and types");
             return &[];
@@ -258,7 +258,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut parameters = Vec::new();
         for entry in entries(node) {
             let text = match entry.key.kind {
-                Kind::Text(text) => text.text,
+                NodeKind::Text(text) => text.text,
                 _ => self.arena.alloc_str(&shown(&entry.key)),
             };
             let (ty, mut need) = self.input(&entry.value);
@@ -289,11 +289,11 @@ impl<'a> StepReader<'_, 'a> {
         read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T,
     ) -> Option<T> {
         match node.kind {
-            Kind::Text(Text { text, start: Some(start), .. }) => {
+            NodeKind::Text(Text { text, start: Some(start), .. }) => {
                 let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
                 Some(read(self.source, Span::new(start, end), self.diagnostics))
             }
-            Kind::Text(Text { text, .. }) => {
+            NodeKind::Text(Text { text, .. }) => {
                 let mut found = Diagnostics::default();
                 let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
                 let ty = read(text, whole, &mut found);
@@ -303,7 +303,7 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 Some(ty)
             }
-            Kind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
+            NodeKind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
             _ => {
                 self.report(
                     Diagnostic::new(Code::BadShape, first_of(node), "a type is a text")
@@ -334,7 +334,7 @@ impl<'a> StepReader<'_, 'a> {
         let ty = TypeName { span: node.span, ..ty };
         let need = match form {
             None => need,
-            Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, Kind::Null) => {
+            Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, NodeKind::Null) => {
                 let constant = constant(default, arena);
                 default_fits(&ty, &constant, self.diagnostics);
                 Need::Default(arena.alloc(constant))
@@ -349,7 +349,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     pub(crate) fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
-        let node = self.shaped(Key::Output, node, matches!(node.kind, Kind::Record(_) | Kind::List(_)));
+        let node =
+            self.shaped(Key::Output, node, matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_)));
         let read = self.typed(node, crate::syntax::output_of);
         let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
         read.map_or(none, |output| OutputName {
@@ -383,8 +384,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The list of what may be called.
     pub(crate) fn allowed(&mut self, node: &Node<'a>) -> Option<&'a [Name<'a>]> {
-        let Kind::List(items) = &node.kind else {
-            if !matches!(node.kind, Kind::Null) {
+        let NodeKind::List(items) = &node.kind else {
+            if !matches!(node.kind, NodeKind::Null) {
                 let word = self.dialect.word(Key::Deps);
                 self.bad_shape(node, &format!("`{word}`"), "a list of names");
             }
@@ -393,7 +394,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut names = Vec::new();
         let mut complete = true;
         for item in *items {
-            let item = self.shaped(Key::Deps, item, matches!(item.kind, Kind::Record(_)));
+            let item = self.shaped(Key::Deps, item, matches!(item.kind, NodeKind::Record(_)));
             match item.text() {
                 Some(text) if text.contains('*') => {
                     complete = false;
@@ -417,7 +418,7 @@ impl<'a> StepReader<'_, 'a> {
                 }
             }
         }
-        complete.then(|| &*self.arena.alloc_slice_copy(&names))
+        complete.then(|| self.arena.alloc_slice_copy(&names))
     }
 }
 
@@ -432,7 +433,7 @@ fn head_span(start: u32, name: Span, first: Span) -> Span {
 /// Writes the type of a record that lists its fields, as a text.
 fn type_of(node: &Node<'_>, out: &mut String) {
     match &node.kind {
-        Kind::Record(fields) => {
+        NodeKind::Record(fields) => {
             out.push('{');
             for (at, field) in fields.iter().enumerate() {
                 out.push_str(if at == 0 { "" } else { ", " });
@@ -445,11 +446,11 @@ fn type_of(node: &Node<'_>, out: &mut String) {
             }
             out.push('}');
         }
-        Kind::List([item]) => {
+        NodeKind::List([item]) => {
             out.push_str("list ");
             type_of(item, out);
         }
-        Kind::Null => out.push_str("nil"),
+        NodeKind::Null => out.push_str("nil"),
         _ => out.push_str(node.text().unwrap_or("")),
     }
 }

@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{Form, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::{operator, other_operator};
 use crate::document::Node;
-use crate::expr::{Kind, Operand, Tree};
+use crate::expr::{Operand, Tree, TreeKind};
 use crate::foreign;
 use crate::foreign::Place;
 use crate::notation::Notation;
@@ -66,7 +66,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut all: Vec<&Tree<'a>> = vec![of];
         all.extend(operands.iter().map(|operand| &operand.value));
         // `', '.join(xs)`.
-        if own == "join" && matches!(of.kind, Kind::Literal(Literal::Text(_))) && all.len() == 2 {
+        if own == "join" && matches!(of.kind, TreeKind::Literal(Literal::Text(_))) && all.len() == 2 {
             all.swap(0, 1);
         }
         let read = self.operands(node, own, &all);
@@ -126,7 +126,7 @@ impl<'a> StepReader<'_, 'a> {
         let all: Vec<_> = named.collect();
         match (&all[..], operands.last()) {
             ([], _) => Ok(None),
-            ([(word, Kind::Literal(Literal::Bool(down)))], Some(Operand { name: Some(_), .. }))
+            ([(word, TreeKind::Literal(Literal::Bool(down)))], Some(Operand { name: Some(_), .. }))
                 if word.text == "reverse" && matches!(name.text, "sort" | "sorted") =>
             {
                 Ok(Some(*down))

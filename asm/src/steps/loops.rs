@@ -11,8 +11,8 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::{Entry, Kind, Node, entries, inner, shown};
-use crate::expr::{Each, Kind as TreeKind, Operand, Tree};
+use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
+use crate::expr::{Each, Operand, Tree, TreeKind};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -79,7 +79,7 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(variable) = step.get(Key::For) else { return };
-        let variable = self.shaped(Key::For, variable, matches!(variable.kind, Kind::List(_)));
+        let variable = self.shaped(Key::For, variable, matches!(variable.kind, NodeKind::List(_)));
         let element = self.element(step, variable);
         let variable = element.variable;
         let list = match element.list {
@@ -206,7 +206,7 @@ impl<'a> StepReader<'_, 'a> {
     fn enumerated<'d>(&self, list: &'d Node<'a>) -> Option<&'d Node<'a>> {
         if let [Entry { key, value }] = entries(list) {
             return (key.text() == Some("enumerate")).then_some(match &value.kind {
-                Kind::List([only]) => only,
+                NodeKind::List([only]) => only,
                 _ => value,
             });
         }
@@ -367,7 +367,7 @@ impl<'a> StepReader<'_, 'a> {
     /// The most passes: a constant of at least 1.
     fn passes(&mut self, node: &Node<'a>) -> i64 {
         match node.kind {
-            Kind::Number(Number::Int(passes)) if passes >= 1 => passes,
+            NodeKind::Number(Number::Int(passes)) if passes >= 1 => passes,
             _ => {
                 self.bad_shape(node, "the most passes", "a whole number of at least 1");
                 PASSES

@@ -4,6 +4,7 @@
 
 use super::scope::Scope;
 use super::step::{Item, Keyed, Tail};
+use crate::arena::Arena;
 use crate::ast::{
     Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, OutputName,
     PartSet, Slot, Stmt, StmtKind, Unary,
@@ -15,7 +16,6 @@ use crate::dialect::{Dialect, HANDLER, Key};
 use crate::document::{Entry, Node, entries, first_of, rename, shown};
 use crate::expr::reference::FAILURES;
 use crate::span::Span;
-use bumpalo::Bump;
 use core::cell::Cell;
 use core::ops::Deref;
 use ilo_spec::error::Code;
@@ -37,7 +37,7 @@ pub(crate) struct Functions<'f, 'a> {
 pub(crate) struct Context<'r, 'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a str,
-    pub(crate) arena: &'a Bump,
+    pub(crate) arena: &'a Arena,
     /// The maximum nesting of blocks and expressions together.
     pub(crate) nesting: usize,
     pub(crate) functions: Functions<'r, 'a>,

@@ -6,7 +6,7 @@ use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
 use crate::dialect::reader_habits::{Asked, Names, Rewritten, Surroundings, ValuePlace};
-use crate::document::{Kind, Node};
+use crate::document::{Node, NodeKind};
 use crate::expr::reference::{FAILURES, Reference, Root, Step, bare, is_file};
 use crate::expr::template::{Part, Template, template};
 use crate::foreign::Place as ForeignPlace;
@@ -370,7 +370,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether a node was read as a plain text about which no lint has warned.
     pub(crate) fn is_plain(&self, node: &Node<'a>, value: &Expr<'a>) -> bool {
         let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
-        constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span)
+        constant && matches!(node.kind, NodeKind::Text(_)) && self.suspects.last() != Some(&node.span)
     }
 
     /// Reads a text: a reference, a template, or a plain text.

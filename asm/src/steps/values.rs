@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
 use crate::dialect::{Dialect, Key, STEPS, begins_step, operator, other_operator};
-use crate::document::{Entry, Kind, Node, entries, first_of, inner, shown};
+use crate::document::{Entry, Node, NodeKind, entries, first_of, inner, shown};
 use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -86,7 +86,7 @@ impl<'a> StepReader<'_, 'a> {
     /// A condition: a text is an expression, with or without braces.
     pub(crate) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
         match node.kind {
-            Kind::Text(_) => {
+            NodeKind::Text(_) => {
                 let read = |this: &mut Self| {
                     this.within(Position { condition: true, ..this.at }, |this| this.expression(node))
                 };
@@ -105,12 +105,12 @@ impl<'a> StepReader<'_, 'a> {
 
     fn read_value(&mut self, node: &Node<'a>, reading: ReadAs) -> Expr<'a> {
         let found = self.deeper(node.span, |this| match &node.kind {
-            Kind::Null => literal(Literal::Nil, node.span),
-            Kind::Bool(value) => literal(Literal::Bool(*value), node.span),
-            Kind::Number(number) => literal(Literal::Number(*number), node.span),
-            Kind::Text(_) if reading.infix => this.expression(node),
-            Kind::Text(_) => this.text(node, reading.place),
-            Kind::List(items) => {
+            NodeKind::Null => literal(Literal::Nil, node.span),
+            NodeKind::Bool(value) => literal(Literal::Bool(*value), node.span),
+            NodeKind::Number(number) => literal(Literal::Number(*number), node.span),
+            NodeKind::Text(_) if reading.infix => this.expression(node),
+            NodeKind::Text(_) => this.text(node, reading.place),
+            NodeKind::List(items) => {
                 if reading.condition
                     && let Some(new) = this.meant(node, reading)
                 {
@@ -120,7 +120,7 @@ impl<'a> StepReader<'_, 'a> {
                 let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
                 Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
             }
-            Kind::Record(_) => this.record(node, reading, true),
+            NodeKind::Record(_) => this.record(node, reading, true),
         });
         found.unwrap_or_else(|| nothing(node))
     }
@@ -169,7 +169,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         let new = self.rewritten(asked, node)?;
         Some(match new.kind {
-            Kind::Record(_) => self.record(new, reading, false),
+            NodeKind::Record(_) => self.record(new, reading, false),
             _ => self.value(new),
         })
     }
@@ -181,8 +181,10 @@ impl<'a> StepReader<'_, 'a> {
             let value = self.value(&entry.value);
             self.lint(|lints| lints.field(entry));
             let text = match entry.key.kind {
-                Kind::Text(text) => text.text,
-                Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
+                NodeKind::Text(text) => text.text,
+                NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) => {
+                    self.arena.alloc_str(&shown(&entry.key))
+                }
                 _ => continue,
             };
             fields.push(Field { name: Name { text, span: inner(&entry.key) }, value });
@@ -195,7 +197,7 @@ impl<'a> StepReader<'_, 'a> {
         let name = entry.name()?;
         let operator = operator::find(name).filter(|found| reading.computes || found.is_everywhere())?;
         let operands: &[Node<'a>] = match &entry.value.kind {
-            Kind::List(items) if operator.most() >= 2 || items.len() == 1 => items,
+            NodeKind::List(items) if operator.most() >= 2 || items.len() == 1 => items,
             _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
             _ => &[],
         };
@@ -211,7 +213,7 @@ impl<'a> StepReader<'_, 'a> {
         let makes = self.makes(operator, &entry.key, &read);
         let span = Span::new(entry.key.span.start, entry.value.span.end);
         let listed = match (&read[..], &entry.value.kind) {
-            ([only], Kind::List([_, _])) => functions::operands_of_list(name, only),
+            ([only], NodeKind::List([_, _])) => functions::operands_of_list(name, only),
             _ => None,
         };
         if let Some(form) = self.call_form(name, listed.unwrap_or(&read), None, span) {
@@ -279,7 +281,7 @@ impl<'a> StepReader<'_, 'a> {
         if self.dialect.is_bare()
             && let [only] = list
             && only.name() == Some("text")
-            && let Kind::Text(text) = only.value.kind
+            && let NodeKind::Text(text) = only.value.kind
         {
             return Some(literal(Literal::Text(text.text), only.value.span));
         }
@@ -320,7 +322,7 @@ impl<'a> StepReader<'_, 'a> {
             Key::Op => self.op(keyed, entry),
             Key::Merge => self.merge(keyed, entry),
             Key::Obj => {
-                if !matches!(node.kind, Kind::Record(_)) {
+                if !matches!(node.kind, NodeKind::Record(_)) {
                     self.bad_shape(node, "`obj`", "a record");
                 }
                 Expr { kind: ExprKind::Record(self.fields(node)), span }
@@ -356,7 +358,7 @@ impl<'a> StepReader<'_, 'a> {
         const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
         let [only] = entries(node) else { return None };
         let is_construct = only.name().is_none_or(|name| self.dialect.key(name, &CONSTRUCTS).is_some());
-        let computes = reading.place == ValuePlace::Formula && matches!(only.value.kind, Kind::List(_));
+        let computes = reading.place == ValuePlace::Formula && matches!(only.value.kind, NodeKind::List(_));
         ((computes && !is_construct) || is_symbol(node)).then_some(&only.key)
     }
 
@@ -383,8 +385,8 @@ impl<'a> StepReader<'_, 'a> {
             cases.add_default(&default.key, &default.value);
         }
         if let Some(node) = keyed.get(Key::Cases) {
-            let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
-            let odd = matches!(node.kind, Kind::List(items) if items.iter().any(is_record));
+            let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
+            let odd = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_record));
             let node = self.shaped(Key::Cases, node, odd);
             self.cases(node, &mut cases);
         }
@@ -425,7 +427,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The value of a case of a match of `subject` with a key, in which returns are not allowed.
     fn case_value(&mut self, (subject, key): (&Node<'a>, Option<&Literal<'a>>), node: &Node<'a>) -> Expr<'a> {
-        let first = if let Kind::List([only]) = &node.kind { only } else { node };
+        let first = if let NodeKind::List([only]) = &node.kind { only } else { node };
         let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret" | "ok" | "err"));
         if let Some(step) = step_in_case(node, self.dialect) {
             let found = shown(&step.key);
@@ -460,11 +462,11 @@ impl<'a> StepReader<'_, 'a> {
     fn merge(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
         let node = &entry.value;
         let (base, sets): (&Node<'a>, &[Node<'a>]) = match (&node.kind, keyed.get(Key::Set)) {
-            (Kind::List([base, sets @ ..]), None) => (base, sets),
+            (NodeKind::List([base, sets @ ..]), None) => (base, sets),
             (_, set) => (node, set.map_or(&[], core::slice::from_ref)),
         };
         let merged = self.subject(base);
-        let is_record = |set: &Node<'a>| matches!(set.kind, Kind::Record(_));
+        let is_record = |set: &Node<'a>| matches!(set.kind, NodeKind::Record(_));
         if sets.is_empty() || sets.len() > 1 && !sets.iter().all(is_record) {
             self.incomplete_merge(node, entry.key.span);
             return nothing(node);
@@ -478,12 +480,12 @@ impl<'a> StepReader<'_, 'a> {
     /// A record with what one part of a merge sets in it.
     fn merged(&mut self, base: Expr<'a>, set: &Node<'a>, of: &Entry<'a>) -> Expr<'a> {
         let span = Span::new(of.key.span.start, set.span.end.max(of.value.span.end));
-        if matches!(set.kind, Kind::Text(_)) {
+        if matches!(set.kind, NodeKind::Text(_)) {
             // Fields that are not written come from another record.
             let other = self.subject(set);
             return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(nothing(set));
         }
-        if !matches!(set.kind, Kind::Record(_)) {
+        if !matches!(set.kind, NodeKind::Record(_)) {
             self.bad_shape(set, "what a merge sets", "a record");
         }
         let fields = self.fields(set);
@@ -495,10 +497,10 @@ impl<'a> StepReader<'_, 'a> {
         let span = keyed.place(Key::Call);
         let tool = keyed.get(Key::Call).map_or(Name { text: "", span }, |node| self.callee(node));
         let arguments = match keyed.get(Key::Args) {
-            None | Some(Node { kind: Kind::Null, .. }) => &[],
+            None | Some(Node { kind: NodeKind::Null, .. }) => &[],
             Some(node) => {
-                let node = self.shaped(Key::Args, node, !matches!(node.kind, Kind::Record(_)));
-                if matches!(node.kind, Kind::Record(_)) { self.fields(node) } else { self.no_names(node) }
+                let node = self.shaped(Key::Args, node, !matches!(node.kind, NodeKind::Record(_)));
+                if matches!(node.kind, NodeKind::Record(_)) { self.fields(node) } else { self.no_names(node) }
             }
         };
         self.new_call(tool, arguments, span)
@@ -525,8 +527,8 @@ impl<'a> StepReader<'_, 'a> {
             _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
         };
         let found = match node.kind {
-            Kind::List([_]) => "a list of one".to_owned(),
-            Kind::List(items) => format!("a list of {}", items.len()),
+            NodeKind::List([_]) => "a list of one".to_owned(),
+            NodeKind::List(items) => format!("a list of {}", items.len()),
             _ => "the record alone".to_owned(),
         };
         let message = "a merge is of a record and of the fields that it sets, whose names are written out";
@@ -556,10 +558,10 @@ fn binding<'d, 'a>(list: &'d [Entry<'a>]) -> Option<&'d Entry<'a>> {
 
 /// The word of a step in the value of a case: of a step alone, a step of a list, or a step under its name.
 fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entry<'a>> {
-    let is_true = |entry: &Entry<'a>| matches!(entry.value.kind, Kind::Bool(true));
+    let is_true = |entry: &Entry<'a>| matches!(entry.value.kind, NodeKind::Bool(true));
     let leaves = |entry: &Entry<'a>| match entry.name() {
         Some("return" | "ret") => true,
-        Some("ok" | "err") => dialect.notation == Notation::Mcp && matches!(node.kind, Kind::List(_)),
+        Some("ok" | "err") => dialect.notation == Notation::Mcp && matches!(node.kind, NodeKind::List(_)),
         Some("break" | "skip" | "continue") => is_true(entry),
         _ => false,
     };
@@ -572,8 +574,8 @@ fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entr
         entries(node).iter().any(|entry| leaves(entry) || entry.is(word))
     };
     match &node.kind {
-        Kind::List(items) => items.iter().find_map(alone),
-        Kind::Record(list) if dialect.is_yaml() && alone(node).is_none() => {
+        NodeKind::List(items) => items.iter().find_map(alone),
+        NodeKind::Record(list) if dialect.is_yaml() && alone(node).is_none() => {
             list.iter().find(|entry| acts(&entry.value))
         }
         _ => alone(node),

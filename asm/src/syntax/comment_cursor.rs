@@ -1,9 +1,9 @@
 //! A cursor over the characters of one comment, and the syntax of names.
 
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::text;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 
 /// Classes of characters.
@@ -195,7 +195,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn name(
         &mut self,
         bare: Run,
-        arena: &'a Bump,
+        arena: &'a Arena,
         diagnostics: &mut Diagnostics,
     ) -> Option<&'a str> {
         if self.peek() != Some('"') {

@@ -6,11 +6,11 @@
 use super::comment_cursor::{Cursor, Run, is_name_char};
 use super::registry::repeated;
 use super::types::{InputReader, TypeReader, write_need};
+use crate::arena::Arena;
 use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::text;
-use bumpalo::Bump;
 use bumpalo::collections::Vec;
 use ilo_spec::error::Code;
 use ilo_spec::types::Base;
@@ -59,7 +59,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
 pub(crate) fn read<'a>(
     source: &'a str,
     comment: Span,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> Header<'a> {
     let mut reader = Reader { cursor: Cursor::new(source, comment), arena, diagnostics, span: comment };
@@ -88,7 +88,7 @@ fn bad(span: Span, message: impl Into<String>, expected: &str, found: &str) -> D
 
 struct Reader<'r, 'a> {
     cursor: Cursor<'a>,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &'r mut Diagnostics,
     span: Span,
 }
@@ -138,7 +138,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn parameter_list(&mut self) -> Vec<'a, Parameter<'a>> {
-        let mut parameters = Vec::new_in(self.arena);
+        let mut parameters = Vec::new_in(&self.arena.0);
         self.cursor.skip_blanks();
         if !self.cursor.eat('(') {
             let wrong = self.bad_here("the parameters are in parentheses", "`(`");

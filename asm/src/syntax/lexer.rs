@@ -6,7 +6,7 @@
 
 use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -104,7 +104,7 @@ pub(crate) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
 }
 
 /// Whether the lines of a source are within their limit; longer ones are reported.
-fn lines_fit(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> bool {
+fn lines_fit(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> bool {
     let bytes = source.as_bytes();
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let mut start = 0_usize;
@@ -131,7 +131,7 @@ fn lines_fit(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> b
 }
 
 /// Lexes a source; `None` if it exceeds a limit.
-pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
+pub(crate) fn lex(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
     if let Some(most) = options.exceeded_by(source) {
         diagnostics.push(too_large(source, most));
         return None;

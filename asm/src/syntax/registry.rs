@@ -7,10 +7,10 @@
 //! comment.
 
 use super::comment_cursor::{Cursor, Run};
+use crate::arena::Arena;
 use crate::ast::{Slot, SlotInfo};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
-use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use std::hash::Hash;
@@ -273,7 +273,7 @@ impl<'a> Registries<'a> {
     pub(crate) fn read(
         &mut self,
         mut cursor: Cursor<'a>,
-        arena: &'a Bump,
+        arena: &'a Arena,
         diagnostics: &mut Diagnostics,
     ) -> bool {
         if cursor.rest().is_empty() {
@@ -331,7 +331,13 @@ impl<'a> Registries<'a> {
     }
 
     /// Reads one `id=name(note)`.
-    fn entry(&mut self, kind: Kind, cursor: &mut Cursor<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) {
+    fn entry(
+        &mut self,
+        kind: Kind,
+        cursor: &mut Cursor<'a>,
+        arena: &'a Arena,
+        diagnostics: &mut Diagnostics,
+    ) {
         let start = cursor.offset();
         let digits = cursor.take(|c| c.is_ascii_digit());
         cursor.skip_blanks();

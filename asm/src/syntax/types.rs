@@ -7,15 +7,15 @@
 //! A constant is JSON; texts may have single quotes. In ID text the `?` follows the name.
 
 use super::comment_cursor::{Cursor, Run};
+use crate::arena::Arena;
 use crate::ast::{
     Expr, ExprKind, Field, FieldType, Literal, Name, Need, OutputName, TypeName, is_constant_of,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::document::{Entry, Kind, Node, inner, json, shown};
+use crate::document::{Entry, Node, NodeKind, inner, json, shown};
 use crate::foreign::Place;
 use crate::span::Span;
 use crate::{foreign, text};
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits::RECORD_TYPES;
 use ilo_spec::types::{Base, Type};
@@ -27,7 +27,7 @@ const LISTS: &[&str] = &["list", "array"];
 pub(crate) struct TypeReader<'r, 'a> {
     pub(crate) cursor: Cursor<'a>,
     /// Whether it is the type of an input: a `?` may follow, and a record may list its fields.
-    pub(crate) input: Option<&'a Bump>,
+    pub(crate) input: Option<&'a Arena>,
     /// The number of records around the type.
     pub(crate) depth: usize,
     pub(crate) diagnostics: &'r mut Diagnostics,
@@ -269,7 +269,7 @@ impl<'a> TypeReader<'_, 'a> {
     }
 
     /// Reads `name: type`, `name?: type`, `name: type?` or `name: type|nil`.
-    fn field(&mut self, arena: &'a bumpalo::Bump) -> Option<FieldType<'a>> {
+    fn field(&mut self, arena: &'a Arena) -> Option<FieldType<'a>> {
         let start = self.cursor.offset();
         let text = self.cursor.name(Run::Parameter, arena, self.diagnostics)?;
         let name = Name { text, span: self.cursor.since(start) };
@@ -316,7 +316,7 @@ const FORM: &str = "write `text?`, `text = \"x\"` or `text|nil`";
 pub(crate) fn input_of<'a>(
     source: &'a str,
     text: Span,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> (TypeName<'a>, Need<'a>) {
     let mut reader = InputReader { cursor: Cursor::new(source, text), arena, diagnostics };
@@ -345,7 +345,7 @@ pub(crate) fn default_fits(ty: &TypeName<'_>, constant: &Expr<'_>, diagnostics: 
 /// Reads the types of inputs at a cursor.
 pub(crate) struct InputReader<'r, 'a> {
     pub(crate) cursor: Cursor<'a>,
-    pub(crate) arena: &'a Bump,
+    pub(crate) arena: &'a Arena,
     pub(crate) diagnostics: &'r mut Diagnostics,
 }
 
@@ -440,20 +440,20 @@ impl<'a> InputReader<'_, 'a> {
 }
 
 /// A constant in a document, as an expression.
-pub(crate) fn constant<'a>(node: &Node<'a>, arena: &'a Bump) -> Expr<'a> {
+pub(crate) fn constant<'a>(node: &Node<'a>, arena: &'a Arena) -> Expr<'a> {
     let kind = match &node.kind {
-        Kind::Null => ExprKind::Literal(Literal::Nil),
-        Kind::Bool(value) => ExprKind::Literal(Literal::Bool(*value)),
-        Kind::Number(number) => ExprKind::Literal(Literal::Number(*number)),
-        Kind::Text(text) => ExprKind::Literal(Literal::Text(text.text)),
-        Kind::List(items) => {
+        NodeKind::Null => ExprKind::Literal(Literal::Nil),
+        NodeKind::Bool(value) => ExprKind::Literal(Literal::Bool(*value)),
+        NodeKind::Number(number) => ExprKind::Literal(Literal::Number(*number)),
+        NodeKind::Text(text) => ExprKind::Literal(Literal::Text(text.text)),
+        NodeKind::List(items) => {
             let items: Vec<Expr<'a>> = items.iter().map(|item| constant(item, arena)).collect();
             ExprKind::List(arena.alloc_slice_copy(&items))
         }
-        Kind::Record(fields) => {
+        NodeKind::Record(fields) => {
             let field = |entry: &Entry<'a>| {
                 let text = match entry.key.kind {
-                    Kind::Text(text) => text.text,
+                    NodeKind::Text(text) => text.text,
                     _ => arena.alloc_str(&shown(&entry.key)),
                 };
                 Field { name: Name { text, span: inner(&entry.key) }, value: constant(&entry.value, arena) }
@@ -469,8 +469,8 @@ pub(crate) fn constant<'a>(node: &Node<'a>, arena: &'a Bump) -> Expr<'a> {
 fn is_flat(node: &Node<'_>, depth: usize) -> bool {
     let inside = |node: &Node<'_>| depth > 0 && is_flat(node, depth - 1);
     match node.kind {
-        Kind::List(items) => depth > 0 && items.iter().all(inside),
-        Kind::Record(list) => depth > 0 && list.iter().all(|entry| inside(&entry.value)),
+        NodeKind::List(items) => depth > 0 && items.iter().all(inside),
+        NodeKind::Record(list) => depth > 0 && list.iter().all(|entry| inside(&entry.value)),
         _ => true,
     }
 }

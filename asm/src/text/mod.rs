@@ -5,7 +5,7 @@ mod nearest;
 pub(crate) use nearest::same_spelling;
 pub use nearest::{Near, near, nearest, nearly_meets};
 
-use bumpalo::Bump;
+use crate::arena::Arena;
 use bumpalo::collections::String;
 pub(crate) use ilo_spec::json::{push as quote, quoted};
 use std::fmt::Write as _;
@@ -114,12 +114,12 @@ pub(crate) struct BadText {
 }
 
 /// Decodes the text between the quotes; borrows it where nothing needs decoding.
-pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadText> {
+pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Arena) -> Result<&'a str, BadText> {
     let special = |byte: u8| byte == b'\\' || byte < b' ';
     if !raw.bytes().any(special) {
         return Ok(raw);
     }
-    let mut text = String::with_capacity_in(raw.len(), arena);
+    let mut text = String::with_capacity_in(raw.len(), &arena.0);
     let mut at = 0;
     while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = rest.bytes().position(special).unwrap_or(rest.len());
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn decodes_as_json_does() {
-        let arena = Bump::new();
+        let arena = Arena::new();
         for (raw, text) in [
             ("", ""),
             ("plain é", "plain é"),
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_is_quoted_reads_back() {
-        let arena = Bump::new();
+        let arena = Arena::new();
         for text in ["", "a \"b\" \\ c", "\0\u{1}\n\r\t\u{1f} é😀"] {
             let quoted = quoted(text);
             assert_eq!(decode(&quoted[1..quoted.len() - 1], &arena), Ok(text));
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn refuses_what_json_refuses() {
-        let arena = Bump::new();
+        let arena = Arena::new();
         for (raw, at) in [
             (r"ab\x", 2),
             (r"\u12", 0),

@@ -1,19 +1,23 @@
 //! Shared by the tests of the integer-ID notation.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::ast::File;
 use ilo_asm::compile::{self, Options};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
 use ilo_asm::notation::Notation;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 
 /// The complete example of the notation.
 pub const NOTIFY: &str = include_str!("../id/notify.ilo");
 
 /// Reads a source and passes the result on.
-pub fn read_with<T>(source: &str, options: &Limits, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
-    let arena = Bump::new();
+pub fn read_with<T>(
+    source: &str,
+    options: &SourceLimits,
+    with: impl FnOnce(&File<'_>, &Diagnostics) -> T,
+) -> T {
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let options = Options { from: Some(Notation::Id), reading: *options, ..Options::default() };
     let file = compile::read(source, &arena, &options, &mut diagnostics);
@@ -22,7 +26,7 @@ pub fn read_with<T>(source: &str, options: &Limits, with: impl FnOnce(&File<'_>,
 
 /// Reads a source within the default limits.
 pub fn read<T>(source: &str, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
-    read_with(source, &Limits::default(), with)
+    read_with(source, &SourceLimits::default(), with)
 }
 
 /// The diagnostics of a source.

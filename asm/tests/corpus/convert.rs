@@ -1,7 +1,7 @@
 //! Every program of the corpus, printed in every notation and read back, is the same program.
 
 use crate::case;
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::case::Source;
 use ilo_asm::compile::{Options, compile, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
@@ -22,7 +22,7 @@ fn stripped(source: &str, from: Notation) -> Result<Vec<u8>, String> {
 /// Prints one source in a notation and reads it back.
 fn survives(source: &Source<'_>, to: Notation) -> Result<(), String> {
     let from = source.notation;
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let options = Options { from: Some(from), ..Options::default() };
     let (file, _) = read_and_check(source.text, &arena, &options, &mut diagnostics);

@@ -45,12 +45,12 @@ fn byte(source: &str, index: u32) -> u32 {
 
 fn kind(kind: CompletionKind) -> &'static str {
     match kind {
-        CompletionKind::Word => "word",
         CompletionKind::Tool => "tool",
         CompletionKind::Argument => "argument",
         CompletionKind::Field => "field",
         CompletionKind::Slot => "slot",
         CompletionKind::Type => "type",
+        _ => "word",
     }
 }
 
@@ -72,7 +72,7 @@ pub fn hover(
     notation: Option<String>,
     index: u32,
 ) -> Result<Option<String>, String> {
-    let arena = bumpalo::Bump::new();
+    let arena = ilo_asm::arena::Arena::new();
     let work = work(source, tools, notation)?;
     let found = Analysis::new(source, &arena, &work.options()).hover(byte(source, index));
     Ok(found.map(|found| {
@@ -89,7 +89,7 @@ pub fn complete(
     notation: Option<String>,
     index: u32,
 ) -> Result<String, String> {
-    let arena = bumpalo::Bump::new();
+    let arena = ilo_asm::arena::Arena::new();
     let work = work(source, tools, notation)?;
     let found = Analysis::new(source, &arena, &work.options()).complete(byte(source, index));
     let mut offsets = Offsets::new(source, units);

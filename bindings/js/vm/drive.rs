@@ -6,7 +6,7 @@ use crate::outcome::{outcome, waiting};
 use crate::run::Run;
 use crate::thrown::out_of_range;
 use crate::tools::Catalogue;
-use ilo_asm::catalog::Tool;
+use ilo_asm::catalog::ToolSignature;
 use ilo_asm::compile::OutputSchema;
 use ilo_bindings::known::Known;
 use ilo_drive::call_slots::CallSlots;
@@ -56,7 +56,7 @@ impl World for Around {
         Some(self.reason.clone())
     }
 
-    fn signature(&self, tool: &str) -> Option<&Tool> {
+    fn signature(&self, tool: &str) -> Option<&ToolSignature> {
         self.tools.tool(tool)
     }
 }

@@ -1,7 +1,7 @@
 //! Signatures and policies of tools. The functions themselves stay in JavaScript.
 
 use crate::thrown::{json, out_of_range};
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_bindings::known::{Given, Known, policy};
 use ilo_drive::data::read::data_of;
 use ilo_drive::validate::expected::{Expects, unexpected as held};
@@ -71,9 +71,9 @@ impl Catalogue {
 
     /// The signatures of the tools for a model, as a list.
     pub fn signatures(&self) -> String {
-        let all: Vec<String> = self
-            .known()
-            .map_or_else(Vec::new, |known| known.catalog.tools().iter().map(Tool::signature).collect());
+        let all: Vec<String> = self.known().map_or_else(Vec::new, |known| {
+            known.catalog.tools().iter().map(ToolSignature::signature).collect()
+        });
         json(&all)
     }
 }

@@ -5,7 +5,7 @@ use crate::outcome::outcome;
 use crate::run::{Call, Run, waiting};
 use crate::tools::Catalogue;
 use crate::values::{Unfit, data, from_data, from_view, unless_it_ends};
-use ilo_asm::catalog::Tool;
+use ilo_asm::catalog::ToolSignature;
 use ilo_asm::compile::OutputSchema;
 use ilo_bindings::known::Known;
 use ilo_bindings::limits::bounds;
@@ -65,7 +65,7 @@ impl World for Around {
         Some(self.reason.clone())
     }
 
-    fn signature(&self, tool: &str) -> Option<&Tool> {
+    fn signature(&self, tool: &str) -> Option<&ToolSignature> {
         self.tools.tool(tool)
     }
 }

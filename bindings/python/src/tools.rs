@@ -1,7 +1,7 @@
 //! The tools of a run: their signatures and policies. The functions themselves stay in Python.
 
 use crate::values::data;
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_bindings::known::{self, Known};
 use ilo_bindings::limits::bounds;
 use ilo_drive::policy::{OnDoubt, Policy};
@@ -61,7 +61,7 @@ impl Catalogue {
 
     /// The signatures of the tools, for a model.
     fn signatures(&self) -> Vec<String> {
-        self.0.catalog.tools().iter().map(Tool::signature).collect()
+        self.0.catalog.tools().iter().map(ToolSignature::signature).collect()
     }
 }
 

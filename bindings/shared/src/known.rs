@@ -1,7 +1,7 @@
 //! The tools of a run: their signatures and policies. The functions stay in the other language.
 
 use crate::Words;
-use ilo_asm::catalog::{Catalog, Lookup, Tool};
+use ilo_asm::catalog::{Catalog, Lookup, ToolSignature};
 use ilo_drive::policy::{OnDoubt, Policies, Policy};
 use ilo_drive::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
@@ -27,7 +27,7 @@ impl Known {
     }
 
     /// The tool that a program calls by this name.
-    pub fn tool(&self, name: &str) -> Option<&Tool> {
+    pub fn tool(&self, name: &str) -> Option<&ToolSignature> {
         match self.catalog.lookup(name) {
             Lookup::Found(tool) => Some(tool),
             _ => None,

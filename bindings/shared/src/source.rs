@@ -2,7 +2,7 @@
 
 use crate::Words;
 use crate::known::Known;
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, OutputSchema, Signature, compile as build_source, read_and_check};
 use ilo_asm::diagnostic::{Diagnostics, fix as fixes};
 use ilo_asm::format::{self, Formatted};
@@ -106,7 +106,7 @@ impl<'s> Work<'s> {
     }
 
     fn made(&self, make: impl FnOnce(&ilo_asm::ast::File<'_>, &mut Diagnostics) -> String) -> Made {
-        let arena = Bump::new();
+        let arena = Arena::new();
         let mut diagnostics = Diagnostics::default();
         let (file, _) = read_and_check(self.source, &arena, &self.options(), &mut diagnostics);
         if diagnostics.has_errors() {

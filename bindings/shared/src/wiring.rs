@@ -7,7 +7,7 @@
 use crate::Words;
 use crate::known::Known;
 use crate::start::missing;
-use ilo_asm::catalog::{Tool, Validation};
+use ilo_asm::catalog::{ToolSignature, Validation};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::data_of;
 use ilo_drive::policy::Policies as _;
@@ -92,7 +92,7 @@ impl Wiring {
         tool.is_none_or(|tool| answer_misfit(tool.output(), &answer()).is_none())
     }
 
-    fn tool(&self, wired: &Wired) -> Option<&Tool> {
+    fn tool(&self, wired: &Wired) -> Option<&ToolSignature> {
         self.known.tool(&wired.name)
     }
 }

@@ -5,7 +5,7 @@ use ilo_asm::catalog::Catalog;
 use ilo_asm::compile::{self, Options};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use ilo_spec::decode::decode;
 use ilo_spec::encode::MAGIC;
 use ilo_spec::limits;
@@ -43,7 +43,8 @@ fn nesting(text: &str) -> Result<usize, String> {
 
 impl Reading {
     pub(super) fn options<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
-        let reading = Limits { source: self.max_source, line: self.max_line, nesting: self.max_nesting };
+        let reading =
+            SourceLimits { source: self.max_source, line: self.max_line, nesting: self.max_nesting };
         Options { from: self.from, reading, catalog, ..Options::default() }
     }
 

@@ -2,7 +2,7 @@
 
 use super::input::Reading;
 use super::{Done, REFUSED, output};
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::ast::File;
 use ilo_asm::compile::read_and_check;
 use ilo_asm::diagnostic::Diagnostics;
@@ -34,7 +34,7 @@ pub(super) fn show(
             None => return Ok(ExitCode::from(REFUSED)),
         },
     };
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let mut options = reading.options(None);
     if bytecode.is_some() {

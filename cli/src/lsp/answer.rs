@@ -8,7 +8,7 @@ use super::entry::entry_of;
 use super::message::{Refusal, code, read};
 use super::protocol as lsp;
 use super::signature;
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{self, Options};
 use ilo_asm::diagnostic::{Diagnostic, Edit};
 use ilo_asm::ide::{self, Analysis, Purpose};
@@ -68,7 +68,7 @@ impl Asked<'_> {
 
     /// Runs a query on the analysis.
     fn analysed<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
-        let arena = Bump::new();
+        let arena = Arena::new();
         ask(&Analysis::new(self.text, &arena, &self.options()))
     }
 

@@ -80,7 +80,7 @@ impl<'s> Places<'s> {
             detail: of.detail.clone(),
             kind: match of.kind {
                 SymbolKind::Function => 12,
-                SymbolKind::Variable => 13,
+                _ => 13,
             },
             range: self.range(of.span),
             selection_range: self.range(of.selection),
@@ -98,6 +98,7 @@ impl<'s> Places<'s> {
                 CompletionKind::Slot => 6,
                 CompletionKind::Word => 14,
                 CompletionKind::Type => 22,
+                _ => 1,
             },
             detail: of.detail.clone(),
             documentation: of.about.clone(),
@@ -150,8 +151,8 @@ fn kind(of: TokenKind) -> u32 {
         TokenKind::Variable => 4,
         TokenKind::Property => 5,
         TokenKind::Type => 6,
-        TokenKind::Text => 7,
         TokenKind::Number => 8,
         TokenKind::Comment => 9,
+        _ => 7,
     }
 }

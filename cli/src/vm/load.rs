@@ -147,8 +147,10 @@ impl FileLimits {
 
     /// How sources are read.
     pub(super) fn reading<'c>(&'c self, catalog: Option<&'c Catalog>) -> Options<'c> {
-        let reading =
-            ilo_asm::source::Limits { source: self.max_source, ..ilo_asm::source::Limits::default() };
+        let reading = ilo_asm::source::SourceLimits {
+            source: self.max_source,
+            ..ilo_asm::source::SourceLimits::default()
+        };
         let output = self.output.as_deref();
         Options { from: self.from, reading, catalog, output, ..Options::default() }
     }

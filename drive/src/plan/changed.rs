@@ -9,7 +9,7 @@ use crate::data::Data;
 use crate::data::read::{Bounds, data_of, read};
 use crate::problem::{MOST, Problem, did_you_mean};
 use crate::validate::misfit;
-use ilo_asm::catalog::{Shape, Tool};
+use ilo_asm::catalog::{SchemaShape, ToolSignature};
 use ilo_asm::sorting::sort_by;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
@@ -19,7 +19,7 @@ use ilo_vm::Run;
 use std::collections::{HashMap, HashSet};
 
 /// Finds a tool by the name that a program uses.
-pub type Lookup<'l, 't> = &'l dyn Fn(&str) -> Option<&'t Tool>;
+pub type Lookup<'l, 't> = &'l dyn Fn(&str) -> Option<&'t ToolSignature>;
 
 /// The signatures of the tools that a program names, as a text that is stored with a run.
 pub fn signatures(program: &ilo_vm::Program, lookup: Lookup<'_, '_>) -> String {
@@ -28,7 +28,7 @@ pub fn signatures(program: &ilo_vm::Program, lookup: Lookup<'_, '_>) -> String {
 }
 
 /// A short text that differs if a tool takes or gives something else.
-fn signature(tool: &Tool) -> String {
+fn signature(tool: &ToolSignature) -> String {
     let (input, output) = tool.schema_texts();
     let parts = [input.unwrap_or_default(), output.unwrap_or_default(), tool.is_validated().to_string()];
     // FNV-1a, whose results are the same in every release.
@@ -89,7 +89,7 @@ struct Found<'f, 't> {
 
 impl<'t> Found<'_, 't> {
     /// The shape of a tool's arguments, if it has changed and is there.
-    fn shape(&mut self, name: &str) -> Option<Shape<'t>> {
+    fn shape(&mut self, name: &str) -> Option<SchemaShape<'t>> {
         if !self.changed.contains(name) || self.problems.contains_key(name) {
             return None;
         }

@@ -3,7 +3,7 @@
 
 use super::answer_misfit;
 use crate::data::Data;
-use ilo_asm::catalog::{Catalog, Shape, Tool};
+use ilo_asm::catalog::{Catalog, SchemaShape, ToolSignature};
 use ilo_spec::pure::Kinds;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ const PARTS: usize = 500;
 
 /// What the answer of a tool must be.
 #[derive(Clone, Copy)]
-pub struct Expects<'c>(&'c Tool);
+pub struct Expects<'c>(&'c ToolSignature);
 
 impl std::fmt::Debug for Expects<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Expects<'_> {
 
 impl<'c> Expects<'c> {
     /// What the answer of this tool must be; nothing if it may be anything.
-    pub fn of(tool: &'c Tool) -> Option<Expects<'c>> {
+    pub fn of(tool: &'c ToolSignature) -> Option<Expects<'c>> {
         (tool.is_validated() && !tool.output().is_any()).then_some(Expects(tool))
     }
 
@@ -51,7 +51,7 @@ pub fn unexpected(schema: &str, answer: &Data) -> Option<String> {
 }
 
 /// The types of a schema without its constants, ranges and definitions.
-fn types(shape: Shape<'_>, deep: usize, parts: &mut usize) -> Value {
+fn types(shape: SchemaShape<'_>, deep: usize, parts: &mut usize) -> Value {
     *parts += 1;
     let mut found = types_of(shape.kinds());
     let Some(map) = found.as_object_mut().filter(|_| !shape.is_any() && deep > 0) else { return found };

@@ -1,7 +1,7 @@
 //! Drives a run without threads. A function of the arguments answers calls, in an order that a script gives.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use ilo_asm::catalog::{Catalog, Lookup, Tool};
+use ilo_asm::catalog::{Catalog, Lookup, ToolSignature};
 use ilo_drive::call_slots::CallSlots;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
@@ -100,7 +100,7 @@ impl World for Around {
         comes(&self.interrupted_at)
     }
 
-    fn signature(&self, tool: &str) -> Option<&Tool> {
+    fn signature(&self, tool: &str) -> Option<&ToolSignature> {
         match self.catalog.lookup(tool) {
             Lookup::Found(tool) => Some(tool),
             _ => None,

@@ -47,7 +47,7 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
     let (mut found, mut unknown, mut learnt) = (0, 0, 0);
     for (seed, case, program) in programs() {
         let mut run = Run::new(&program, limits());
-        let arena = bumpalo::Bump::new();
+        let arena = ilo_asm::arena::Arena::new();
         let input: Vec<(&str, Datum<'_>)> =
             case.input.iter().map(|(name, value)| (name.as_str(), datum(value, &arena))).collect();
         run.start_named(program.function(&case.entry).unwrap(), &input).unwrap();

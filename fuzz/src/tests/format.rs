@@ -7,7 +7,7 @@ use ilo_asm::compile::{Options, compile};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::{self, Formatted};
 use ilo_asm::notation::Notation;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use ilo_spec::program::Program;
 
 /// A generator of numbers (splitmix64).
@@ -71,7 +71,7 @@ fn disturbed(source: &str, notation: Notation, numbers: &mut Numbers) -> String 
 }
 
 fn formatted(source: &str, notation: Notation) -> Formatted {
-    let (limits, mut found) = (Limits::default(), Diagnostics::default());
+    let (limits, mut found) = (SourceLimits::default(), Diagnostics::default());
     match notation {
         Notation::Id => {
             format::id_text(source, &limits, &mut found).map_or(Formatted::Refused, Formatted::Text)

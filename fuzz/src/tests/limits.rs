@@ -36,7 +36,7 @@ fn source_of(bytes: usize) -> String {
 
 #[test]
 fn a_source_is_bounded_by_default() {
-    assert_eq!(ilo_asm::source::Limits::default().source, limits::DEFAULT_SOURCE);
+    assert_eq!(ilo_asm::source::SourceLimits::default().source, limits::DEFAULT_SOURCE);
     assert_eq!(found(&source_of(limits::DEFAULT_SOURCE)), None);
     assert_eq!(found(&source_of(limits::DEFAULT_SOURCE + 1)), Some("source-too-large"));
 
@@ -126,7 +126,7 @@ fn ran(program: &Program, argument: Datum<'_>, limits: Limits) -> (String, u64) 
 #[test]
 fn values_nest_as_deep_as_may_be_asked_for_and_no_deeper() {
     let wrap = program("; fn f(a: thing) -> thing\nRET LIST 1 REF 0\n");
-    let arena = bumpalo::Bump::new();
+    let arena = ilo_asm::arena::Arena::new();
     let nested = |depth: usize| {
         let mut value = Datum::Nil;
         for _ in 0..depth {

@@ -2,7 +2,7 @@
 
 use crate::differential::datum;
 use crate::generate::{Case, bytes, case};
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 
@@ -13,7 +13,7 @@ const SEEDS: u64 = 1500;
 /// of slices is counted.
 fn ended(program: &Program, case: &Case, limits: &Limits, slice: Option<u64>, slices: &mut u64) -> String {
     let mut run = Run::new(program, limits.clone());
-    let arena = Bump::new();
+    let arena = Arena::new();
     let input: Vec<(&str, Datum<'_>)> =
         case.input.iter().map(|(name, value)| (name.as_str(), datum(value, &arena))).collect();
     if let Err(error) = run.start_named(program.function(&case.entry).unwrap(), &input) {

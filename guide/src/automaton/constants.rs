@@ -6,7 +6,7 @@ use crate::automaton::offers::type_of;
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::want::{Arena, Want, empty_list};
 use ilo_asm::ast::Literal;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
@@ -23,11 +23,11 @@ const LISTED: usize = 1024;
 const RANGE: i64 = 999_999_999_999_999;
 
 /// The nesting of the shortest constant of a shape; `None` if there is none.
-pub(crate) fn depth_of(session: &Session<'_>, shape: Shape<'_>) -> Option<u8> {
+pub(crate) fn depth_of(session: &Session<'_>, shape: SchemaShape<'_>) -> Option<u8> {
     depth_within(session, shape, DEEPEST_CONSTANT)
 }
 
-fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8> {
+fn depth_within(session: &Session<'_>, shape: SchemaShape<'_>, left: u8) -> Option<u8> {
     let left = left.checked_sub(1)?;
     if flat(shape).is_some() {
         return Some(1);
@@ -74,7 +74,7 @@ impl Flat<'_> {
 }
 
 /// A constant of a shape that contains no other.
-fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
+fn flat(shape: SchemaShape<'_>) -> Option<Flat<'_>> {
     let takes = |kind| shape.kinds().meets(kind);
     if shape.is_any() || takes(Kinds::LIST) {
         return Some(Flat::List);
@@ -110,7 +110,7 @@ pub(crate) fn are_written(texts: &[Box<str>]) -> bool {
 }
 
 /// The integers of a shape of numbers that may be written; `None` if there are none.
-pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
+pub(crate) fn integers(shape: SchemaShape<'_>) -> Option<(i64, i64)> {
     let fits = |int: i64| shape.refuses_number(Number::Int(int)).is_none();
     let (least, most) = shape.range();
     let near = |number: Number| match number {
@@ -152,7 +152,13 @@ impl<'c> Arena<'c> {
 }
 
 /// Writes the shortest constant of a shape, in `constrained` or else in ID text.
-fn write_constant(session: &Session<'_>, shape: Shape<'_>, json: bool, left: u8, out: &mut String) -> bool {
+fn write_constant(
+    session: &Session<'_>,
+    shape: SchemaShape<'_>,
+    json: bool,
+    left: u8,
+    out: &mut String,
+) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     if let Some(flat) = flat(shape) {
         out.push_str(&flat.written(json));
@@ -179,7 +185,7 @@ pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
     let call = |tool: &Numbered<'_>| {
         let name = quoted(&tool.name);
         let mut call = if json { format!("{{\"call\":{name},\"args\":{{") } else { " CALL 999".to_owned() };
-        let mut argument = |name: &str, shape: Shape<'_>| {
+        let mut argument = |name: &str, shape: SchemaShape<'_>| {
             call += &if json { quoted(name) + ":" } else { " 999 ".to_owned() };
             write_constant(session, shape, json, DEEPEST_CONSTANT, &mut call);
             call += if json { "," } else { "" };
@@ -187,7 +193,7 @@ pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
         match &tool.callee {
             Some(Callee::Tool(tool)) => tool.input().required().for_each(|it| argument(it.name, it.shape)),
             Some(Callee::Function { parameters, .. }) => {
-                parameters.iter().for_each(|it| argument(&it.name, Shape::ANY));
+                parameters.iter().for_each(|it| argument(&it.name, SchemaShape::ANY));
             }
             None => {}
         }
@@ -201,7 +207,7 @@ pub(crate) fn longest_constant(session: &Session<'_>) -> String {
     let mut longest = " 63 LIST 0".to_owned();
     for tool in &session.tools {
         let Some(Callee::Tool(callee)) = &tool.callee else { continue };
-        let mut shapes: Vec<(Shape<'_>, u8)> = vec![(callee.input(), 0)];
+        let mut shapes: Vec<(SchemaShape<'_>, u8)> = vec![(callee.input(), 0)];
         let mut seen = 0;
         while let Some((shape, depth)) = shapes.pop() {
             seen += 1;

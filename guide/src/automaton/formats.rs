@@ -1,7 +1,7 @@
 //! Texts with a format that the check compares constants with: how the beginning of one can continue.
 
 use crate::automaton::state::{Core, Phase};
-use ilo_asm::catalog::{Format, Shape};
+use ilo_asm::catalog::{Format, SchemaShape};
 
 /// Texts of each format. Each beginning of another text of the format continues like one of them from there.
 const DATES: [&str; 2] = ["2026-01-01", "2026-10-10"];
@@ -30,7 +30,7 @@ pub(crate) fn rest(format: Format, begun: &[u8]) -> Option<&'static str> {
 }
 
 /// The format that constant texts of a shape have.
-pub(crate) fn of(shape: Shape<'_>) -> Option<Format> {
+pub(crate) fn of(shape: SchemaShape<'_>) -> Option<Format> {
     // No format has the empty text.
     if shape.texts().is_some() { None } else { shape.misses_format("") }
 }

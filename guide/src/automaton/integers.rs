@@ -6,7 +6,7 @@ use crate::automaton::state::{Core, DEPTH, Frame, NONE, Phase, SLOTS};
 use crate::automaton::want::{WantId, WantKey, field};
 use core::iter::Peekable;
 use core::slice::Iter;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
@@ -197,8 +197,8 @@ impl<'c> Core<'_, 'c> {
         // A field that the shape does not list is equivalent to every other such field.
         let other = shape
             .map_or(ValueInfo::ANY, |shape| shape.unlisted().map_or(ValueInfo::ANY, ValueInfo::unlisted));
-        let others = takes(other) && !shape.is_some_and(Shape::refuses_others);
-        let listed = shape.into_iter().flat_map(Shape::fields);
+        let others = takes(other) && !shape.is_some_and(SchemaShape::refuses_others);
+        let listed = shape.into_iter().flat_map(SchemaShape::fields);
         let listed = listed.filter_map(|it| {
             let number = *self.session.field_numbers.get(it.name)?;
             Some((number, takes(field(of, it.name))))
@@ -250,9 +250,9 @@ impl<'c> Core<'_, 'c> {
     }
 
     /// The shape that describes the pairs of a call or a record; `None` for a function.
-    fn pair_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
+    fn pair_shape(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
         if frame.word != Word::Call {
-            return Some(self.shape(frame.want).unwrap_or(Shape::ANY));
+            return Some(self.shape(frame.want).unwrap_or(SchemaShape::ANY));
         }
         match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
             Callee::Function { .. } => None,
@@ -372,7 +372,7 @@ impl<'c> Core<'_, 'c> {
 }
 
 /// The most fields with numbers that a record of this shape may have.
-pub(crate) fn most_fields(session: &Session<'_>, shape: Shape<'_>) -> u32 {
+pub(crate) fn most_fields(session: &Session<'_>, shape: SchemaShape<'_>) -> u32 {
     let fits = |shape| depth_of(session, shape).is_some();
     let (mut known, mut may) = (0, 0);
     for field in shape.fields().filter(|field| session.field_numbers.contains_key(field.name)) {

@@ -7,7 +7,7 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::want::field;
 use ilo_asm::ast::Literal;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::rules;
 use ilo_spec::node::Word;
 use ilo_spec::number;
@@ -68,21 +68,21 @@ impl<'c> Core<'_, 'c> {
     /// The only texts that may be written here.
     pub(crate) fn texts(&self) -> Option<&'c [Box<str>]> {
         let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;
-        self.shape(frame.want).and_then(Shape::texts)
+        self.shape(frame.want).and_then(SchemaShape::texts)
     }
 
     /// The value of which the unfinished literal names a field, if its fields are known.
-    pub(crate) fn in_at(&self) -> Option<Shape<'c>> {
+    pub(crate) fn in_at(&self) -> Option<SchemaShape<'c>> {
         let parent = self.frame().and_then(|frame| self.frames.get(frame.parent as usize));
         parent.and_then(|parent| self.at_shape(parent))
     }
 
     /// The same for the value that is next, if it is a text.
-    pub(crate) fn opens_in_at(&self) -> Option<Shape<'c>> {
+    pub(crate) fn opens_in_at(&self) -> Option<SchemaShape<'c>> {
         self.frame().and_then(|frame| self.at_shape(&frame))
     }
 
-    fn at_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
+    fn at_shape(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
         let is_name = frame.word == Word::At && frame.index == 1;
         self.arena.value(frame.first).part.shape().filter(|_| is_name)
     }
@@ -156,7 +156,7 @@ pub(crate) enum Numbers<'c> {
 
 impl<'c> Numbers<'c> {
     /// Those of a shape that may be written.
-    pub(crate) fn of(shape: Shape<'c>) -> Numbers<'c> {
+    pub(crate) fn of(shape: SchemaShape<'c>) -> Numbers<'c> {
         if let Some(listed) = shape.numbers() {
             return Numbers::Listed(listed);
         }

@@ -6,7 +6,7 @@ use crate::automaton::keys::Numbers;
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, WantId, field};
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand, Gives};
 use ilo_asm::types::Inferred;
@@ -363,10 +363,10 @@ impl<'c> Core<'_, 'c> {
         };
         of.filter(|of| of.word == Word::At && of.index == 1)
             .and_then(|at| self.arena.value(at.first).part.shape())
-            .is_some_and(Shape::refuses_others)
+            .is_some_and(SchemaShape::refuses_others)
     }
 
-    pub(crate) fn shape(&self, want: WantId) -> Option<Shape<'c>> {
+    pub(crate) fn shape(&self, want: WantId) -> Option<SchemaShape<'c>> {
         if let Want::Shape(shape) = self.arena.want(want) { Some(shape) } else { None }
     }
 
@@ -475,7 +475,7 @@ pub(crate) fn alike(word: Word) -> Word {
     ALIKE.iter().find(|it| it.0 == word).map_or(word, |it| it.1)
 }
 
-fn has_literal(shape: Shape<'_>, kind: u8) -> bool {
+fn has_literal(shape: SchemaShape<'_>, kind: u8) -> bool {
     match kind {
         TEXT => shape.texts().is_none_or(are_written),
         NUMBER => !matches!(Numbers::of(shape), Numbers::Listed([])),

@@ -4,7 +4,7 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
 use crate::automaton::want::{Want, WantId};
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::rules::Demand;
 use ilo_spec::node::Word;
 
@@ -38,7 +38,7 @@ impl<'c> Core<'_, 'c> {
                 Callee::Tool(tool) => tool.input(),
             }
         } else {
-            self.shape(frame.want).unwrap_or(Shape::ANY)
+            self.shape(frame.want).unwrap_or(SchemaShape::ANY)
         };
         let (field, _) = shape.field(name)?;
         crate::automaton::constants::depth_of(self.session, field)?;
@@ -52,7 +52,7 @@ impl<'c> Core<'_, 'c> {
             tool.map(|tool| tool.required.clone()).unwrap_or_default()
         } else {
             let shape = self.shape(frame.want).filter(|_| frame.word == Word::Obj);
-            let fields = shape.into_iter().flat_map(Shape::required);
+            let fields = shape.into_iter().flat_map(SchemaShape::required);
             fields.filter_map(|field| self.session.field_numbers.get(field.name).copied()).collect()
         };
         required.into_iter().filter(|&number| !self.in_list(frame.given, number)).collect()

@@ -7,17 +7,17 @@ use crate::automaton::json_names::JsonNames;
 use crate::automaton::needs::Needs;
 use crate::automaton::offers::Words;
 use crate::automaton::registries;
-use bumpalo::Bump;
 use hashbrown::{HashMap, HashSet};
+use ilo_asm::arena::Arena;
 use ilo_asm::ast::{Function, TypeName};
-use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
+use ilo_asm::catalog::{Catalog, Lookup, ToolSignature, own_function};
 use ilo_asm::check::{ValueInfo, check};
 use ilo_asm::compile::{self, read, read_id};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use ilo_asm::rules::Demand;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use ilo_asm::text::is_name;
 use ilo_asm::types::Inferred;
 use std::fmt;
@@ -56,7 +56,7 @@ impl std::error::Error for SessionError {}
 /// The target of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee<'c> {
-    Tool(&'c Tool),
+    Tool(&'c ToolSignature),
     /// Its parameters in order, and its output.
     Function {
         parameters: Vec<Parameter>,
@@ -186,9 +186,9 @@ fn refuse_errors(found: &Diagnostics) -> Result<(), SessionError> {
 
 /// Reads the header of a function; `None` if it is not the only one.
 fn read_header(header: &str) -> Result<Option<(String, Callee<'static>)>, SessionError> {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut found = Diagnostics::default();
-    let file = read_id(header, &arena, &Limits::default(), &mut found);
+    let file = read_id(header, &arena, &SourceLimits::default(), &mut found);
     refuse_errors(&found)?;
     let [only] = file.functions else { return Ok(None) };
     Ok(Some((only.name.text.to_owned(), callee_of(only))))
@@ -518,7 +518,7 @@ impl<'c> Session<'c> {
 
 /// Functions in `constrained` as ID text.
 fn instruction_text(text: &str) -> Result<String, SessionError> {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut found = Diagnostics::default();
     let options = compile::Options { from: Some(Notation::Constrained), ..compile::Options::default() };
     let file = read(text, &arena, &options, &mut found);
@@ -528,9 +528,9 @@ fn instruction_text(text: &str) -> Result<String, SessionError> {
 
 /// Functions in ID text, converted to `constrained`.
 fn constrained(text: &str) -> String {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut found = Diagnostics::default();
-    let file = read_id(text, &arena, &Limits::default(), &mut found);
+    let file = read_id(text, &arena, &SourceLimits::default(), &mut found);
     print::print(&file, Notation::Constrained, &mut found)
 }
 
@@ -543,9 +543,9 @@ fn functions_above(
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut found = Diagnostics::default();
-    let file = read_id(text, &arena, &Limits::default(), &mut found);
+    let file = read_id(text, &arena, &SourceLimits::default(), &mut found);
     check(&file, Some(catalog), &mut found);
     found.sort();
     refuse_errors(&found).map_err(|error| SessionError(format!("in the functions above: {error}")))?;

@@ -1,7 +1,7 @@
 //! Wants: the requirements on an operand, from words, from shapes, and from both if a word passes its own on.
 
 use crate::automaton::session::Session;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand};
 use ilo_asm::types::{Inferred, InferredBase};
@@ -18,7 +18,7 @@ pub(crate) enum Want<'c> {
     /// The same, or nil.
     OrNil(Demand),
     /// An argument, or a part of one.
-    Shape(Shape<'c>),
+    Shape(SchemaShape<'c>),
     /// A record, or a list whose items are wanted.
     IndexOf(WantId),
     /// A record with a field that is wanted.
@@ -267,7 +267,7 @@ impl<'c> Arena<'c> {
     }
 }
 
-fn accepts_shape(shape: Shape<'_>, known: ValueInfo<'_>) -> bool {
+fn accepts_shape(shape: SchemaShape<'_>, known: ValueInfo<'_>) -> bool {
     if shape.is_any() {
         return true;
     }

@@ -8,7 +8,7 @@ use crate::automaton::json_names::Fields;
 use crate::automaton::session::Session;
 use crate::automaton::state::DEPTH;
 use crate::automaton::want::{ANY, WantId, field};
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::rules::Demand;
 use ilo_asm::types::Inferred;
@@ -162,7 +162,7 @@ impl<'c> Machine<'_, 'c> {
     }
 
     /// The fields of a value with this shape after which a path may continue.
-    fn longer(&self, path: Path, shape: Shape<'c>, aim: Aim) -> impl Iterator<Item = u32> {
+    fn longer(&self, path: Path, shape: SchemaShape<'c>, aim: Aim) -> impl Iterator<Item = u32> {
         let numbers = &self.core.session.field_numbers;
         let listed = shape.fields().filter_map(|it| numbers.get(it.name).copied());
         listed.filter(move |&number| self.may_go_on(path, number, aim))

@@ -11,7 +11,7 @@ use super::views::View;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::texts::{Inside, Step, is_text, step};
 use crate::surface::Steps;
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::ast::Literal;
 use ilo_asm::expr::reference::{self, FAILURES, INPUT, Reference, Root};
 use ilo_asm::expr::template::{Bare, Part, read_bare};
@@ -115,7 +115,7 @@ impl Machine<'_, '_> {
         if !text.bytes().any(|byte| matches!(byte, b'$' | b'.')) && !is_name(text) {
             return Some(Meaning::Text(text.to_owned()));
         }
-        let arena = Bump::new();
+        let arena = Arena::new();
         let read = match read_bare(arena.alloc_str(text), &arena)? {
             Bare::Text(template) => template,
             Bare::Reference(reference) => {
@@ -216,7 +216,7 @@ impl Machine<'_, '_> {
         let found = match written.rsplit_once('.') {
             None => self.references(words, "\""),
             Some((written_path, _)) => {
-                let arena = Bump::new();
+                let arena = Arena::new();
                 let read = match read_bare(arena.alloc_str(written_path), &arena) {
                     Some(Bare::Reference(reference)) => self.reference(&reference, true),
                     _ => None,

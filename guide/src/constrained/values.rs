@@ -11,7 +11,7 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::want::{ANY, WantId};
 use ilo_asm::ast::Literal;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
 use ilo_spec::json::quoted;
@@ -225,7 +225,7 @@ impl Machine<'_, '_> {
             });
         }
         if has(TEXT) {
-            match self.core.shape(want).and_then(Shape::texts) {
+            match self.core.shape(want).and_then(SchemaShape::texts) {
                 None => set |= of(Act::Text),
                 Some(texts) => {
                     let mut listed = Vec::new();

@@ -4,7 +4,7 @@
 
 use super::hosts::{self, Host, Optional, TooLarge};
 use crate::automaton::session::{Callee, Numbered, Session};
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::dialect::operator::{self, Makes, Operator};
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
@@ -485,7 +485,7 @@ impl Schema<'_, '_> {
         })
     }
 
-    fn argument(&mut self, shape: Shape<'_>) -> String {
+    fn argument(&mut self, shape: SchemaShape<'_>) -> String {
         self.value(shape.kinds(), self.level())
     }
 }

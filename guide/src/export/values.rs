@@ -4,7 +4,7 @@
 use super::ITEMS;
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
 use crate::automaton::session::{Callee, Numbered, Parameter, Session};
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 use ilo_asm::rules::{self as facts, Demand, Gives};
 use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
@@ -68,7 +68,7 @@ impl Values<'_, '_> {
 
     /// Any expression whose value may be of these kinds.
     pub(super) fn expression(&mut self, kinds: Kinds) -> Item {
-        self.define(&name("e", kinds), |values| values.choices(kinds, Shape::ANY, 0))
+        self.define(&name("e", kinds), |values| values.choices(kinds, SchemaShape::ANY, 0))
     }
 
     /// An expression that is not a constant and builds no list or record.
@@ -251,7 +251,7 @@ impl Values<'_, '_> {
     }
 
     /// The count of a record's fields and each of them.
-    fn pairs(&mut self, shape: Shape<'_>, depth: u8) -> Vec<Sequence> {
+    fn pairs(&mut self, shape: SchemaShape<'_>, depth: u8) -> Vec<Sequence> {
         let numbers = &self.session.field_numbers;
         let fields = || shape.fields().filter(|field| numbers.contains_key(field.name));
         let values: Vec<Item> = fields().map(|field| self.value(field.shape, depth + 1)).collect();
@@ -293,7 +293,7 @@ impl Values<'_, '_> {
     }
 
     /// An expression for a place with a schema.
-    fn value(&mut self, shape: Shape<'_>, depth: u8) -> Item {
+    fn value(&mut self, shape: SchemaShape<'_>, depth: u8) -> Item {
         let kinds = shape.kinds();
         if shape.is_any() || depth > DEEPEST {
             return self.expression(kinds);
@@ -312,7 +312,7 @@ impl Values<'_, '_> {
     }
 
     /// The expressions for a place that takes these kinds, with the constants, lists and records of a schema.
-    fn choices(&mut self, kinds: Kinds, shape: Shape<'_>, depth: u8) -> Vec<Sequence> {
+    fn choices(&mut self, kinds: Kinds, shape: SchemaShape<'_>, depth: u8) -> Vec<Sequence> {
         let mut choices = vec![vec![self.computed(kinds)]];
         if kinds.meets(Kinds::TEXT) {
             match shape.texts() {

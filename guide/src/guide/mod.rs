@@ -16,7 +16,7 @@ use crate::tokens::Refused;
 use close::Becomes;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
-use ilo_asm::source::Limits;
+use ilo_asm::source::SourceLimits;
 use ilo_spec::node::Word;
 use lex::{Lex, Machine, Point, spelled};
 use std::collections::HashSet;
@@ -144,6 +144,6 @@ impl<'s, 'c> Guide<'s, 'c> {
         self.surface.back(&point);
         let whole = prefix + &String::from_utf8_lossy(&self.surface.text);
         let mut diagnostics = Diagnostics::default();
-        Ok(format::id_text(&whole, &Limits::default(), &mut diagnostics).unwrap_or(whole))
+        Ok(format::id_text(&whole, &SourceLimits::default(), &mut diagnostics).unwrap_or(whole))
     }
 }

@@ -8,7 +8,7 @@ use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::set;
 use crate::vocab::{Closer, Vocab};
 use ilo_asm::ast::Literal;
-use ilo_asm::catalog::Shape;
+use ilo_asm::catalog::SchemaShape;
 
 impl<S: Bytes> Texts for S {}
 
@@ -109,6 +109,6 @@ pub(crate) trait Texts: Walks {
 }
 
 /// The names of the fields of a value, in order.
-pub(crate) fn names(shape: Shape<'_>) -> Vec<Box<[u8]>> {
+pub(crate) fn names(shape: SchemaShape<'_>) -> Vec<Box<[u8]>> {
     shape.names().map(|name| name.as_bytes().into()).collect()
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "tests and examples use parts of it")]
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_guide::{Guide, Node};
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ pub fn catalog(random: &mut Random) -> Catalog {
         let input = (!random.chance(8)).then(|| record(random, 2));
         let output = (!random.chance(3)).then(|| schema(random, 3));
         let name = if random.chance(3) { format!("mcp://s/t{number}") } else { format!("t{number}") };
-        let mut tool = Tool::new(&name, None, input.as_ref(), output.as_ref());
+        let mut tool = ToolSignature::new(&name, None, input.as_ref(), output.as_ref());
         tool.requires_rollback = random.chance(6);
         catalog.insert(tool);
     }

@@ -1,8 +1,8 @@
 //! The functions of the corpus, the recipes and the examples.
 
-use bumpalo::Bump;
+use ilo_asm::arena::Arena;
 use ilo_asm::case::Case;
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
@@ -65,7 +65,7 @@ pub fn samples() -> Vec<Sample> {
 }
 
 fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut Vec<Sample>) {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut found = Diagnostics::default();
     let options = Build { from: Some(Notation::Id), catalog, ..Build::default() };
     let (file, checked) = read_and_check(source, &arena, &options, &mut found);
@@ -81,7 +81,7 @@ fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut 
     if catalog.is_none() {
         for function in &ordered {
             function.body.each_call(&mut |call| {
-                whole.insert(Tool::new(call.tool.text, None, None, None));
+                whole.insert(ToolSignature::new(call.tool.text, None, None, None));
             });
         }
     }

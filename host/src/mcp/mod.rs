@@ -52,6 +52,7 @@ use crate::tool::Tool;
 
 /// The state of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Health {
     /// Whether its connection is open; a server that has ended is started again by the next call.
     pub running: bool,

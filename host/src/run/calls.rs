@@ -90,7 +90,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         drive: &mut Drive<Option<Timed>>,
         observer: &mut dyn Observer,
     ) {
-        let Start { ticket, tool, arguments, kind, alone, key, confirmed } = start;
+        let Start { ticket, tool, arguments, kind, alone, key, confirmed, .. } = start;
         let until = if kind == CallKind::Entry { end_of(Duration::MAX) } else { world.clock.until() };
         if kind == CallKind::Ahead {
             // Called before it starts, so that an observer can prepare.

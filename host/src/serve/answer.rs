@@ -279,7 +279,8 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
 
 /// How a source is read.
 fn building<'c>(service: &Service, source: &'c Source, catalog: Option<&'c Catalog>) -> Building<'c> {
-    let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
+    let reading =
+        ilo_asm::source::SourceLimits { source: service.source, ..ilo_asm::source::SourceLimits::default() };
     let (from, notation_setting) = (source.notation, Some("notation"));
     let (signature, strict, output) = (source.signature.as_ref(), source.strict, source.output.as_deref());
     Building { from, notation_setting, reading, catalog, signature, strict, output, ..Building::default() }

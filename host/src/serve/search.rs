@@ -3,7 +3,7 @@
 //! Words of the name weigh more than those of the description. There is no index: searching a catalogue takes
 //! little time compared with one answer of a model.
 
-use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use serde_json::{Value, json};
 
 /// The most words of a query and of a description that count: for each tool the time is proportional to their
@@ -14,7 +14,7 @@ const TOLD: usize = 500;
 /// The tools that fit a query best, each with its signature; all of them, up to the limit, for an empty one.
 pub(super) fn find(catalog: &Catalog, query: &str, limit: usize) -> Vec<Value> {
     let query: Vec<String> = words(query).take(ASKED).collect();
-    let mut found: Vec<(usize, &Tool)> = catalog
+    let mut found: Vec<(usize, &ToolSignature)> = catalog
         .tools()
         .iter()
         .map(|tool| (score(tool, &query), tool))
@@ -29,7 +29,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The score of a tool: each word of the query counts by where it is found.
-fn score(tool: &Tool, query: &[String]) -> usize {
+fn score(tool: &ToolSignature, query: &[String]) -> usize {
     let name: Vec<String> = words(&tool.name).collect();
     let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).take(TOLD).collect();
     let arguments: Vec<String> = tool.input().fields().flat_map(|argument| words(argument.name)).collect();
@@ -54,7 +54,7 @@ fn is_part(word: &str, wanted: &str) -> bool {
         || word.len() > 3 && wanted.contains(word)
 }
 
-fn shown(tool: &Tool) -> Value {
+fn shown(tool: &ToolSignature) -> Value {
     let mut shown = json!({"name": tool.name, "signature": tool.signature()});
     if let (Some(about), Some(fields)) = (&tool.description, shown.as_object_mut()) {
         fields.insert("description".to_owned(), Value::from(about.as_str()));
@@ -70,7 +70,7 @@ mod tests {
     fn a_word_is_found_within_another() {
         let mut catalog = Catalog::default();
         for name in ["send-email", "get-user"] {
-            assert!(catalog.insert(Tool::new(name, None, None, None)));
+            assert!(catalog.insert(ToolSignature::new(name, None, None, None)));
         }
         let found = |query: &str| {
             let found = find(&catalog, query, 10);

@@ -44,6 +44,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// One call that a provider answers.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Request<'c> {
     /// The name of the tool in the table.
     pub tool: &'c str,
@@ -244,11 +245,11 @@ impl Tool {
     }
 
     /// Its entry in the catalogue, for the check.
-    pub(crate) fn signature(&self) -> catalog::Tool {
+    pub(crate) fn signature(&self) -> catalog::ToolSignature {
         // The description is shown to people and models.
         let description = self.description.as_deref().map(ilo_asm::text::visible);
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
-        let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
+        let mut tool = catalog::ToolSignature::with_schemas(&self.name, description, Arc::new(schemas));
         tool.requires_rollback = self.policy.requires_rollback;
         tool.confirm = self.policy.confirm;
         tool.validation = self.validate;

@@ -8,7 +8,7 @@ use ilo_vm::{Program, Run};
 
 impl Tools {
     /// The signature of the tool that a program calls by this name.
-    pub fn signature(&self, name: &str) -> Option<&catalog::Tool> {
+    pub fn signature(&self, name: &str) -> Option<&catalog::ToolSignature> {
         match self.catalog().lookup(name) {
             Lookup::Found(tool) => Some(tool),
             _ => None,

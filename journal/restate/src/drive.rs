@@ -43,7 +43,7 @@ impl World for Around {
         self.cancelled
     }
 
-    fn signature(&self, tool: &str) -> Option<&ilo_asm::catalog::Tool> {
+    fn signature(&self, tool: &str) -> Option<&ilo_asm::catalog::ToolSignature> {
         match self.tools.catalog().lookup(tool) {
             ilo_asm::catalog::Lookup::Found(tool) => Some(tool),
             _ => None,

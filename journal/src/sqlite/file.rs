@@ -133,6 +133,7 @@ pub(crate) fn prepare(path: &Path, create: bool) -> Result<PathBuf> {
 
 /// Who has access to a journal, beside its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Access {
     /// Nobody; or there is no file yet, or the system has no such modes.
     Own,

@@ -1,7 +1,7 @@
 //! Messages about parts of arguments that the schema of a tool does not allow: fields, items, constants.
 
 use crate::ast::{Call, Expr, Function, Literal, Name};
-use crate::catalog::{Bound, Field, Format, Misfit, Shape};
+use crate::catalog::{Bound, Field, Format, Misfit, SchemaShape};
 use crate::check::fixes;
 use crate::diagnostic::Diagnostic;
 use crate::rules::Clash;
@@ -68,7 +68,7 @@ pub(crate) fn unknown_field(
     call: &Call<'_>,
     path: &Path<'_>,
     name: Name<'_>,
-    wanted: Shape<'_>,
+    wanted: SchemaShape<'_>,
     near: Option<Near<'_>>,
 ) -> Diagnostic {
     let takes = some_of(wanted.names());
@@ -93,7 +93,7 @@ pub(crate) fn missing_field(
 }
 
 /// A shape in words.
-fn kinds(shape: Shape<'_>) -> String {
+fn kinds(shape: SchemaShape<'_>) -> String {
     match shape.kinds() {
         Kinds::LIST => shape.ty().to_string(),
         kinds => kinds.to_string(),
@@ -113,7 +113,7 @@ pub(crate) enum Unfit {
 #[derive(Clone, Copy)]
 pub(crate) struct Constant<'m, 'a> {
     pub(crate) literal: Literal<'a>,
-    pub(crate) wanted: Shape<'m>,
+    pub(crate) wanted: SchemaShape<'m>,
     pub(crate) unfit: Unfit,
     /// The text that it most likely means.
     pub(crate) near: Option<Near<'m>>,
@@ -147,7 +147,7 @@ pub(crate) fn constant(
 }
 
 /// What is expected in place of a constant.
-fn expected(wanted: Shape<'_>, unfit: Unfit) -> String {
+fn expected(wanted: SchemaShape<'_>, unfit: Unfit) -> String {
     match unfit {
         Unfit::Value(Misfit::Constant) => allowed(wanted),
         Unfit::Value(Misfit::Fraction) => "a whole number".to_owned(),
@@ -204,7 +204,7 @@ pub(crate) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, clash: &
     let &Clash { found, wanted, field } = clash;
     let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
     let tool = call.tool.text;
-    let values = |shape: Shape<'_>| if shape.texts().is_some() { allowed(shape) } else { kinds(shape) };
+    let values = |shape: SchemaShape<'_>| if shape.texts().is_some() { allowed(shape) } else { kinds(shape) };
     let (takes, is) = if found.kinds().meets(wanted.kinds()) {
         (values(wanted), values(found))
     } else {
@@ -217,7 +217,7 @@ pub(crate) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, clash: &
 }
 
 /// The constants that a shape allows.
-fn allowed(wanted: Shape<'_>) -> String {
+fn allowed(wanted: SchemaShape<'_>) -> String {
     let texts = wanted.texts().unwrap_or_default().iter().map(|text| Literal::Text(text).shown());
     let numbers = wanted.numbers().unwrap_or_default().iter().map(|&number| Literal::Number(number).shown());
     let truth = wanted.boolean().map(|truth| truth.to_string());
@@ -235,7 +235,7 @@ fn allowed(wanted: Shape<'_>) -> String {
 }
 
 /// The range of a shape: `from 1 to 100`.
-fn range(wanted: Shape<'_>) -> String {
+fn range(wanted: SchemaShape<'_>) -> String {
     let end = |bound: Option<Bound>, included: &str, excluded: &str| {
         bound.map(|Bound { number, included: is }: Bound| {
             let number: Number = number;

@@ -5,12 +5,12 @@
 //! `order: …`.
 
 use super::{CallFacts, Checked, check};
+use crate::arena::Arena;
 use crate::ast::{File, Function, Name};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::id;
 use crate::span::{Lines, Span};
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use std::fmt::Write;
 
@@ -108,10 +108,10 @@ fn with<R>(
     catalog: Option<&Catalog>,
     look: impl FnOnce(&File<'_>, &Checked, &Diagnostics) -> R,
 ) -> R {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let mut diagnostics = Diagnostics::default();
     let options =
-        crate::source::Limits { source: 1 << 28, line: 1 << 24, nesting: ilo_spec::limits::NESTING };
+        crate::source::SourceLimits { source: 1 << 28, line: 1 << 24, nesting: ilo_spec::limits::NESTING };
     let file = id::parse(source, &arena, &options, &mut diagnostics);
     assert_eq!(diagnostics.as_slice(), [], "the source is read without complaint");
     let checked = check(&file, catalog, &mut diagnostics);

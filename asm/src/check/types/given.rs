@@ -6,7 +6,7 @@
 
 use super::{Seen, Types, ValueInfo, needs};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
-use crate::catalog::{Misfit, Shape};
+use crate::catalog::{Misfit, SchemaShape};
 use crate::check::arguments::{Wanted, text_of};
 use crate::check::messages::given::{self as messages, Path, Unfit};
 use crate::check::messages::maybe_nil;
@@ -62,7 +62,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Checks a value that must fit a shape. Returns what is known about it.
-    fn given(&mut self, value: &Expr<'a>, wanted: Shape<'t>, place: Place<'_, 'a>) -> Seen<'t> {
+    fn given(&mut self, value: &Expr<'a>, wanted: SchemaShape<'t>, place: Place<'_, 'a>) -> Seen<'t> {
         if wanted.is_any() || self.is_suspect(value) {
             return self.expression(value);
         }
@@ -109,7 +109,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Whether a record may have fields that its schema does not list.
-    fn lets_others(&self, call: &Call<'a>, wanted: Shape<'t>) -> bool {
+    fn lets_others(&self, call: &Call<'a>, wanted: SchemaShape<'t>) -> bool {
         let resolved = self.resolved.get(call.id.0 as usize);
         let tool = resolved.map(|resolved| resolved.target);
         matches!(tool, Some(Target::Tool(tool)) if tool.lets_others(wanted))
@@ -126,7 +126,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Checks the fields of a record that must fit a shape.
-    fn given_fields(&mut self, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
+    fn given_fields(&mut self, fields: &[Field<'a>], wanted: SchemaShape<'t>, place: Place<'_, 'a>) {
         for field in fields {
             let path = Path::field(field.name.text, place.path);
             let Some(given) = wanted.given(field.name.text) else {
@@ -151,7 +151,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
     /// Checks a value that must fit a shape. If `nil` is set, it may be nil, and is then left out; but a
     /// written null may be meant to clear something.
-    fn given_or_nil(&mut self, value: &Expr<'a>, wanted: (Shape<'t>, bool), place: Place<'_, 'a>) {
+    fn given_or_nil(&mut self, value: &Expr<'a>, wanted: (SchemaShape<'t>, bool), place: Place<'_, 'a>) {
         let (shape, nil) = wanted;
         match value.kind {
             ExprKind::Literal(Literal::Nil) if nil => {
@@ -168,7 +168,13 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Reports the required fields that a record lacks, except those that a misspelt field was meant to be.
-    fn lacking(&mut self, value: &Expr<'a>, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
+    fn lacking(
+        &mut self,
+        value: &Expr<'a>,
+        fields: &[Field<'a>],
+        wanted: SchemaShape<'t>,
+        place: Place<'_, 'a>,
+    ) {
         let given = |name: &str| fields.iter().any(|field| field.name.text == name);
         let required = wanted.fields().filter(|field| field.required && !given(field.name));
         let missing: Vec<_> = required.take(messages::COMPARED).collect();
@@ -197,7 +203,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Why a constant does not fit a shape that allows its kind.
-    fn refused(&mut self, literal: Literal<'a>, wanted: Shape<'t>) -> Option<messages::Constant<'t, 'a>> {
+    fn refused(
+        &mut self,
+        literal: Literal<'a>,
+        wanted: SchemaShape<'t>,
+    ) -> Option<messages::Constant<'t, 'a>> {
         let unfit = unfit(literal, wanted)?;
         let near = match (literal, wanted.texts()) {
             (Literal::Text(_), Some([only])) if wanted.kinds() == Kinds::TEXT => {
@@ -244,7 +254,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Reports a value that cannot fit a shape, and a reference that may be meant as one of its texts.
-    fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
+    fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: SchemaShape<'t>, place: Place<'_, 'a>) {
         let Some(known) = seen else { return };
         let demand = rules::of_shape(wanted);
         self.whole_answer(value, seen, || needs(demand));
@@ -275,7 +285,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 }
 
 /// Why a constant does not fit a shape that allows its kind.
-fn unfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Unfit> {
+fn unfit(literal: Literal<'_>, wanted: SchemaShape<'_>) -> Option<Unfit> {
     let format = match literal {
         Literal::Text(text) if wanted.texts().is_none() => wanted.misses_format(text),
         _ => None,
@@ -284,7 +294,7 @@ fn unfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Unfit> {
 }
 
 /// The same, if it is for its value.
-pub(crate) fn misfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Misfit> {
+pub(crate) fn misfit(literal: Literal<'_>, wanted: SchemaShape<'_>) -> Option<Misfit> {
     match literal {
         Literal::Nil => None,
         Literal::Bool(truth) => wanted.refuses_bool(truth),

@@ -1,14 +1,14 @@
 //! Leaves all habits out: no valid program of the corpus changes, and what habits rewrite is refused.
 
+use crate::arena::Arena;
 use crate::case::{Case, Source};
 use crate::catalog::Catalog;
 use crate::compile::{Options, compile, compile_file};
 use crate::diagnostic::Diagnostics;
 use crate::document::{json, yaml};
 use crate::notation::Notation;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::{id, steps};
-use bumpalo::Bump;
 use core::cell::Cell;
 use ilo_spec::program::Program;
 use std::fs;
@@ -39,7 +39,7 @@ pub(super) fn cases() -> Vec<(PathBuf, Case)> {
 
 /// Builds a source without habits for documents; also whether these would have changed something.
 fn canonical(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics, bool) {
-    let (arena, mut diagnostics, limits) = (Bump::new(), Diagnostics::default(), Limits::default());
+    let (arena, mut diagnostics, limits) = (Arena::new(), Diagnostics::default(), SourceLimits::default());
     let left_out = Cell::new(false);
     let file = match options.from.unwrap() {
         Notation::Id => id::parse(source, &arena, &limits, &mut diagnostics),

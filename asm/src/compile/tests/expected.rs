@@ -1,10 +1,10 @@
 //! Expected signatures: what is compared, and that the fixes write it in every notation.
 
+use crate::arena::Arena;
 use crate::compile::{Options, Signature, compile, read};
 use crate::diagnostic::{Diagnostics, fix};
 use crate::notation::Notation;
 use crate::print;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 
 const WANTED: &str = "email(id: text) -> result answer, text";
@@ -63,7 +63,7 @@ fn the_fixes_write_names_and_types_in_every_notation() {
     let signature: Signature = WANTED.parse().unwrap();
     let options = Options { signature: Some(&signature), ..Options::default() };
     for (notation, _) in Notation::ALL {
-        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let file = read(source, &arena, &Options::default(), &mut diagnostics);
         let text = print::print(&file, notation, &mut diagnostics);
         let (_, diagnostics) = compile(&text, &options);

@@ -5,7 +5,7 @@
 
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;
-use crate::document::{Kind, Node, Style, Text};
+use crate::document::{Node, NodeKind, Style, Text};
 use crate::foreign::{self, Place};
 use crate::span::Span;
 use crate::text::{self, shorten};
@@ -47,9 +47,9 @@ impl<'a> Reader<'a, '_> {
             });
         }
         let kind = match meant {
-            "true" => Kind::Bool(true),
-            "false" => Kind::Bool(false),
-            _ => Kind::Null,
+            "true" => NodeKind::Bool(true),
+            "false" => NodeKind::Bool(false),
+            _ => NodeKind::Null,
         };
         self.value(Node { kind, span });
     }
@@ -89,7 +89,7 @@ impl<'a> Reader<'a, '_> {
                     .replace(span, quoted)
             });
         }
-        let kind = Kind::Text(Text { text, style: Style::Double, start: Some(span.start) });
+        let kind = NodeKind::Text(Text { text, style: Style::Double, start: Some(span.start) });
         self.text(Node { kind, span });
     }
 
@@ -194,9 +194,9 @@ pub(crate) fn word_meant(word: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use crate::arena::Arena;
     use crate::diagnostic::{Diagnostics, fix};
-    use crate::source::Limits;
-    use bumpalo::Bump;
+    use crate::source::SourceLimits;
 
     #[test]
     fn every_habit_reads_its_example_as_if_it_were_fixed() {
@@ -210,16 +210,16 @@ mod tests {
             ["{\"a\" = 1}", "{\"a\" : 1}"],
         ];
         for [written, fixed] in examples {
-            let arena = Bump::new();
+            let arena = Arena::new();
             let mut found = Diagnostics::default();
-            let read = super::super::read(written, &arena, &Limits::default(), &mut found);
+            let read = super::super::read(written, &arena, &SourceLimits::default(), &mut found);
             let reported = found.as_slice();
             assert!(
                 reported.is_empty() || fix::apply(written, reported).0 == fixed,
                 "{written}: {reported:?}"
             );
             let mut none = Diagnostics::default();
-            let expected = super::super::read(fixed, &arena, &Limits::default(), &mut none);
+            let expected = super::super::read(fixed, &arena, &SourceLimits::default(), &mut none);
             assert!(crate::document::same(read, expected) && none.as_slice().is_empty(), "{written}");
         }
     }

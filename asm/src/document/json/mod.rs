@@ -12,19 +12,19 @@ mod scalar;
 mod tests;
 
 use super::builder::Builder;
-use super::{Kind, Node, inside};
+use super::{Node, NodeKind, inside};
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
-use bumpalo::Bump;
 use core::ops::Range;
 use ilo_spec::error::Code;
 
 /// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
     source: &'a str,
-    arena: &'a Bump,
-    options: &Limits,
+    arena: &'a Arena,
+    options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
     read_with_comments(source, arena, options, diagnostics).0
@@ -33,8 +33,8 @@ pub(crate) fn read<'a>(
 /// Like [`read`]; also whether there are comments, which are lost where the documents are printed.
 pub(crate) fn read_with_comments<'a>(
     source: &'a str,
-    arena: &'a Bump,
-    options: &Limits,
+    arena: &'a Arena,
+    options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> (&'a [Node<'a>], bool) {
     let Some((start, end)) = inside(source, options, diagnostics) else { return (&[], false) };
@@ -46,7 +46,7 @@ pub(crate) fn read_with_comments<'a>(
 
 /// Reads one value at the start of a part of a source, as an item of a list; with it, its end. Nothing if
 /// anything is reported.
-pub(crate) fn value<'a>(source: &'a str, part: Range<usize>, arena: &'a Bump) -> Option<(Node<'a>, usize)> {
+pub(crate) fn value<'a>(source: &'a str, part: Range<usize>, arena: &'a Arena) -> Option<(Node<'a>, usize)> {
     let mut found = Diagnostics::default();
     let mut reader = Reader::new(source, part.clone(), arena, &mut found);
     reader.built.open(false, offset(part.start));
@@ -59,7 +59,7 @@ pub(crate) fn value<'a>(source: &'a str, part: Range<usize>, arena: &'a Bump) ->
     }
     let end = reader.at;
     match reader.built.close(offset(end), reader.diagnostics)?.kind {
-        Kind::List([value]) => Some((*value, end)),
+        NodeKind::List([value]) => Some((*value, end)),
         _ => None,
     }
 }
@@ -85,7 +85,7 @@ struct Reader<'a, 'd> {
     source: &'a str,
     end: usize,
     at: usize,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &'d mut Diagnostics,
     built: Builder<'a>,
     want: Want,
@@ -114,7 +114,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     fn new(
         source: &'a str,
         part: Range<usize>,
-        arena: &'a Bump,
+        arena: &'a Arena,
         diagnostics: &'d mut Diagnostics,
     ) -> Reader<'a, 'd> {
         Reader {

@@ -3,7 +3,7 @@
 use super::scalar::word_byte;
 use super::{Reader, Want, offset};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::document::{Kind, Node};
+use crate::document::{Node, NodeKind};
 use crate::span::Span;
 use crate::text::{self, shorten};
 use ilo_spec::error::Code;
@@ -96,7 +96,7 @@ impl<'a> Reader<'a, '_> {
         self.bad(place, "a value is missing here", |wrong| {
             wrong.expected("a value", found).help("write the value; `null` if there is none")
         });
-        self.value(Node { kind: Kind::Null, span: Span::at(place.start) });
+        self.value(Node { kind: NodeKind::Null, span: Span::at(place.start) });
     }
 
     pub(crate) fn extra_comma(&mut self, span: Span) {

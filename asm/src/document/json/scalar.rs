@@ -6,7 +6,7 @@
 use super::habits::word_meant;
 use super::{Reader, Want, offset};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::document::{Kind, Node, Style, Text};
+use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
 use crate::text;
 use ilo_spec::error::Code;
@@ -41,7 +41,7 @@ impl<'a> Reader<'a, '_> {
                     style: Style::Double,
                     start: Some(offset(from)),
                 };
-                Node { kind: Kind::Text(text), span: Span::new(offset(start), offset(self.at)) }
+                Node { kind: NodeKind::Text(text), span: Span::new(offset(start), offset(self.at)) }
             }
             _ => self.string_with_escapes(start),
         }
@@ -132,7 +132,7 @@ impl<'a> Reader<'a, '_> {
     /// Decodes the escapes of a text; invalid ones are reported.
     pub(crate) fn decode(&mut self, inside: Span) -> &'a str {
         let raw = self.source.get(inside.range()).unwrap_or("");
-        let mut text = bumpalo::collections::String::with_capacity_in(raw.len(), self.arena);
+        let mut text = bumpalo::collections::String::with_capacity_in(raw.len(), &self.arena.0);
         let mut at = 0;
         while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
             let plain = rest.bytes().position(|byte| byte == b'\\' || byte < b' ').unwrap_or(rest.len());
@@ -187,7 +187,7 @@ impl<'a> Reader<'a, '_> {
             self.bad_number(span, text, error);
             Number::Int(0)
         });
-        self.value(Node { kind: Kind::Number(number), span });
+        self.value(Node { kind: NodeKind::Number(number), span });
     }
 
     fn bad_number(&mut self, span: Span, text: &str, error: NumberError) {
@@ -202,9 +202,9 @@ impl<'a> Reader<'a, '_> {
         let length = rest.iter().take_while(|byte| word_byte(**byte)).count();
         let text = self.source.get(start..start + length).unwrap_or("");
         let kind = match text {
-            "true" => Kind::Bool(true),
-            "false" => Kind::Bool(false),
-            "null" => Kind::Null,
+            "true" => NodeKind::Bool(true),
+            "false" => NodeKind::Bool(false),
+            "null" => NodeKind::Null,
             _ => return self.recover(text),
         };
         let span = Span::new(offset(start), offset(start + length));

@@ -246,11 +246,11 @@ fn hostile_sources_are_read_in_one_pass() {
 
 #[test]
 fn a_source_has_its_limit_and_a_line_has_none() {
-    let arena = Bump::new();
-    let options = Limits { source: 20, line: 5, nesting: 128 };
+    let arena = Arena::new();
+    let options = SourceLimits { source: 20, line: 5, nesting: 128 };
     let codes = |source: &str| {
         let mut diagnostics = Diagnostics::default();
-        let source = &*arena.alloc_str(source);
+        let source = arena.alloc_str(source);
         read(source, &arena, &options, &mut diagnostics);
         shown(diagnostics.as_slice())
     };

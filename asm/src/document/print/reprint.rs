@@ -1,7 +1,7 @@
 //! Prints documents that were read from a source, in the layout of printed programs.
 
 use super::{Doc, json};
-use crate::document::{Kind, Node};
+use crate::document::{Node, NodeKind};
 use crate::notation::Notation;
 
 /// Writes the documents of a JSON notation.
@@ -22,7 +22,7 @@ pub(crate) fn documents(documents: &[Node<'_>], notation: Notation) -> String {
 /// Writes each program on one line.
 fn minified(document: &Node<'_>, out: &mut String) {
     match document.kind {
-        Kind::List(items) if !items.is_empty() => {
+        NodeKind::List(items) if !items.is_empty() => {
             for (number, item) in items.iter().enumerate() {
                 out.push_str(if number > 0 { ",\n" } else { "[\n" });
                 json::minified(&doc(item), out);
@@ -35,12 +35,12 @@ fn minified(document: &Node<'_>, out: &mut String) {
 
 fn doc<'a>(node: &Node<'a>) -> Doc<'a> {
     match node.kind {
-        Kind::Null => Doc::Null,
-        Kind::Bool(bool) => Doc::Bool(bool),
-        Kind::Number(number) => Doc::Number(number),
-        Kind::Text(text) => Doc::Text(text.text.into()),
-        Kind::List(items) => Doc::List(items.iter().map(doc).collect()),
-        Kind::Record(entries) => {
+        NodeKind::Null => Doc::Null,
+        NodeKind::Bool(bool) => Doc::Bool(bool),
+        NodeKind::Number(number) => Doc::Number(number),
+        NodeKind::Text(text) => Doc::Text(text.text.into()),
+        NodeKind::List(items) => Doc::List(items.iter().map(doc).collect()),
+        NodeKind::Record(entries) => {
             let entries = entries.iter();
             Doc::Record(entries.map(|entry| (entry.name().unwrap_or("").into(), doc(&entry.value))).collect())
         }

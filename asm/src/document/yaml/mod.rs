@@ -11,13 +11,13 @@ mod scalar;
 mod tests;
 
 use super::builder::{Builder, Frame};
-use super::{Kind, Node, Style, Text, inside};
+use super::{Node, NodeKind, Style, Text, inside};
+use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::sorting::sort_by_key;
-use crate::source::Limits;
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::text::shorten;
-use bumpalo::Bump;
 use ilo_spec::error::Code;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Marks};
 use scalar::ScannedPart;
@@ -32,8 +32,8 @@ const CONTROLS: usize = 64;
 /// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
     source: &'a str,
-    arena: &'a Bump,
-    options: &Limits,
+    arena: &'a Arena,
+    options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
     let Some((mut start, end)) = inside(source, options, diagnostics) else { return &[] };
@@ -132,7 +132,7 @@ struct Began {
 struct Reader<'a, 'd> {
     source: &'a str,
     seen: &'d ScannedPart<'a>,
-    arena: &'a Bump,
+    arena: &'a Arena,
     diagnostics: &'d mut Diagnostics,
     built: &'d mut Builder<'a>,
     began: Began,
@@ -147,7 +147,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         source: &'a str,
         seen: &'d ScannedPart<'a>,
         start: usize,
-        arena: &'a Bump,
+        arena: &'a Arena,
         diagnostics: &'d mut Diagnostics,
         built: &'d mut Builder<'a>,
     ) -> Reader<'a, 'd> {
@@ -215,7 +215,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             Event::SequenceEnd | Event::MappingEnd => self.pop(span.end),
             Event::Alias(_) => {
                 self.refuse(span, "an alias", "write the value out, or put quotes around the text");
-                self.value(Node { kind: Kind::Null, span });
+                self.value(Node { kind: NodeKind::Null, span });
             }
             _ => {}
         }
@@ -234,7 +234,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     fn negated(&self, start: u32, span: Span) -> Option<Node<'a>> {
         let text = self.source.get(start as usize..span.end.max(self.last) as usize)?.trim_end();
         let end = start + u32::try_from(text.len()).ok()?;
-        let kind = Kind::Text(Text { text, style: Style::Plain, start: Some(start) });
+        let kind = NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) });
         (!text.contains(['\n', '#'])).then_some(Node { kind, span: Span::new(start, end) })
     }
 
@@ -285,7 +285,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let flow = matches!(bracket, Some(b'{' | b'[')) && end > self.last;
         let end = if flow { end } else { self.last.max(open) };
         if let Some(key) = key {
-            self.built.value(Node { kind: Kind::Null, span: Span::at(key.span.end) });
+            self.built.value(Node { kind: NodeKind::Null, span: Span::at(key.span.end) });
         }
         let mark = self.diagnostics.mark();
         let Some(node) = self.built.close(end, self.diagnostics) else { return };
@@ -312,7 +312,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             text.bytes().fold(0_i32, |open, byte| open + i32::from(byte == b'(') - i32::from(byte == b')'))
         };
         let plain = |node: &Node<'a>| match node.kind {
-            Kind::Text(Text { text, style: Style::Plain, start: Some(start) }) => Some((text, start)),
+            NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) }) => Some((text, start)),
             _ => None,
         };
         let list = super::entries(node);
@@ -326,7 +326,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 continue;
             };
             let is_part = |entry: &&super::Entry<'a>| {
-                matches!(entry.value.kind, Kind::Null)
+                matches!(entry.value.kind, NodeKind::Null)
                     && entry.value.span.start >= entry.value.span.end
                     && entry.key.is_scalar()
             };
@@ -335,18 +335,18 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let text = self.source.get(start as usize..part.key.span.end as usize)?;
                 (open(text) == 0 && !text.contains('\n')).then_some((at + 1, text))
             })?;
-            let kind = Kind::Text(Text { text, style: Style::Plain, start: Some(start) });
+            let kind = NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) });
             let span = Span::new(start, start + u32::try_from(text.len()).ok()?);
             new.push(super::Entry { key: entry.key, value: Node { kind, span } });
             rest = behind.get(count..).unwrap_or_default();
         }
-        Some(Node { kind: Kind::Record(self.arena.alloc_slice_copy(&new)), span: node.span })
+        Some(Node { kind: NodeKind::Record(self.arena.alloc_slice_copy(&new)), span: node.span })
     }
 
     /// A record whose only key has a `${` that is not closed: one text with its value.
     fn joined(&self, node: &Node<'a>) -> Option<Node<'a>> {
         let [only] = super::entries(node) else { return None };
-        let Kind::Text(Text { text, style: Style::Plain, start: Some(start) }) = only.key.kind else {
+        let NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) }) = only.key.kind else {
             return None;
         };
         let open = text.rfind("${").filter(|&at| !text.get(at..).unwrap_or("").contains('}'));
@@ -354,7 +354,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let text = self.source.get(start as usize..end as usize)?;
         open.filter(|_| only.value.is_scalar() && !text.contains('\n'))?;
         Some(Node {
-            kind: Kind::Text(Text { text, style: Style::Plain, start: Some(start) }),
+            kind: NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) }),
             span: Span::new(start, end),
         })
     }
@@ -394,7 +394,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let [only] = super::entries(node) else { return None };
         let shown = self.source.get(node.span.range()).filter(|shown| !shown.contains('\n'))?;
         let inside = shown.strip_prefix("{{")?.strip_suffix("}}")?.trim();
-        if !matches!((only.key.kind, only.value.kind), (Kind::Record(_), Kind::Null)) {
+        if !matches!((only.key.kind, only.value.kind), (NodeKind::Record(_), NodeKind::Null)) {
             return None;
         }
         let meant = format!("${{{inside}}}");
@@ -404,12 +404,12 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// Reads a key. A list, a record or a merge key (`<<`) is an error.
     fn key(&mut self, node: Node<'a>) -> Node<'a> {
         match node.kind {
-            Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
+            NodeKind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
                 self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
             }
             // The record that it is the only key of may be `{{ name }}`.
-            Kind::Record(_) if !self.stopped && self.is_doubled(&node) => {}
-            Kind::List(_) | Kind::Record(_) if !self.stopped => {
+            NodeKind::Record(_) if !self.stopped && self.is_doubled(&node) => {}
+            NodeKind::List(_) | NodeKind::Record(_) if !self.stopped => {
                 self.diagnostics.push_with(Code::BadYaml, || {
                     Diagnostic::new(Code::BadYaml, node.span, "a key is a text")
                         .expected("a text", node.kind_name())

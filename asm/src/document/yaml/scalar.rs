@@ -5,7 +5,7 @@
 
 use super::{Reader, recovery};
 use crate::diagnostic::{Diagnostic, Edit};
-use crate::document::{Kind, Node, Style, Text};
+use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
 use core::ops::Range;
 use ilo_spec::error::Code;
@@ -129,12 +129,12 @@ impl<'a> Reader<'a, '_> {
         };
         let found = text_is_at(inside).or_else(|| text_is_at(span.start));
         let (written, start) = (found.map(|(written, _)| written), found.map(|(_, start)| start));
-        let text = written.unwrap_or_else(|| &*self.arena.alloc_str(text));
+        let text = written.unwrap_or_else(|| self.arena.alloc_str(text));
         let span = match style {
             Style::Plain | Style::Block => self.trimmed(span),
             _ => span,
         };
-        let node = Node { kind: Kind::Text(Text { text, style, start }), span };
+        let node = Node { kind: NodeKind::Text(Text { text, style, start }), span };
         if style == Style::Plain && start.is_some() { self.whole(node) } else { node }
     }
 
@@ -160,7 +160,7 @@ impl<'a> Reader<'a, '_> {
                 )
                 .replace(span, quoted)
         });
-        Node { kind: Kind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
+        Node { kind: NodeKind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
     }
 
     /// A span without trailing blanks.
@@ -171,14 +171,14 @@ impl<'a> Reader<'a, '_> {
 
     fn plain(&mut self, plain: Plain, text: &str, span: Span) -> Node<'a> {
         let kind = match plain {
-            Plain::Bool(bool) => Kind::Bool(bool),
-            Plain::Number(Ok(number)) => Kind::Number(number),
+            Plain::Bool(bool) => NodeKind::Bool(bool),
+            Plain::Number(Ok(number)) => NodeKind::Number(number),
             Plain::Number(Err(error)) => {
                 self.diagnostics
                     .push_with(Code::NumberRange, || crate::document::bad_number(span, text, error));
-                Kind::Number(Number::Int(0))
+                NodeKind::Number(Number::Int(0))
             }
-            Plain::Null | Plain::Text => Kind::Null,
+            Plain::Null | Plain::Text => NodeKind::Null,
         };
         // An omitted value is positioned directly after the text before it.
         let span = if text.is_empty() { Span::at(self.last) } else { span };

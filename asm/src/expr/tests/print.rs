@@ -3,7 +3,7 @@
 use crate::ast::Literal;
 use crate::expr::parser::{BETWEEN, CHOICE, COMPARISON, NOT, SIGN};
 use crate::expr::template::{Part, Template};
-use crate::expr::tree::{Kind, Operand, Sign, Tree};
+use crate::expr::tree::{Operand, Sign, Tree, TreeKind};
 use crate::print::infix::quoted;
 use crate::text::{is_name, quote};
 use std::fmt::Write as _;
@@ -39,55 +39,55 @@ impl Writer {
 
     fn kind(&mut self, tree: &Tree<'_>) {
         match tree.kind {
-            Kind::Path(reference) => self.out.push_str(&reference.to_string()),
-            Kind::Literal(literal) => self.literal(literal),
-            Kind::Text(template) => self.text(&template),
-            Kind::Not(of) => {
+            TreeKind::Path(reference) => self.out.push_str(&reference.to_string()),
+            TreeKind::Literal(literal) => self.literal(literal),
+            TreeKind::Text(template) => self.text(&template),
+            TreeKind::Not(of) => {
                 self.out.push_str("not ");
                 self.tree(of, NOT);
             }
-            Kind::Minus(of) => {
+            TreeKind::Minus(of) => {
                 self.out.push('-');
                 self.tree(of, SIGN);
             }
-            Kind::Binary(sign, [a, b], _) => {
+            TreeKind::Binary(sign, [a, b], _) => {
                 let (word, own) = word_of(sign);
                 // Comparisons do not chain, so neither operand of one may be another.
                 self.tree(a, if own == COMPARISON { own + 1 } else { own });
                 let _ = write!(self.out, " {word} ");
                 self.tree(b, own + 1);
             }
-            Kind::Between(signs, [low, middle, high]) => {
+            TreeKind::Between(signs, [low, middle, high]) => {
                 self.tree(low, COMPARISON + 1);
                 for (sign, value) in signs.into_iter().zip([middle, high]) {
                     let _ = write!(self.out, " {} ", word_of(Sign::Plain(sign)).0);
                     self.tree(value, COMPARISON + 1);
                 }
             }
-            Kind::Choice([test, then, otherwise]) => {
+            TreeKind::Choice([test, then, otherwise]) => {
                 self.tree(then, CHOICE + 1);
                 self.out.push_str(" if ");
                 self.tree(test, CHOICE + 1);
                 self.out.push_str(" else ");
                 self.tree(otherwise, CHOICE);
             }
-            Kind::Default([of, otherwise]) => {
+            TreeKind::Default([of, otherwise]) => {
                 self.tree(of, CHOICE + 2);
                 self.out.push_str(" ?? ");
                 self.tree(otherwise, CHOICE + 1);
             }
-            Kind::Field(of, name, optional) => {
+            TreeKind::Field(of, name, optional) => {
                 self.tree(of, SIGN + 1);
                 self.out.push_str(if optional { "?" } else { "" });
                 self.field(name.text);
             }
-            Kind::Item([of, index]) => {
+            TreeKind::Item([of, index]) => {
                 self.tree(of, SIGN + 1);
                 self.out.push('[');
                 self.tree(index, CHOICE);
                 self.out.push(']');
             }
-            Kind::Slice(of, ends) => {
+            TreeKind::Slice(of, ends) => {
                 self.tree(of, SIGN + 1);
                 for (mark, end) in ["[", ":"].into_iter().zip(ends) {
                     self.out.push_str(mark);
@@ -97,22 +97,22 @@ impl Writer {
                 }
                 self.out.push(']');
             }
-            Kind::Call(name, operands) => self.call(name.text, operands),
-            Kind::Method(of, name, operands) => {
+            TreeKind::Call(name, operands) => self.call(name.text, operands),
+            TreeKind::Method(of, name, operands) => {
                 self.tree(of, SIGN + 1);
                 self.out.push('.');
                 self.call(name.text, operands);
             }
-            Kind::Lambda(name, value) => {
+            TreeKind::Lambda(name, value) => {
                 let _ = write!(self.out, "{} => ", name.text);
                 self.tree(value, CHOICE);
             }
-            Kind::List(items) => {
+            TreeKind::List(items) => {
                 self.out.push('[');
                 self.all(items.iter());
                 self.out.push(']');
             }
-            Kind::Record(fields) => {
+            TreeKind::Record(fields) => {
                 self.out.push('{');
                 for (number, (name, value)) in fields.iter().enumerate() {
                     self.out.push_str(if number > 0 { ", " } else { "" });
@@ -126,7 +126,7 @@ impl Writer {
                 }
                 self.out.push('}');
             }
-            Kind::Each(each) => {
+            TreeKind::Each(each) => {
                 self.out.push('[');
                 self.tree(&each.value, CHOICE);
                 let _ = write!(self.out, " for {} in ", each.item.text);
@@ -200,12 +200,12 @@ impl Writer {
 /// The precedence of what a tree is written with; the highest for what needs no parentheses.
 fn closeness_of(tree: &Tree<'_>) -> u8 {
     match tree.kind {
-        Kind::Choice(_) | Kind::Lambda(..) => CHOICE,
-        Kind::Default(_) => CHOICE + 1,
-        Kind::Not(_) => NOT,
-        Kind::Minus(_) => SIGN,
-        Kind::Between(..) => COMPARISON,
-        Kind::Binary(sign, ..) => word_of(sign).1,
+        TreeKind::Choice(_) | TreeKind::Lambda(..) => CHOICE,
+        TreeKind::Default(_) => CHOICE + 1,
+        TreeKind::Not(_) => NOT,
+        TreeKind::Minus(_) => SIGN,
+        TreeKind::Between(..) => COMPARISON,
+        TreeKind::Binary(sign, ..) => word_of(sign).1,
         _ => SIGN + 1,
     }
 }

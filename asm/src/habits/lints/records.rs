@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::operator::{self, Form, Makes, Operator};
 use crate::dialect::reader_habits::ValuePlace;
 use crate::dialect::{Key, other_operator};
-use crate::document::{Entry, Kind, Node, entries, first_of, rename};
+use crate::document::{Entry, Node, NodeKind, entries, first_of, rename};
 use crate::expr::reference::{INPUT, Reference, bare, bare_text};
 use crate::expr::template::{Sigil, template};
 use crate::foreign;
@@ -97,7 +97,7 @@ impl<'a> Lints<'_, 'a> {
         let exact = operator::find(word).filter(|_| word != name);
         let Some(meant) = exact.or_else(|| other_operator::meant(word)) else { return };
         let operands = match entry.value.kind {
-            Kind::List(items) => items.len(),
+            NodeKind::List(items) => items.len(),
             _ => 1,
         };
         // A word may well be a field. It is suspect in a context in which something is computed, or if its
@@ -121,7 +121,7 @@ impl<'a> Lints<'_, 'a> {
     /// A record whose key is an operator only where something is computed.
     fn later_operator(&mut self, node: &Node<'a>, entry: &Entry<'a>, operator: &Operator) {
         let operands = match entry.value.kind {
-            Kind::List(items) => items.len(),
+            NodeKind::List(items) => items.len(),
             _ => 1,
         };
         if !operator.takes(operands) {
@@ -153,12 +153,12 @@ impl<'a> Lints<'_, 'a> {
         let [first, operands @ ..] = items else { return };
         let Some(operator) = first.text().and_then(operator::find) else { return };
         let refers = |operand: &Node<'a>| match operand.kind {
-            Kind::Text(text) if self.at.dialect.is_bare() => {
+            NodeKind::Text(text) if self.at.dialect.is_bare() => {
                 let first = text.text.split('.').next().unwrap_or("");
                 self.at.names.has(first)
             }
-            Kind::Text(text) => text.text.starts_with('$'),
-            Kind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
+            NodeKind::Text(text) => text.text.starts_with('$'),
+            NodeKind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
             _ => false,
         };
         if !operator.takes(operands.len()) || !(place == ValuePlace::Formula || operands.iter().any(refers)) {

@@ -7,11 +7,11 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
-use crate::document::{Kind as NodeKind, Node, Text, inner, rename};
+use crate::document::{Node, NodeKind, Text, inner, rename};
 use crate::expr::OF_ITEMS;
 use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
-use crate::expr::{self, Kind, Sign, Tree};
+use crate::expr::{self, Sign, Tree, TreeKind};
 use crate::span::Span;
 use crate::text::{quoted, shorten};
 use ilo_spec::error::Code;
@@ -131,20 +131,20 @@ impl<'a> Lints<'_, 'a> {
         let sigil = self.at.dialect.sigil();
         let tree = expr::whole(node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
         let refers = refers(&tree) && (bare || text.contains('$'));
-        let asks = matches!(tree.kind, Kind::Call(_, [])) && Self::no_function(&tree).is_some();
+        let asks = matches!(tree.kind, TreeKind::Call(_, [])) && Self::no_function(&tree).is_some();
         // A text in brackets, such as `[$field]`, is as often a placeholder, and `and` behind a call a word.
         let is_data = match tree.kind {
-            Kind::Call(name, _) => !bound && !Self::is_function(name.text),
-            Kind::Binary(Sign::Plain(Binary::And), [a, _], _) => matches!(a.kind, Kind::Call(..)),
-            Kind::Literal(Literal::Text(_)) | Kind::Text(_) => !quoted,
-            Kind::List(_) | Kind::Record(_) | Kind::Literal(_) => !bound,
-            Kind::Path(_) => true,
-            Kind::Field(..) | Kind::Item(_) => text.starts_with("${"),
+            TreeKind::Call(name, _) => !bound && !Self::is_function(name.text),
+            TreeKind::Binary(Sign::Plain(Binary::And), [a, _], _) => matches!(a.kind, TreeKind::Call(..)),
+            TreeKind::Literal(Literal::Text(_)) | TreeKind::Text(_) => !quoted,
+            TreeKind::List(_) | TreeKind::Record(_) | TreeKind::Literal(_) => !bound,
+            TreeKind::Path(_) => true,
+            TreeKind::Field(..) | TreeKind::Item(_) => text.starts_with("${"),
             _ => false,
         };
         // The item of a comprehension is a name of its own.
         let resolves = match &tree.kind {
-            Kind::Each(found) => refers && self.at.resolves(&found.list),
+            TreeKind::Each(found) => refers && self.at.resolves(&found.list),
             _ => self.at.resolves(&tree) || bound && (text.contains("=>") || text.contains(" for ")),
         };
         let clear = !is_data && !is_tight(node, &tree) && resolves;
@@ -177,7 +177,7 @@ impl<'a> Lints<'_, 'a> {
 
     /// What to write instead of a function that does not exist here.
     fn no_function(tree: &Tree<'a>) -> Option<&'static str> {
-        let (Kind::Call(name, _) | Kind::Method(_, name, _)) = tree.kind else { return None };
+        let (TreeKind::Call(name, _) | TreeKind::Method(_, name, _)) = tree.kind else { return None };
         let known = operator::find(name.text).or_else(|| other_operator::meant(name.text));
         if known.is_some() { None } else { other_operator::in_place_of(name.text) }
     }
@@ -185,11 +185,11 @@ impl<'a> Lints<'_, 'a> {
     /// The text with references that a sum of texts means.
     fn joined_text(&self, tree: &Tree<'a>) -> Option<String> {
         match &tree.kind {
-            Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) if is_text(tree) => {
+            TreeKind::Binary(Sign::Plain(Binary::Add), [a, b], _) if is_text(tree) => {
                 Some(format!("{}{}", self.joined_text(a)?, self.joined_text(b)?))
             }
-            Kind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
-            Kind::Path(reference) => Some(self.at.own_form(reference, true)),
+            TreeKind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
+            TreeKind::Path(reference) => Some(self.at.own_form(reference, true)),
             _ => None,
         }
     }
@@ -341,7 +341,7 @@ impl<'a> Lints<'_, 'a> {
 
     /// Warns about a comparison with `'null'` in an expression.
     pub(crate) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
-        let Kind::Literal(Literal::Text(text)) = tree.kind else { return };
+        let TreeKind::Literal(Literal::Text(text)) = tree.kind else { return };
         if !matches!(expr::constant(text), Some(Literal::Nil)) {
             return;
         }
@@ -371,7 +371,7 @@ fn reference_at(template: &Template<'_>, found: &LookAlike<'_>) -> Option<Span> 
 
 /// Whether a path is in an expression.
 fn refers(tree: &Tree<'_>) -> bool {
-    let mut found = matches!(tree.kind, Kind::Path(_));
+    let mut found = matches!(tree.kind, TreeKind::Path(_));
     tree.children(&mut |child| found |= refers(child));
     found
 }
@@ -382,7 +382,10 @@ fn is_tight(node: &Node<'_>, tree: &Tree<'_>) -> bool {
     let blank = |at: Option<usize>| at.and_then(|at| text.get(at)).is_none_or(u8::is_ascii_whitespace);
     let start = if let NodeKind::Text(text) = node.kind { text.start } else { None };
     let mut found = match (tree.kind, start) {
-        (Kind::Binary(Sign::Plain(Binary::Div | Binary::Sub) | Sign::FloorDiv, _, place), Some(start)) => {
+        (
+            TreeKind::Binary(Sign::Plain(Binary::Div | Binary::Sub) | Sign::FloorDiv, _, place),
+            Some(start),
+        ) => {
             let at = |place: u32| place.checked_sub(start).and_then(|at| usize::try_from(at).ok());
             !(blank(at(place.start).and_then(|at| at.checked_sub(1))) && blank(at(place.end)))
         }
@@ -395,8 +398,8 @@ fn is_tight(node: &Node<'_>, tree: &Tree<'_>) -> bool {
 /// Whether an operand is certainly a text, so that adding to it means joining.
 fn is_text(tree: &Tree<'_>) -> bool {
     match tree.kind {
-        Kind::Literal(Literal::Text(_)) | Kind::Text(_) => true,
-        Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) => is_text(b) || is_text(a),
+        TreeKind::Literal(Literal::Text(_)) | TreeKind::Text(_) => true,
+        TreeKind::Binary(Sign::Plain(Binary::Add), [a, b], _) => is_text(b) || is_text(a),
         _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Completion of the four JSON and YAML notations.
 
 use super::{Completion, CompletionKind, Found, expression};
+use crate::arena::Arena;
 use crate::dialect::Dialect;
 use crate::dialect::words_at::{Wanted, wanted, words};
 use crate::expr::reference::INPUT;
@@ -8,11 +9,10 @@ use crate::ide::place::{self, At, Place};
 use crate::ide::{Analysis, describe};
 use crate::notation::Notation;
 use crate::span::Span;
-use bumpalo::Bump;
 
 /// The completions at an offset.
 pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
-    let arena = Bump::new();
+    let arena = Arena::new();
     let Some(place) = place::find(of.source, of.notation, offset, &arena) else { return Vec::new() };
     let mut found =
         Found { span: Span::new(place.word.start, offset.max(place.word.start)), all: Vec::new() };
@@ -129,7 +129,7 @@ pub(super) fn fields<'t>(
         let index = name.bytes().all(|byte| byte.is_ascii_digit());
         shape = shape.and_then(|shape| if index { Some(shape.item()) } else { Some(shape.field(name)?.0) });
     }
-    for field in shape.into_iter().flat_map(crate::catalog::Shape::fields) {
+    for field in shape.into_iter().flat_map(crate::catalog::SchemaShape::fields) {
         found.add(CompletionKind::Field, field.name, field.shape.written(), "");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Completion, CompletionKind, Found, MOST};
 use crate::ast::Slot;
-use crate::catalog::{Shape, bare};
+use crate::catalog::{SchemaShape, bare};
 use crate::check::{KnownSlot, Seen, ValueInfo};
 use crate::diagnostic::Edit;
 use crate::id::state::Section;
@@ -292,7 +292,7 @@ impl<'t, 'a> Offers<'t, 'a> {
             Need::Argument => self.arguments(needed),
             Need::Field => {
                 let shape = needed.record.and_then(|record| record.part.shape());
-                for field in shape.into_iter().flat_map(Shape::fields).take(MOST) {
+                for field in shape.into_iter().flat_map(SchemaShape::fields).take(MOST) {
                     self.by_name(
                         registry::Kind::Fields,
                         field.name,

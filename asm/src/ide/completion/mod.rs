@@ -14,6 +14,7 @@ use crate::span::Span;
 
 /// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CompletionKind {
     /// A word of the notation.
     Word,
@@ -31,6 +32,7 @@ pub enum CompletionKind {
 
 /// A text that may be written at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Completion {
     /// The label in a list.
     pub label: String,

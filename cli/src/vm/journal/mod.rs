@@ -233,10 +233,10 @@ fn next_commands(summary: &Summary) -> Vec<String> {
 fn more(summary: &Summary) -> String {
     let limits = &summary.limits;
     let (name, limit) = match summary.used_up() {
-        None => return String::new(),
         Some(used @ UsedUp::Fuel) => (used.name(), limits.machine.fuel),
         Some(used @ UsedUp::Calls) => (used.name(), limits.machine.tool_calls),
         Some(used @ UsedUp::Time) => (used.name(), limits.time_ms),
+        _ => return String::new(),
     };
     format!(" --{name} {}", limit.saturating_mul(2).max(1))
 }
