@@ -225,12 +225,30 @@ pub(crate) fn late(
     Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Done))
 }
 
+/// The process that may still be making the call of a run that nobody works on.
+fn may_be_making(live: &Live, alive: &dyn Alive) -> Option<i64> {
+    let began = match live.state {
+        State::Calling if live.policy.effect == Effect::Changes => who_began(live),
+        State::Doubt | State::Blocked(Before::Calling) => live.was,
+        _ => None,
+    };
+    began.filter(|&owner| alive.may_speak(owner))
+}
+
 /// Records that a person knows that the process has ended which may have been making a call.
-pub(crate) fn owner_ended(cipher: &Cipher, who: &str, rows: Rows, now: i64) -> Verdict {
+pub(crate) fn owner_ended(cipher: &Cipher, who: &str, rows: Rows, alive: &dyn Alive, now: i64) -> Verdict {
     let Rows { run, live, last, .. } = rows;
-    let Some(mut live) = live.filter(|live| live.was.is_some() && live.state == State::Doubt) else {
+    let Some(mut live) = live.filter(|live| may_be_making(live, alive).is_some()) else {
         return Ok((None, Outcome::Done));
     };
+    if let Some(owner) = live.owner.take()
+        && alive.lives(owner)?
+    {
+        return Err(owned(alive, owner, &run));
+    }
+    if live.state == State::Calling {
+        live.state = State::Doubt;
+    }
     let if_epoch = live.epoch;
     let sealed = cipher.seal(&run.key, live.call, Column::Detail, b"")?;
     let decided = of_live(&live, OWNER_ENDED, who, sealed, next_time(last, now));
@@ -317,6 +335,10 @@ pub(crate) fn export(rows: Rows, alive: &dyn Alive) -> Verdict {
         && alive.lives(owner)?
     {
         return Err(owned(alive, owner, &run));
+    }
+    // The other journal does not know that process.
+    if let Some(owner) = may_be_making(&live, alive) {
+        return Err(owner_may_live(&run, live.call, &alive.shown(owner)));
     }
     let if_epoch = live.epoch;
     // A second export, after a crash before the first was written to a file, gives the same.

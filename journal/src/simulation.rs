@@ -521,7 +521,8 @@ impl Simulation {
         if resolved.as_ref().is_err_and(|error| error.code == ErrorCode::OwnerMayLive) {
             // A person who does not wait for the process that began the call.
             let cipher = self.cipher.clone();
-            let decide = move |rows, _: &dyn Alive, now| decide::owner_ended(&cipher, "p", rows, now);
+            let decide =
+                move |rows, alive: &dyn Alive, now| decide::owner_ended(&cipher, "p", rows, alive, now);
             self.change(run, Box::new(decide)).unwrap();
             resolved = resolve();
         }

@@ -281,13 +281,15 @@ impl Store {
     }
 
     /// Records that a person, `who`, knows that the process has ended which may have been making the call of
-    /// a run in doubt. Then [`Decision::Retry`] is not refused for that process.
+    /// a run. The run is in doubt, and neither [`Decision::Retry`] nor [`Store::export`] is refused for that
+    /// process.
     ///
     /// # Errors
-    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
+    /// [`ErrorCode::Owned`] if a process works on it, [`ErrorCode::NoRun`] if there is no such run,
+    /// [`ErrorCode::Damaged`] if it is damaged.
     pub fn owner_ended(&self, run: RunId, who: &str) -> Result<()> {
         let (cipher, who) = (self.cipher.clone(), who.to_owned());
-        let decide = move |rows, _: &dyn Alive, now| decide::owner_ended(&cipher, &who, rows, now);
+        let decide = move |rows, alive: &dyn Alive, now| decide::owner_ended(&cipher, &who, rows, alive, now);
         self.backend.change(run.0, Box::new(decide)).block().map(drop)
     }
 
@@ -632,7 +634,8 @@ impl Store {
     /// stays as `exported`.
     ///
     /// # Errors
-    /// [`ErrorCode::Owned`] if a process works on it.
+    /// [`ErrorCode::Owned`] if a process works on it, [`ErrorCode::OwnerMayLive`] if one that was taken for
+    /// dead may still be making its call.
     pub fn export(&self, run: RunId) -> Result<Vec<u8>> {
         let decide = move |rows, alive: &dyn Alive, _| decide::export(rows, alive);
         let Outcome::Exported { run, live } = self.backend.change(run.0, Box::new(decide)).block()? else {

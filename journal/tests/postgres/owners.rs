@@ -56,6 +56,25 @@ fn a_call_of_an_owner_that_may_live_is_retried_only_once_that_has_ended() {
 }
 
 #[test]
+fn a_run_is_exported_only_once_nobody_can_be_making_its_call() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("owners_export", "&lease=60");
+    let slow = open(&path);
+    let (begun, _lease) = start(&slow, None, To::Calling);
+    let (ready, _lease) = start(&slow, None, To::Ready);
+    let other = open(&path);
+    assert_eq!(other.owner_ended(begun, "ann").unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(other.export(begun).unwrap_err().code, ErrorCode::Owned);
+    forget(server, "owners_export");
+    let other = open(&path);
+    other.export(ready).unwrap();
+    assert_eq!(other.export(begun).unwrap_err().code, ErrorCode::OwnerMayLive);
+    other.owner_ended(begun, "ann").unwrap();
+    assert_eq!(other.show(begun).unwrap().status().name(), "doubt");
+    other.export(begun).unwrap();
+}
+
+#[test]
 fn an_owner_that_has_left_holds_nothing_up() {
     let Some(server) = shared() else { return };
     let path = server.address_of("owners_2", "&lease=60");

@@ -220,6 +220,9 @@ struct ExportArgs {
     /// The file to write; it must not exist
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// The process that began the call has ended: you have looked
+    #[arg(long)]
+    owner_ended: bool,
 }
 
 #[derive(clap::Args)]
@@ -553,6 +556,9 @@ fn export(args: &ExportArgs) -> Result<Exit, Refused> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&args.output).map_err(fails)?;
+    if args.owner_ended {
+        store.owner_ended(run, &person())?;
+    }
     let written = store.export(run).map_err(Refused::from).and_then(|bytes| {
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(fails)?;
         Ok(())
