@@ -378,6 +378,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         // There is a slot, so there is a web.
         let known = vec![Slots::default(); webs.end];
         self.webs = (webs, known);
+        // What was learnt of other slots without them may say too little.
+        let own = self.slots.iter_mut().skip(self.function.parameters.len());
+        own.for_each(|slot| *slot = Slots::default());
     }
 
     /// Makes the type of each bound slot unknown, which is always sound.
@@ -643,6 +646,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let place = (node.slot, node.slot_span);
         let ok = if self.webs.1.is_empty() { ok } else { self.seen_at(place, ok, |info| info.ok) };
+        let err = err.map(|known| known.with_part(known.part.failed()));
         let mut seen = None;
         let before = self.narrowing.point();
         if let Some(arm) = &node.err {

@@ -55,6 +55,10 @@ pub enum Part<'t> {
     Nothing,
     /// The whole answer of a tool without a schema for its answers, which may be JSON as a text.
     Answer,
+    /// A list that whole answers were joined with, unless one of them was another text.
+    Grown,
+    /// A text that the program has written, or the failure of a call: beside a whole answer it may be read.
+    Own,
     /// A part of this shape, in `lists` nested lists.
     Of {
         /// The part.
@@ -83,11 +87,18 @@ impl<'t> Part<'t> {
         match (self, other) {
             (Part::Nothing, Part::Nothing)
             | (Part::Answer, Part::Answer)
+            | (Part::Grown, Part::Grown)
+            | (Part::Own, Part::Own)
             | (Part::Unknown, Part::Unknown) => true,
             (Part::Of { shape: a, lists: n }, Part::Of { shape: b, lists: m }) => n == m && a.same(b),
             (Part::Pair { other: a, lists: n }, Part::Pair { other: b, lists: m }) => n == m && a == b,
             _ => false,
         }
+    }
+
+    /// The part that a failure is.
+    pub(super) fn failed(self) -> Part<'t> {
+        if matches!(self, Part::Unknown) { Part::Own } else { self }
     }
 
     /// The join of two values.
@@ -106,7 +117,7 @@ impl<'t> Part<'t> {
         match self {
             Part::Of { shape, lists } => Part::Of { shape, lists: lists.saturating_add(1) },
             Part::Pair { other, lists } => Part::Pair { other, lists: lists.saturating_add(1) },
-            Part::Answer => Part::Unknown,
+            Part::Answer | Part::Grown | Part::Own => Part::Unknown,
             part => part,
         }
     }
@@ -120,7 +131,7 @@ impl<'t> Part<'t> {
             Part::Pair { other, lists } => {
                 lists.checked_sub(1).map_or(Part::Unknown, |lists| Part::Pair { other, lists })
             }
-            Part::Answer => Part::Unknown,
+            Part::Answer | Part::Grown | Part::Own => Part::Unknown,
             part => part,
         }
     }
@@ -206,6 +217,7 @@ impl<'t> ValueInfo<'t> {
         let ty = self.ty.join(other.ty);
         let held = ty == Inferred::ANY || (self.held && other.held);
         let part = match (self.part, other.part) {
+            (Part::Answer, Part::Own) | (Part::Own, Part::Answer) => Part::Answer,
             (Part::Answer, _) if other.is_no_text() => Part::Answer,
             (_, Part::Answer) if self.is_no_text() => Part::Answer,
             (part, of_other) => part.join(of_other),

@@ -23,15 +23,19 @@ use ilo_spec::pure::{Omitted, Pure};
 use ilo_spec::types::Type;
 
 impl<'a> StepReader<'_, 'a> {
-    /// The operator of a sum in an expression: it joins if an operand is certainly a text. If only numbers in
-    /// quotes are texts, it is not clear whether they are added or joined; but nobody adds a zero.
+    /// The operator of a sum in an expression: it joins if an operand is certainly a text. If all operands are
+    /// written numbers, and some in quotes, it is not clear whether they are added or joined; but nobody adds
+    /// a zero.
     pub(crate) fn sum(&mut self, operands: &[Expr<'a>], place: Span) -> Binary {
         if !operands.iter().any(is_text) {
             return Binary::Add;
         }
-        let is_zero =
-            |operand: &Expr<'_>| operand.constant_text().is_some_and(|text| text.bytes().all(|b| b == b'0'));
-        if !operands.iter().any(|operand| is_text(operand) && (!is_number(operand) || is_zero(operand))) {
+        let is_zero = |text: &str| text.bytes().all(|byte| byte == b'0');
+        let adds = |operand: &Expr<'_>| match operand.constant_text() {
+            Some(text) => is_number(operand) && !is_zero(text),
+            None => matches!(operand.kind, ExprKind::Literal(Literal::Number(_))),
+        };
+        if operands.iter().all(adds) {
             self.report(adds_texts(place).help("write the number without quotes, or `concat(a, b)` to join"));
         }
         Binary::Concat

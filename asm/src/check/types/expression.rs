@@ -61,7 +61,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 }
             },
             ExprKind::Literal(literal) => {
-                let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
+                let part = match literal {
+                    Literal::Nil => Part::Nothing,
+                    Literal::Text(_) => Part::Own,
+                    _ => Part::Unknown,
+                };
                 Some(ValueInfo::held(literal.ty().into()).with_part(part))
             }
             ExprKind::Field(of, name) => Some(self.field(of, *name)),
@@ -237,6 +241,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
         let known = self.expression(left);
         let other = self.second(operator, left, right);
+        if self.joins_answer(operator, (left, known), (right, other)) {
+            return Some(ValueInfo::ANY.with_part(Part::Grown));
+        }
         let (a, b) = (ty(known), ty(other));
         let is_other = |seen: Inferred| seen != Inferred::TEXT && seen != Inferred::ANY;
         let joins = operator == Binary::Add && a == Some(Inferred::TEXT) && b.is_some_and(is_other);
@@ -283,6 +290,29 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.operand(word, 1, right, other, number(text(right)).or(ty(first)));
         let given = rules::gives(word, a, b)?;
         Some(self::given(operator, given, known, other))
+    }
+
+    /// Whether a list is joined with a whole answer, which is then needed as a list too.
+    fn joins_answer(
+        &mut self,
+        operator: Binary,
+        left: (&Expr<'a>, Seen<'t>),
+        right: (&Expr<'a>, Seen<'t>),
+    ) -> bool {
+        let is = |seen: Seen<'t>, of: fn(ValueInfo<'t>) -> bool| seen.is_some_and(of);
+        let grown = |known: ValueInfo<'t>| matches!(known.part, Part::Grown);
+        let list = |known: ValueInfo<'t>| known.ty.lists > 0 || matches!(known.part, Part::Grown);
+        if !matches!(operator, Binary::Add | Binary::Concat) || !(is(left.1, list) || is(right.1, list)) {
+            return false;
+        }
+        let mut joins = (is(left.1, grown) || is(right.1, grown)) && is(left.1, list) && is(right.1, list);
+        for ((path, seen), (_, other)) in [(left, right), (right, left)] {
+            if is(other, list) && is(seen, |known| matches!(known.part, Part::Answer)) {
+                self.whole_answer(path, seen, || Some(Needs::Items));
+                joins = true;
+            }
+        }
+        joins
     }
 
     /// Reports an `or` that gives no condition and whose operands are not known to be bools.
