@@ -11,7 +11,8 @@ use bumpalo::Bump;
 /// use ilo_asm::diagnostic::Diagnostics;
 ///
 /// let (arena, mut found) = (Arena::new(), Diagnostics::default());
-/// let file = ilo_asm::compile::read("; fn f() -> number\nRET LIT 1 2\n", &arena, &Default::default(), &mut found);
+/// let source = "; fn f() -> number\nRET LIT 1 2\n";
+/// let file = ilo_asm::compile::read(source, &arena, &Default::default(), &mut found);
 /// assert_eq!(file.functions.len(), 1);
 /// ```
 #[derive(Debug, Default)]

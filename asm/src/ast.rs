@@ -1,10 +1,10 @@
 //! The syntax tree, which is the same for all notations: functions and statements. Expressions are in
 //! `expression`.
 //!
-//! Nodes are in an [`Arena`](crate::arena::Arena) and borrow names from it or from the source. Slots are dense: the reader
-//! numbers them by first appearance, parameters first. Calls and loops have dense numbers, so that facts
-//! about them are plain arrays. A reader guarantees that nesting is at most [`ilo_spec::limits::NESTING`], so
-//! passes over the tree may recurse.
+//! Nodes are in an [`Arena`](crate::arena::Arena) and borrow names from it or from the source. Slots are
+//! dense: the reader numbers them by first appearance, parameters first. Calls and loops have dense numbers,
+//! so that facts about them are plain arrays. A reader guarantees that nesting is at most
+//! [`ilo_spec::limits::NESTING`], so passes over the tree may recurse.
 
 mod expression;
 mod inputs;

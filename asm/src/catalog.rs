@@ -3,7 +3,8 @@
 //! Checking, planning and the dispatch of calls all resolve names with [`Catalog::lookup`]; only the module
 //! `name` knows the forms of `mcp://`. A catalogue is read from JSON ([`Catalog::from_json`]) or filled tool
 //! by tool from live servers. It does not know where a tool runs, and does not validate values. A schema
-//! becomes a [`SchemaShape`] when it is first needed, so that a program pays only for the tools that it names.
+//! becomes a [`SchemaShape`] when it is first needed, so that a program pays only for the tools that it
+//! names.
 
 mod declared;
 mod format;

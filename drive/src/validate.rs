@@ -1,9 +1,9 @@
 //! Compares values with the schemas of their tools, at run time.
 //!
-//! It refuses nothing that the schema allows. Keywords that a [`SchemaShape`] does not hold (`pattern`, `format`
-//! and the like) are ignored, and a field that the schema does not list is refused only if the schema
-//! forbids other fields. A field that is nil counts as absent where it may be absent: `sent` leaves it out of
-//! arguments if the schema lists it, and tools answer so, also with the entries of a map.
+//! It refuses nothing that the schema allows. Keywords that a [`SchemaShape`] does not hold (`pattern`,
+//! `format` and the like) are ignored, and a field that the schema does not list is refused only if the
+//! schema forbids other fields. A field that is nil counts as absent where it may be absent: `sent` leaves
+//! it out of arguments if the schema lists it, and tools answer so, also with the entries of a map.
 
 pub mod expected;
 

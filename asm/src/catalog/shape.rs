@@ -299,7 +299,8 @@ impl<'c> SchemaShape<'c> {
         self.given(name).is_some_and(|(_, omits)| omits)
     }
 
-    /// The shape of a field by name, as [`SchemaShape::field`] gives it, and whether it is left out if it is nil.
+    /// The shape of a field by name, as [`SchemaShape::field`] gives it, and whether it is left out if it is
+    /// nil.
     pub fn given(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
         let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
         match record.listed(name) {

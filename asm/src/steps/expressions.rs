@@ -23,9 +23,9 @@ use ilo_spec::pure::{Omitted, Pure};
 use ilo_spec::types::Type;
 
 impl<'a> StepReader<'_, 'a> {
-    /// The operator of a sum in an expression: it joins if an operand is certainly a text. If all operands are
-    /// written numbers, and some in quotes, it is not clear whether they are added or joined; but nobody adds
-    /// a zero.
+    /// The operator of a sum in an expression: it joins if an operand is certainly a text. If all operands
+    /// are written numbers, and some in quotes, it is not clear whether they are added or joined; but nobody
+    /// adds a zero.
     pub(crate) fn sum(&mut self, operands: &[Expr<'a>], place: Span) -> Binary {
         if !operands.iter().any(is_text) {
             return Binary::Add;
