@@ -241,7 +241,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
         let known = self.expression(left);
         let other = self.second(operator, left, right);
-        if self.joins_answer(operator, (left, known), (right, other)) {
+        let is_of_answer =
+            |seen: &Seen<'t>| seen.is_some_and(|known| matches!(known.part, Part::Answer | Part::Grown));
+        if matches!(operator, Binary::Add | Binary::Concat)
+            && [known, other].iter().any(is_of_answer)
+            && self.joins_answer((left, known), (right, other))
+        {
             return Some(ValueInfo::ANY.with_part(Part::Grown));
         }
         let (a, b) = (ty(known), ty(other));
@@ -293,18 +298,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// Whether a list is joined with a whole answer, which is then needed as a list too.
-    fn joins_answer(
-        &mut self,
-        operator: Binary,
-        left: (&Expr<'a>, Seen<'t>),
-        right: (&Expr<'a>, Seen<'t>),
-    ) -> bool {
+    #[cold]
+    fn joins_answer(&mut self, left: (&Expr<'a>, Seen<'t>), right: (&Expr<'a>, Seen<'t>)) -> bool {
         let is = |seen: Seen<'t>, of: fn(ValueInfo<'t>) -> bool| seen.is_some_and(of);
         let grown = |known: ValueInfo<'t>| matches!(known.part, Part::Grown);
         let list = |known: ValueInfo<'t>| known.ty.lists > 0 || matches!(known.part, Part::Grown);
-        if !matches!(operator, Binary::Add | Binary::Concat) || !(is(left.1, list) || is(right.1, list)) {
-            return false;
-        }
         let mut joins = (is(left.1, grown) || is(right.1, grown)) && is(left.1, list) && is(right.1, list);
         for ((path, seen), (_, other)) in [(left, right), (right, left)] {
             if is(other, list) && is(seen, |known| matches!(known.part, Part::Answer)) {
