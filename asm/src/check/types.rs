@@ -643,10 +643,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen<'t> {
-        let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
+        let (ok, mut err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let place = (node.slot, node.slot_span);
         let ok = if self.webs.1.is_empty() { ok } else { self.seen_at(place, ok, |info| info.ok) };
-        let err = err.map(|known| known.with_part(known.part.failed()));
+        if let Some(ValueInfo { part: part @ Part::Unknown, .. }) = &mut err {
+            *part = Part::Own;
+        }
         let mut seen = None;
         let before = self.narrowing.point();
         if let Some(arm) = &node.err {

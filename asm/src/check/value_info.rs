@@ -96,11 +96,6 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// The part that a failure is.
-    pub(super) fn failed(self) -> Part<'t> {
-        if matches!(self, Part::Unknown) { Part::Own } else { self }
-    }
-
     /// The join of two values.
     #[must_use]
     pub fn join(self, other: Part<'t>) -> Part<'t> {

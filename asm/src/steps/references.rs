@@ -82,18 +82,23 @@ impl<'a> StepReader<'_, 'a> {
         self.with_path(value, path, reference.span)
     }
 
+    /// Whether a name means the failure here, by the word of another notation.
+    fn is_other_failure(&self, name: &str) -> bool {
+        self.failure().is_some() && name != self.dialect.failure() && self.is_failure(name)
+    }
+
     /// Reports a bare name that is another notation's name of the failure, or a text.
     fn other_failure(&mut self, reference: &Reference<'a>) {
-        let Root::Name(name) = reference.root else { return };
-        let own = self.dialect.failure();
-        if name.text == own || !self.is_failure(name.text) || self.failure().is_none() {
-            return;
+        if let Root::Name(name) = reference.root
+            && self.is_other_failure(name.text)
+        {
+            let own = self.dialect.failure();
+            self.report(
+                Diagnostic::new(Code::BadReference, reference.span, "the failure has another name here")
+                    .expected(format!("`{own}`"), format!("`{}`", name.text))
+                    .help(format!("write `\"{own}\"`, or `{{\"text\":\"{}\"}}` for the text", name.text)),
+            );
         }
-        self.report(
-            Diagnostic::new(Code::BadReference, reference.span, "the failure has another name here")
-                .expected(format!("`{own}`"), format!("`{}`", name.text))
-                .help(format!("write `\"{own}\"`, or `{{\"text\":\"{}\"}}` for the text", name.text)),
-        );
     }
 
     /// The fields and items of a path that are read in a value.
@@ -389,13 +394,10 @@ impl<'a> StepReader<'_, 'a> {
     /// A text that is a bare reference; `None` if it is a plain text.
     fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>, place: ValuePlace) -> Option<Expr<'a>> {
         let Root::Name(name) = reference.root else { return None };
-        let bound = self.scope.find(name.text).or(self.scope.input(name.text)).is_some();
-        let is_own = bound || name.text == self.dialect.failure();
-        if !is_own && reference.path.is_empty() && self.survey.is_quoted(name.text) {
-            return None;
-        }
+        let is_word = |this: &Self| reference.path.is_empty() && this.survey.is_quoted(name.text);
         if self.named(name.text).is_some() {
-            return Some(self.reference(reference));
+            let is_text = self.is_other_failure(name.text) && is_word(self);
+            return (!is_text).then(|| self.reference(reference));
         }
         if self.scope.is_lost(name.text) {
             return Some(nothing(node));
@@ -409,7 +411,7 @@ impl<'a> StepReader<'_, 'a> {
             let mut names = self.scope.visible().chain(self.scope.inputs().map(|(name, _)| name));
             names.find(|known| nearly_meets(name.text, known))
         };
-        if near.is_none() && reference.path.is_empty() {
+        if near.map_or(reference.path.is_empty(), |_| is_word(self)) {
             return None;
         }
         let bound = self.survey.binding(name.text);

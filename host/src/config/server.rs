@@ -92,8 +92,8 @@ impl Reading {
                 continue;
             }
             if let Some(inner) = self.client.then(|| unknown_list(key, value)).flatten() {
-                let message = "may list what is turned off and is not known here, so the server is not used; write what it \
-                               means as `policy`";
+                let message = "is an unknown list, and may turn tools off, so the server is not used; write what it means \
+                               as `policy`";
                 let shown = shortened(inner, 80);
                 self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
                 continue;

@@ -129,7 +129,7 @@ fn lists_in_records_of_a_server_are_obeyed_or_refuse_it() {
     assert_eq!(tools_of(&tools, "a", &["get", "drop"]), "get !drop");
     refused(&tools, "off", "turns its server off (`anythingllm.autoStart`, a key of AnythingLLM)");
     assert_eq!(tools_of(&tools, "listed", &["get", "drop", "set"]), "get !drop !set");
-    refused(&tools, "unknown", "`blockedTools` may list what is turned off");
+    refused(&tools, "unknown", "`blockedTools` is an unknown list, and may turn tools off");
     assert_eq!(way(&tools, "plain"), "x ");
 }
 
