@@ -19,4 +19,5 @@ mod helpers;
 mod masks;
 mod rules;
 mod token_walks;
+mod unions;
 mod walks;

@@ -9,6 +9,7 @@
 
 use crate::common::Random;
 use crate::constrained::{tokens, vocabulary};
+use crate::unions;
 use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
@@ -85,6 +86,16 @@ impl<'s, 'c> Body<'s, 'c> {
     }
 }
 
+/// A union of records that a constant text tells apart.
+fn union(of: &serde_json::Value) -> serde_json::Value {
+    json!({"anyOf": [
+        {"type": "object", "required": ["kind", "of"], "properties": {"kind": {"enum": ["08", "box"]}, "of": of}},
+        {"type": "object", "required": ["kind", "n", "s"], "properties": {
+            "kind": {"const": "high"}, "n": {"type": "integer"}, "s": {"type": "string"}, "x": {"type": "number"}}},
+        {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "none"}}},
+    ]})
+}
+
 /// A tool with an argument of each type.
 fn every_type() -> Catalog {
     let input = json!({"type": "object", "required": ["n", "s"], "properties": {
@@ -105,6 +116,8 @@ fn every_type() -> Catalog {
         "to": {"type": "object", "required": ["count"], "properties": {
             "count": {"type": "integer"}, "name": {"type": "string"}}},
         "any": {},
+        "shape": union(&json!({"type": "integer"})),
+        "steps": {"type": "array", "items": union(&union(&json!({"type": "string"})))},
     }});
     let output = json!({"type": "object", "required": ["n", "s", "ids"], "properties": {
         "n": {"type": "integer"}, "s": {"type": "string"},
@@ -212,9 +225,9 @@ fn pick(bits: &[u32], walk: &Walk<'_, '_>, seed: u64, random: &mut Random) -> Op
 }
 
 /// The arguments of the first tool of [`every_type`].
-const ARGUMENTS: [&str; 16] = [
+const ARGUMENTS: [&str; 18] = [
     "n", "x", "page", "low", "share", "s", "day", "at", "b", "kind", "code", "maybe", "both", "ids", "to",
-    "any",
+    "any", "shape", "steps",
 ];
 
 /// What a walk begins with: nothing, or a call up to the value of one of its arguments.
@@ -311,7 +324,8 @@ fn walks_by_tokens_never_get_stuck() {
         let (mut walked, mut wrong, digits) = (0, Vec::new(), &digits(&vocab));
         for seed in first..first + count {
             let mut random = Random::new(seed);
-            let other = crate::common::catalog(&mut random);
+            let unions = seed % 4 == 1;
+            let other = if unions { unions::catalog } else { crate::common::catalog }(&mut random);
             let signature = crate::common::signature(&mut random);
             let catalog = if seed % 2 == 0 { &every } else { &other };
             let session = Session::new(catalog, &signature, &Options::default()).unwrap();
@@ -366,5 +380,53 @@ fn what_was_once_allowed_leaves_an_end_or_is_refused() {
             body.fill(&vocab, rest, &mut bits).unwrap_or_else(|error| panic!("{text}{token}: {error}"));
             assert!(body.close().is_some(), "{text}{token}");
         }
+    }
+}
+
+/// Each token of these beginnings is allowed only if the fields that it brings fit the budget.
+#[test]
+fn a_long_record_begins_only_within_the_budget() {
+    let mut properties = serde_json::Map::new();
+    properties.insert("kind".to_owned(), json!({"const": "long"}));
+    properties.extend((0..24).map(|n| (format!("a-rather-long-name-{n}"), json!({"type": "number"}))));
+    let required: Vec<&String> = properties.keys().collect();
+    let long = json!({"type": "object", "properties": properties, "required": required});
+    let short = json!({"type": "object", "properties": {"kind": {"const": "none"}}, "required": ["kind"]});
+    let input = json!({"type": "object", "required": ["n", "of"], "properties": {
+        "n": {"type": "integer"}, "opt": long, "of": {"oneOf": [long, short]}}});
+    let mut catalog = Catalog::default();
+    catalog.insert(ToolSignature::new("t", None, Some(&input), None));
+    let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+    let vocab = Vocab::new(&crate::both::bytes(), 0).unwrap();
+    let mut bits = vec![0; vocab.mask_len()];
+    let number = |name: &str| (0..99).find(|&it| session.field(it) == Some(name)).unwrap();
+    let [n, opt, of, kind] = ["n", "opt", "of", "kind"].map(number);
+    for (notation, text) in [
+        (Notation::Id, format!("CALL 0 2 {of} OBJ 25 {kind} LIT 0 \"long\" ")),
+        (Notation::Id, format!("CALL 0 3 {n} LIT 1 0 {opt} OBJ 25 {kind} ")),
+        (Notation::Constrained, r#"{"call":"t","args":{"of":{"obj":{"kind":"long","#.to_owned()),
+        (Notation::Constrained, r#"{"call":"t","args":{"opt":{"obj":{"kind":"long","#.to_owned()),
+    ] {
+        let needed = Body::new(&session, notation).fill(&vocab, 1, &mut bits).unwrap_err().needed.unwrap();
+        let mut whole = 0;
+        for spare in (0..6000).step_by(239) {
+            let mut body = Body::new(&session, notation);
+            let mut left = u32::try_from(needed + spare).unwrap();
+            let mut taken = 0;
+            for byte in text.bytes() {
+                let begun = &text[..taken];
+                body.fill(&vocab, left, &mut bits).unwrap_or_else(|it| panic!("{left} left, {begun}: {it}"));
+                if !tokens(&bits).contains(&(u32::from(byte) + 1)) {
+                    break;
+                }
+                assert!(body.accept(&vocab, u32::from(byte) + 1));
+                (taken, left) = (taken + 1, left - 1);
+            }
+            let filled = body.fill(&vocab, left, &mut bits);
+            filled.unwrap_or_else(|it| panic!("{left} left, {}: {it}", &text[..taken]));
+            whole += usize::from(taken == text.len());
+        }
+        println!("{notation:?}: {whole} of 26 are whole");
+        assert!(whole > 4 && whole < 26, "{whole} {text}");
     }
 }

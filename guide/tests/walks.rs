@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::common::{Random, catalog, number, signature, step};
+use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Options, Session};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Warnings that a guide does not prevent; `guide/README.md` says why.
@@ -60,9 +62,23 @@ fn what_ends_builds() {
     assert!(others.is_empty(), "{others:?}");
 }
 
+#[test]
+fn the_key_of_a_closed_record_is_no_constant() {
+    let output = json!({"properties": {"a": {"type": "string"}}, "additionalProperties": false});
+    let mut catalog = Catalog::default();
+    catalog.insert(ToolSignature::new("t", None, None, Some(&output)));
+    for signature in ["f() -> any", "f(p: text) -> any"] {
+        let session = Session::new(&catalog, signature, &Options::default()).unwrap();
+        let mut guide = Guide::new(&session);
+        guide.accept_bytes(b"RET AT CALL 0 0 ").unwrap();
+        assert!(guide.accept_bytes(b"LIT").is_err(), "FIELD reads what is listed");
+        builds(&session, &catalog, guide.text().to_vec().as_slice(), guide.close(), 0, &mut BTreeMap::new());
+    }
+}
+
 fn builds(
     session: &Session<'_>,
-    catalog: &ilo_asm::catalog::Catalog,
+    catalog: &Catalog,
     text: &[u8],
     close: Option<Vec<u8>>,
     seed: u64,

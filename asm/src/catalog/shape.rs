@@ -279,8 +279,7 @@ impl<'c> SchemaShape<'c> {
 
     /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
     pub fn field(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
-        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
-        match record.listed(name) {
+        match self.lists(name) {
             Some(field) => Some((self.at(field.node), field.required)),
             None => self.unlisted().map(|rest| (rest, false)),
         }
@@ -289,8 +288,11 @@ impl<'c> SchemaShape<'c> {
     /// Whether the schema says that a field may be absent. One that requires none of its fields does not say
     /// so.
     pub fn may_lack(self, name: &str) -> bool {
-        let record = self.node().record.as_ref();
-        record.and_then(|record| record.listed(name)).is_some_and(|field| field.optional)
+        self.lists(name).is_some_and(|field| field.optional)
+    }
+
+    fn lists(self, name: &str) -> Option<&'c ListedField> {
+        self.node().record.as_ref()?.listed(name)
     }
 
     /// Whether a field that is nil is left out of what a tool gets: it is listed, not required, and takes no
@@ -302,31 +304,29 @@ impl<'c> SchemaShape<'c> {
     /// The shape of a field by name, as [`SchemaShape::field`] gives it, and whether it is left out if it is
     /// nil.
     pub fn given(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
-        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
-        match record.listed(name) {
-            Some(field) => {
-                let of = self.at(field.node);
-                Some((of, !field.required && !of.kinds().meets(Kinds::NIL)))
-            }
-            None => self.unlisted().map(|rest| (rest, false)),
-        }
+        let (of, required) = self.field(name)?;
+        Some((of, !required && self.lists(name).is_some() && !of.kinds().meets(Kinds::NIL)))
+    }
+
+    /// The field whose text selects an arm of a union, and the arms by that text; `None` without arms.
+    pub fn arms(self) -> Option<(&'c str, impl ExactSizeIterator<Item = (&'c str, SchemaShape<'c>)>)> {
+        let Arms { name, arms } = self.node().arms.as_ref()?;
+        Some((name, arms.iter().map(move |(text, arm)| (&**text, self.at(*arm)))))
     }
 
     /// The arm of a union that the texts of a record select, as far as they are known: `text_of` gives that
     /// of a field. A shape without arms is itself.
     #[must_use]
     pub fn arm<'t>(self, text_of: impl Fn(&str) -> Option<&'t str>) -> SchemaShape<'c> {
-        let Some(Arms { name, arms }) = &self.node().arms else { return self };
-        let Some(text) = text_of(name) else { return self };
-        arms.iter().find(|(one, _)| **one == *text).map_or(self, |&(_, arm)| self.at(arm))
+        let Some((name, mut arms)) = self.arms() else { return self };
+        let text = text_of(name);
+        arms.find(|it| Some(it.0) == text).map_or(self, |it| it.1)
     }
 
     /// The shape of the fields that are not listed; `None` if the record cannot have others.
     pub fn unlisted(self) -> Option<SchemaShape<'c>> {
-        match &self.node().record {
-            Some(record) => record.rest.map(|rest| self.at(rest)),
-            None => Some(SchemaShape::ANY),
-        }
+        let Some(record) = &self.node().record else { return Some(SchemaShape::ANY) };
+        record.rest.map(|rest| self.at(rest))
     }
 
     /// The texts that are allowed, if only some are.

@@ -176,19 +176,13 @@ impl Core<'_, '_> {
         let block = self.block();
         self.state.frame = NONE;
         self.state.bound = NO_SLOT;
-        match word {
-            Word::Else => {
-                self.state.arm = word;
-                self.state.phase = Phase::BlockCount;
-                return;
-            }
-            Word::Err | Word::Ok if block.kind == Kind::Match => {
-                self.state.arm = word;
-                self.state.phase = Phase::ArmSlot;
-                return;
-            }
-            Word::Err => return self.begin_caught(),
-            _ => {}
+        if word == Word::Else || (block.kind == Kind::Match && matches!(word, Word::Err | Word::Ok)) {
+            self.state.arm = word;
+            self.state.phase = if word == Word::Else { Phase::BlockCount } else { Phase::ArmSlot };
+            return;
+        }
+        if word == Word::Err {
+            return self.begin_caught();
         }
         self.settle();
         let block = self.block();
@@ -333,7 +327,10 @@ impl Core<'_, '_> {
     pub(crate) fn open_block(&mut self, count: u32) {
         let zero = count == 0;
         match self.state.arm {
-            Word::If => self.open_then(zero),
+            Word::If => {
+                let block = self.inside(Kind::Then, zero);
+                self.set_block(block);
+            }
             Word::For => self.open_pass(zero),
             Word::Else => self.open_behind(zero),
             Word::Try => self.open_try(zero),
@@ -366,11 +363,6 @@ impl Core<'_, '_> {
             in_try: around.in_try,
             ..Block::new(kind)
         }
-    }
-
-    fn open_then(&mut self, zero: bool) {
-        let block = self.inside(Kind::Then, zero);
-        self.set_block(block);
     }
 
     fn open_try(&mut self, zero: bool) {

@@ -30,6 +30,7 @@ pub struct EndKey {
     depth: Option<u8>,
     first: KnownValue,
     others: KnownValue,
+    arm: Option<u32>,
     ends: [bool; 5],
     /// The slots and calls, and what the open loops hold.
     next: (u8, u8),
@@ -114,6 +115,7 @@ impl<'c> Core<'_, 'c> {
             depth: frame.map(|frame| frame.depth),
             first: known(first)?,
             others: known(others)?,
+            arm: frame.and_then(|frame| frame.arm),
             ends,
         })
     }
@@ -159,7 +161,8 @@ impl<'c> Core<'_, 'c> {
             Phase::Operand | Phase::FieldOrName => self.state.want,
             _ => return None,
         };
-        self.arena.plain(self.session, self.arena.want(want))
+        let word = self.arena.plain(self.session, self.arena.want(want))?;
+        (word != Word::Lit || !self.is_closed_key()).then_some(word)
     }
 
     /// The next node of an end within a line.
@@ -214,7 +217,7 @@ impl<'c> Core<'_, 'c> {
             return None;
         }
         let text = match (self.texts(), self.format()) {
-            (Some(texts), _) => &**texts.first()?,
+            (Some(mut texts), _) => texts.next()?,
             (None, Some(format)) => formats::example(format),
             (None, None) => keys().find(|text| self.fits(Literal::Text(text)))?,
         };

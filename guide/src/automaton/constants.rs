@@ -1,5 +1,6 @@
 //! The shortest constants that fit a position. They make it possible to end every expression.
 
+use crate::automaton::arms;
 use crate::automaton::formats;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::type_of;
@@ -35,12 +36,25 @@ fn depth_within(session: &Session<'_>, shape: SchemaShape<'_>, left: u8) -> Opti
     if !shape.kinds().meets(Kinds::RECORD) {
         return None;
     }
+    Some(record_depth(session, shape, left)? + 1)
+}
+
+/// The nesting of the constants in the shortest record of a shape.
+pub(crate) fn record_depth(session: &Session<'_>, shape: SchemaShape<'_>, left: u8) -> Option<u8> {
+    if let Some(arms) = arms::written(shape) {
+        return arms.filter_map(|(_, _, arm)| fields_depth(session, arm, left)).min();
+    }
+    fields_depth(session, shape, left)
+}
+
+/// The same for the required fields, whatever selects them.
+pub(crate) fn fields_depth(session: &Session<'_>, shape: SchemaShape<'_>, left: u8) -> Option<u8> {
     let mut deepest = 0;
     for field in shape.required() {
         session.field_numbers.get(field.name)?;
         deepest = deepest.max(depth_within(session, field.shape, left)?);
     }
-    Some(deepest + 1)
+    Some(deepest)
 }
 
 /// A constant that contains no other.
@@ -167,6 +181,7 @@ fn write_constant(
     if !shape.kinds().meets(Kinds::RECORD) {
         return false;
     }
+    let shape = arms::shortest(session, shape);
     let _ = if json { write!(out, "{{\"obj\":{{") } else { write!(out, "OBJ {}", shape.required().count()) };
     for field in shape.required() {
         let Some(number) = session.field_numbers.get(field.name) else { return false };
@@ -191,7 +206,10 @@ pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
             call += if json { "," } else { "" };
         };
         match &tool.callee {
-            Some(Callee::Tool(tool)) => tool.input().required().for_each(|it| argument(it.name, it.shape)),
+            Some(Callee::Tool(tool)) => {
+                let input = arms::shortest(session, tool.input());
+                input.required().for_each(|it| argument(it.name, it.shape));
+            }
             Some(Callee::Function { parameters, .. }) => {
                 parameters.iter().for_each(|it| argument(&it.name, SchemaShape::ANY));
             }
@@ -202,18 +220,19 @@ pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
     session.tools.iter().map(call).max_by_key(String::len).unwrap_or_default()
 }
 
-/// The longest constant that an argument or a field of a session's tools may need, in ID text.
-pub(crate) fn longest_constant(session: &Session<'_>) -> String {
-    let mut longest = " 63 LIST 0".to_owned();
+/// The longest constant that an argument or a field of a session's tools may need, in `constrained` or else
+/// in ID text.
+pub(crate) fn longest_constant(session: &Session<'_>, json: bool) -> String {
+    let mut longest = if json { String::new() } else { " 63 LIST 0".to_owned() };
     for tool in &session.tools {
         let Some(Callee::Tool(callee)) = &tool.callee else { continue };
         let mut shapes: Vec<(SchemaShape<'_>, u8)> = vec![(callee.input(), 0)];
         let mut seen = 0;
         while let Some((shape, depth)) = shapes.pop() {
             seen += 1;
-            for inner in shape.fields().map(|it| it.shape).chain([shape.item()]) {
-                let mut text = " 999 ".to_owned();
-                write_constant(session, inner, false, DEEPEST_CONSTANT, &mut text);
+            for inner in arms::parts(shape) {
+                let mut text = if json { String::new() } else { " 999 ".to_owned() };
+                write_constant(session, inner, json, DEEPEST_CONSTANT, &mut text);
                 longest = if text.len() > longest.len() { text } else { longest };
                 if depth < DEEPEST_CONSTANT && seen < 256 && !inner.is_any() {
                     shapes.push((inner, depth + 1));

@@ -58,12 +58,7 @@ impl<'c> Core<'_, 'c> {
     /// The integers that may come next.
     pub(crate) fn integers(&mut self) -> Integers {
         match self.state.phase {
-            Phase::LetSlot
-            | Phase::ForSlot
-            | Phase::ArmSlot
-            | Phase::MatchSlot
-            | Phase::RefSlot
-            | Phase::Path => {
+            phase if phase.is_slot() => {
                 let last = u32::from(self.state.next.min(SLOTS - 1));
                 self.listed_where(0..=last)
             }
@@ -78,6 +73,12 @@ impl<'c> Core<'_, 'c> {
                 None => Integers::Nothing,
             },
             Phase::PairField | Phase::MergeMore => self.pair_fields(),
+            Phase::PairCount if let Some(arms) = self.arms_here() => {
+                let mut counts: Vec<u32> = arms.iter().flat_map(|it| it.counts.0..=it.counts.1).collect();
+                counts.sort_unstable();
+                counts.dedup();
+                self.listed(&counts)
+            }
             _ => self.counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most)),
         }
     }
@@ -219,7 +220,12 @@ impl<'c> Core<'_, 'c> {
     /// The fields of the next pair.
     fn pair_fields(&mut self) -> Integers {
         let Some(frame) = self.frame() else { return Integers::Nothing };
-        if frame.counted && frame.word != Word::Merge {
+        let (shape, is_merge) = (self.pair_shape(&frame), frame.word == Word::Merge);
+        let selects = shape.and_then(|shape| self.session.field_numbers.get(shape.arms()?.0).copied());
+        if let Some(first) = selects.filter(|&first| !is_merge && !self.in_list(frame.given, first)) {
+            return self.listed(&[first]);
+        }
+        if frame.counted && !is_merge {
             let missing = self.missing(&frame);
             if u32::try_from(missing.len()).is_ok_and(|missing| missing >= frame.left) {
                 return self.listed_pairs(&frame, missing);
@@ -229,7 +235,8 @@ impl<'c> Core<'_, 'c> {
             self.list(frame.given).filter_map(|number| u32::try_from(number).ok()).collect();
         // The last given field is the first of the list; most are given in ascending order.
         given.reverse();
-        let Some(shape) = self.pair_shape(&frame) else {
+        given.extend(selects.filter(|_| is_merge));
+        let Some(shape) = shape else {
             let tool = self.session.tools.get(frame.number as usize);
             return self.listed_pairs(&frame, tool.map(|tool| tool.listed.clone()).unwrap_or_default());
         };
@@ -250,14 +257,17 @@ impl<'c> Core<'_, 'c> {
     }
 
     /// The shape that describes the pairs of a call or a record; `None` for a function.
-    fn pair_shape(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
-        if frame.word != Word::Call {
-            return Some(self.shape(frame.want).unwrap_or(SchemaShape::ANY));
-        }
-        match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
-            Callee::Function { .. } => None,
-            Callee::Tool(tool) => Some(tool.input()),
-        }
+    pub(crate) fn pair_shape(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
+        let shape = if frame.word == Word::Call {
+            match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
+                Callee::Function { .. } => return None,
+                Callee::Tool(tool) => tool.input(),
+            }
+        } else {
+            self.shape(frame.want).unwrap_or(SchemaShape::ANY)
+        };
+        let Some(place) = frame.arm else { return Some(shape) };
+        shape.arms()?.1.nth(place as usize).map(|it| it.1)
     }
 
     /// Whether a set has a number in a range.

@@ -56,7 +56,9 @@ impl<'c> Core<'_, 'c> {
                 }
                 _ => shape.is_none_or(|shape| {
                     let format = formats::of(shape);
-                    shape.refuses_text(text).is_none() && format.is_none_or(|format| format.fits(text))
+                    shape.refuses_text(text).is_none()
+                        && format.is_none_or(|format| format.fits(text))
+                        && self.selectable().is_none_or(|arms| arms.iter().any(|arm| arm.text == text))
                 }),
             },
             Literal::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
@@ -66,9 +68,12 @@ impl<'c> Core<'_, 'c> {
     }
 
     /// The only texts that may be written here.
-    pub(crate) fn texts(&self) -> Option<&'c [Box<str>]> {
+    pub(crate) fn texts(&self) -> Option<impl Iterator<Item = &'c str> + use<'c>> {
         let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;
-        self.shape(frame.want).and_then(SchemaShape::texts)
+        let listed = self.shape(frame.want).and_then(SchemaShape::texts)?;
+        let arms = self.selectable();
+        let listed = if arms.is_some() { &[] } else { listed };
+        Some(listed.iter().map(|it| &**it).chain(arms.into_iter().flatten().map(|it| it.text)))
     }
 
     /// The value of which the unfinished literal names a field, if its fields are known.

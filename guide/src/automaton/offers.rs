@@ -1,7 +1,7 @@
 //! What may come next at each position: words, integers and literals.
 
+use crate::automaton::arms;
 use crate::automaton::constants::are_written;
-use crate::automaton::integers::most_fields;
 use crate::automaton::keys::Numbers;
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
@@ -230,6 +230,11 @@ impl<'c> Core<'_, 'c> {
         if self.depth() >= DEPTH {
             words &= one(Word::Lit) | one(Word::List) | one(Word::Obj) | one(Word::Ref);
         }
+        if self.is_closed_key() {
+            words &= !one(Word::Lit);
+        } else if self.must_select() {
+            words &= one(Word::Lit);
+        }
         words
     }
 
@@ -354,7 +359,7 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether the value that comes next is the key of AT for a record whose schema forbids fields that it
     /// does not list: a constant name would have to be one of these, which FIELD offers.
-    fn is_closed_key(&self) -> bool {
+    pub(crate) fn is_closed_key(&self) -> bool {
         let Some(frame) = self.frame() else { return false };
         let of = if frame.word == Word::Lit {
             self.frames.get(frame.parent as usize).copied()
@@ -372,19 +377,15 @@ impl<'c> Core<'_, 'c> {
 
     /// The least and greatest count of the fields of a record.
     pub(crate) fn record_counts(&self, want: WantId, depth: u8) -> Option<(u32, u32)> {
-        let all = u32::try_from(self.session.named.len()).unwrap_or(u32::MAX).min(ITEMS);
-        let deep = depth >= DEPTH;
-        let Some(shape) = self.shape(want) else { return Some((0, if deep { 0 } else { all })) };
-        let numbered = |name: &str| self.session.field_numbers.contains_key(name);
-        let required: Vec<_> = shape.required().collect();
-        let least = u32::try_from(required.len()).ok()?;
-        if !required.iter().all(|field| {
-            numbered(field.name) && crate::automaton::constants::depth_of(self.session, field.shape).is_some()
-        }) {
-            return None;
-        }
-        let most = most_fields(self.session, shape).min(all).max(least);
-        Some((least, if deep { least } else { most.clamp(least, least.max(ITEMS)) }))
+        let shape = self.shape(want).unwrap_or(SchemaShape::ANY);
+        arms::record_counts(self.session, shape, depth >= DEPTH)
+    }
+
+    /// The most fields that the open MERGE may set. None of them selects an arm.
+    pub(crate) fn most_changes(&self) -> u32 {
+        let shape = self.shape(self.frame_want()).unwrap_or(SchemaShape::ANY);
+        let most = arms::counts(self.session, shape, false).map_or(0, |it| it.1);
+        most.saturating_sub(shape.arms().is_some().into())
     }
 
     /// Whether a slot, a field of FIELD or a kind of LIT may come next.
@@ -419,7 +420,7 @@ impl<'c> Core<'_, 'c> {
                 let takes_none = self.arena.takes(self.session, self.frame_want(), type_of(NIL));
                 (u32::from(!takes_none), self.most_cases())
             }
-            Phase::MergeStart => (0, self.record_counts(self.frame_want(), 0).map_or(0, |counts| counts.1)),
+            Phase::MergeStart => (0, self.most_changes()),
             _ => return None,
         })
     }

@@ -1,5 +1,6 @@
 //! Pairs, items and cases: their counts, fields and wants.
 
+use crate::automaton::arms;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
@@ -15,6 +16,9 @@ impl<'c> Core<'_, 'c> {
         if frame.word != Word::Call {
             return self.record_counts(frame.want, frame.depth);
         }
+        if let Some(input) = self.pair_shape(&frame).filter(|it| it.arms().is_some()) {
+            return arms::record_counts(self.session, input, frame.depth >= DEPTH);
+        }
         let tool = self.session.tools.get(frame.number as usize)?;
         let least = u32::try_from(tool.required.len()).ok()?;
         let most = tool.most.clamp(least, least.max(ITEMS));
@@ -28,30 +32,24 @@ impl<'c> Core<'_, 'c> {
         if free {
             return None;
         }
-        let shape = if frame.word == Word::Call {
-            match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
-                Callee::Function { parameters, .. } => {
-                    let parameter = parameters.iter().find(|it| it.name == name)?;
-                    let given = Demand::Is(parameter.given);
-                    return Some(if parameter.required { Want::Demand(given) } else { Want::OrNil(given) });
-                }
-                Callee::Tool(tool) => tool.input(),
-            }
-        } else {
-            self.shape(frame.want).unwrap_or(SchemaShape::ANY)
-        };
-        let (field, _) = shape.field(name)?;
+        let callee = self.session.tools.get(frame.number as usize).and_then(|it| it.callee.as_ref());
+        if let (Word::Call, Some(Callee::Function { parameters, .. })) = (frame.word, callee) {
+            let parameter = parameters.iter().find(|it| it.name == name)?;
+            let given = Demand::Is(parameter.given);
+            return Some(if parameter.required { Want::Demand(given) } else { Want::OrNil(given) });
+        }
+        let (field, _) = self.pair_shape(frame)?.field(name)?;
         crate::automaton::constants::depth_of(self.session, field)?;
         Some(Want::Shape(field))
     }
 
     /// The required fields that are not given yet.
     pub(crate) fn missing(&self, frame: &Frame) -> Vec<u32> {
-        let required: Vec<u32> = if frame.word == Word::Call {
+        let required: Vec<u32> = if frame.word == Word::Call && frame.arm.is_none() {
             let tool = self.session.tools.get(frame.number as usize);
             tool.map(|tool| tool.required.clone()).unwrap_or_default()
         } else {
-            let shape = self.shape(frame.want).filter(|_| frame.word == Word::Obj);
+            let shape = self.pair_shape(frame).filter(|_| frame.word != Word::Merge);
             let fields = shape.into_iter().flat_map(SchemaShape::required);
             fields.filter_map(|field| self.session.field_numbers.get(field.name).copied()).collect()
         };

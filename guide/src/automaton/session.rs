@@ -1,7 +1,8 @@
 //! The inputs of a guide, fixed before the first byte: the signature, the callable tools and functions, and
 //! the registries.
 
-use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of};
+use crate::automaton::arms;
+use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of, record_depth};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
 use crate::automaton::needs::Needs;
@@ -129,8 +130,8 @@ pub struct Session<'c> {
     vars: Vec<(u32, String)>,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
-    /// The longest constants of its tools in ID text, and their longest calls in both notations.
-    constant: OnceLock<String>,
+    /// The longest constants of its tools, and their longest calls, in both notations.
+    constants: [OnceLock<String>; 2],
     calls: [OnceLock<String>; 2],
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
@@ -231,7 +232,7 @@ impl<'c> Session<'c> {
             field_numbers: HashMap::new(),
             vars,
             named: Vec::new(),
-            constant: OnceLock::new(),
+            constants: Default::default(),
             calls: Default::default(),
             json: OnceLock::new(),
             needs: Default::default(),
@@ -376,11 +377,10 @@ impl<'c> Session<'c> {
             Callee::Tool(tool) => {
                 let mut rest = vec![(tool.output(), 0_u8), (tool.input(), 0)];
                 while let Some((shape, depth)) = rest.pop() {
-                    let fields = shape.fields();
-                    names.extend(fields.clone().map(|field| field.name));
+                    names.extend(shape.fields().map(|field| field.name));
                     if depth < 4 && names.len() < 4096 {
-                        let inner = fields.map(|field| field.shape).chain([shape.item()]);
-                        rest.extend(inner.filter(|it| !it.is_any()).map(|it| (it, depth + 1)));
+                        let parts = arms::parts(shape).filter(|it| !it.is_any());
+                        rest.extend(parts.map(|it| (it, depth + 1)));
                     }
                 }
             }
@@ -404,10 +404,9 @@ impl<'c> Session<'c> {
             most: 0,
             rollback: false,
         };
-        let mut depth = Some(0);
+        let mut depth = Some(1);
         match &callee {
             Some(Callee::Function { parameters, .. }) => {
-                depth = Some(1);
                 for parameter in parameters {
                     let known = number(&parameter.name);
                     if parameter.required {
@@ -419,14 +418,11 @@ impl<'c> Session<'c> {
             }
             Some(Callee::Tool(tool)) => {
                 let input = tool.input();
+                depth = record_depth(self, input, DEEPEST_CONSTANT - 1);
                 for field in input.fields() {
                     let known = number(field.name);
-                    let nested = depth_of(self, field.shape);
-                    if field.required {
-                        depth = depth.zip(known.and(nested)).map(|(a, b): (u8, u8)| a.max(b + 1));
-                        out.required.extend(known);
-                    }
-                    out.listed.extend(known.filter(|_| nested.is_some()));
+                    out.required.extend(known.filter(|_| field.required));
+                    out.listed.extend(known.filter(|_| depth_of(self, field.shape).is_some()));
                 }
                 out.most = most_fields(self, input);
                 out.rollback = tool.requires_rollback;
@@ -438,7 +434,7 @@ impl<'c> Session<'c> {
             depth = None;
         }
         out.most = out.most.max(u32::try_from(out.listed.len()).unwrap_or(u32::MAX));
-        out.depth = depth.filter(|&depth| depth <= DEEPEST_CONSTANT);
+        out.depth = depth;
         out.callee = callee;
         out
     }
@@ -478,9 +474,10 @@ impl<'c> Session<'c> {
         prefix
     }
 
-    /// The longest constant of an argument or field of its tools, in ID text.
-    pub(crate) fn longest_constant(&self) -> &str {
-        self.constant.get_or_init(|| constants::longest_constant(self))
+    /// The longest constant of an argument or field of its tools.
+    pub(crate) fn longest_constant(&self, notation: Notation) -> &str {
+        let json = notation != Notation::Id;
+        of_notation(&self.constants, notation).get_or_init(|| constants::longest_constant(self, json))
     }
 
     /// Its names in JSON.

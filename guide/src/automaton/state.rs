@@ -69,6 +69,14 @@ pub(crate) enum Phase {
     End,
 }
 
+impl Phase {
+    /// Whether a slot is next.
+    pub(crate) fn is_slot(self) -> bool {
+        use Phase::{ArmSlot, ForSlot, LetSlot, MatchSlot, Path, RefSlot};
+        matches!(self, LetSlot | ForSlot | ArmSlot | MatchSlot | RefSlot | Path)
+    }
+}
+
 /// The unfinished statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stmt {
@@ -103,8 +111,9 @@ pub(crate) struct Frame {
     pub(crate) others: u32,
     /// The field, tool or kind of literal.
     pub(crate) number: u32,
-    /// Fields or keys that were given.
+    /// Fields or keys that were given, and the place of the arm that one of them has selected.
     pub(crate) given: u32,
+    pub(crate) arm: Option<u32>,
     /// Where the text of a literal operand begins.
     pub(crate) default: bool,
 }

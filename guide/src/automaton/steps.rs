@@ -63,6 +63,7 @@ impl<'c> Core<'_, 'c> {
             others: NONE,
             number: NONE,
             given: NONE,
+            arm: None,
             default: false,
         };
         self.set_frame(frame);
@@ -224,6 +225,7 @@ impl<'c> Core<'_, 'c> {
             self.set_frame(Frame { given, ..frame });
             return self.case_value();
         }
+        self.select(constant);
         let parent = self.frames.get(frame.parent as usize);
         let known = match (constant, parent.filter(|it| it.word == Word::At && it.index == 1)) {
             // AT with a literal text reads like FIELD.

@@ -166,7 +166,7 @@ impl Machine<'_, '_> {
             }
             Act::Listed(number) => {
                 self.literal(TEXT);
-                let Some(text) = self.core.texts().and_then(|all| all.get(number)) else { return false };
+                let Some(text) = self.core.texts().and_then(|mut all| all.nth(number)) else { return false };
                 self.take_constant(Literal::Text(text));
             }
             Act::Quote(words) => self.quote(words),
@@ -211,13 +211,11 @@ impl Machine<'_, '_> {
             }
             Act::Merge => {
                 self.open(Word::Merge);
-                let most = self.most_changes();
-                self.core.take_integer(most + 1);
+                self.core.take_integer(self.core.most_changes() + 1);
                 self.opens(Around::Merge, Next::Value);
             }
             Act::Set => {
-                let most = self.most_changes();
-                self.replace(Around::Fields { count: 0, most, end: "}}" });
+                self.replace(Around::Fields("}}"));
                 self.goes_on(Next::Key);
             }
             Act::Nested => {
@@ -235,8 +233,9 @@ impl Machine<'_, '_> {
             }
             Act::Key(number) => {
                 self.core.take_integer(number);
-                if let Some(Around::Fields { count, most, end }) = self.around() {
-                    self.replace(Around::Fields { count: count + 1, most, end });
+                // Ends behind another key differ, so the construct is another one.
+                if let Some(fields) = self.around() {
+                    self.replace(fields);
                 }
                 self.goes_on(Next::Value);
             }
@@ -506,15 +505,9 @@ impl Machine<'_, '_> {
         self.replace(Around::Cases { pairs });
     }
 
-    /// The most fields that the open MERGE may set.
-    pub(super) fn most_changes(&self) -> u32 {
-        let want = self.core.frame().map_or(crate::automaton::want::ANY, |frame| frame.want);
-        self.core.record_counts(want, 0).map_or(0, |counts| counts.1)
-    }
-
     fn open_fields(&mut self, end: &'static str) {
         let most = self.core.pair_counts().map_or(0, |counts| counts.1);
         self.core.take_integer(most + 1);
-        self.opens(Around::Fields { count: 0, most, end }, Next::Key);
+        self.opens(Around::Fields(end), Next::Key);
     }
 }

@@ -6,7 +6,7 @@ use super::views::{Sorted, View, with};
 use crate::automaton::close::Out;
 use crate::automaton::constants::Flat;
 use crate::automaton::offers::{NIL, TEXT};
-use crate::automaton::state::{Core, Phase};
+use crate::automaton::state::{Core, NONE, Phase};
 use crate::surface::{Bytes, Ends, Steps};
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
@@ -152,9 +152,10 @@ impl Machine<'_, '_> {
             Around::Merge => choice(",\"set\":{", Act::Set),
             Around::Subject => choice(",\"cases\":[[", Act::Pairs),
             Around::Cases { pairs } => choice(if pairs { "]]}" } else { "}}" }, Act::EndParts),
-            Around::Fields { count, end, .. } => {
+            Around::Fields(end) => {
                 let frame = self.core.frame()?;
-                let may_end = self.core.missing(&frame).is_empty() && (count > 0 || frame.word == Word::Obj);
+                let has_some = frame.given != NONE || frame.word == Word::Obj;
+                let may_end = self.core.missing(&frame).is_empty() && has_some;
                 may_end.then(|| choice(end, Act::EndParts))?
             }
             Around::Step | Around::Leaving | Around::Block { .. } => return None,
@@ -173,8 +174,11 @@ impl Machine<'_, '_> {
         let owes = self.core.owes();
         let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
         let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
+        let selects = self.core.frame().is_some_and(|frame| self.core.selecting(&frame).is_some());
         let rank = |bytes: &str, act: Act| match act {
             Act::Key(number) if missing.contains(&number) => (1, false),
+            // The first arm is the least nested.
+            Act::Listed(1..) if selects => (5, false),
             _ => (rank(act, owes, &owed), bytes.starts_with('-')),
         };
         with!(choices, choices => least(choices, low, high, &rank))

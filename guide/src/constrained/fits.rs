@@ -113,7 +113,8 @@ impl Surface for Machine<'_, '_> {
         let length = |text: &str| vocab.length(text.as_bytes());
         let session = self.core.session;
         // Another call may have fewer bytes and more tokens.
-        let call = 2 * length(session.longest_call(Self::NOTATION))?;
+        let constant = length(session.longest_constant(Self::NOTATION))?;
+        let call = 2 * length(session.longest_call(Self::NOTATION))?.max(constant);
         // An unfinished path needs its field, a `${` a name.
         let fields = session.fields.iter().chain(session.parameters.iter().map(|it| &it.0));
         let longest = fields.map(String::len).max().unwrap_or_default();

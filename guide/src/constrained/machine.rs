@@ -134,12 +134,8 @@ pub(super) enum Around {
     /// An operator with this number of operands to come.
     Operands(usize),
     List,
-    /// A record with this many of this many pairs.
-    Fields {
-        count: u32,
-        most: u32,
-        end: &'static str,
-    },
+    /// The fields of a record, which these bytes end.
+    Fields(&'static str),
     /// The condition of `if`.
     If,
     /// The list of `for`, with the number of names before its item.

@@ -57,7 +57,7 @@ impl Machine<'_, '_> {
                     | Next::Block(_)
                     | Next::Let
                     | Next::Key
-            ) || matches!((self.place.next, self.around()), (Next::After, Some(Around::Fields { .. })));
+            ) || matches!((self.place.next, self.around()), (Next::After, Some(Around::Fields(_))));
         if !is_expensive || self.place.is_guess {
             return self.offers();
         }

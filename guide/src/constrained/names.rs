@@ -117,17 +117,13 @@ impl Machine<'_, '_> {
         if !self.place.names.iter().any(|named| *named.name == *name) {
             Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
         }
+        if !matches!(of, Binds::Part | Binds::Failure) {
+            self.core.take_integer(slot.into());
+        }
         match of {
-            Binds::Let => {
-                self.core.take_integer(slot.into());
-                self.goes_on(Next::Let);
-            }
-            Binds::Item => {
-                self.core.take_integer(slot.into());
-                self.opens(Around::For(names), Next::In);
-            }
+            Binds::Let => self.goes_on(Next::Let),
+            Binds::Item => self.opens(Around::For(names), Next::In),
             Binds::Index => {
-                self.core.take_integer(slot.into());
                 self.given(Literal::Number(Number::Int(0)));
                 self.goes_on(Next::Passes);
             }

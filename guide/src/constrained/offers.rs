@@ -21,7 +21,7 @@ impl Machine<'_, '_> {
         match self.place.next {
             Next::Tool => self.tools(),
             Next::Key => self.keys(false),
-            Next::After if matches!(self.around(), Some(Around::Fields { .. })) => self.keys(true),
+            Next::After if matches!(self.around(), Some(Around::Fields(_))) => self.keys(true),
             Next::Field => self.fields(self.place.path, false),
             Next::HoleField => self.hole_fields(),
             Next::Value => self.values(false),
@@ -341,12 +341,15 @@ impl Machine<'_, '_> {
 
     /// The keys that may come next in a record, and its end. A comma is before a further key.
     fn keys(&mut self, further: bool) -> Choices {
-        let Some(Around::Fields { count, most, end }) = self.around() else { return Choices::listed([]) };
-        let Some(frame) = self.core.frame() else { return Choices::listed([]) };
+        let (Some(Around::Fields(end)), Some(frame)) = (self.around(), self.core.frame()) else {
+            return Choices::listed([]);
+        };
         let missing = self.core.missing(&frame);
-        let room = most.saturating_sub(count) as usize;
+        // The open count is one more than the most fields.
+        let room = frame.left.saturating_sub(1) as usize;
         // An empty list is left out, but not an empty record.
-        let may_end = |none: bool| missing.is_empty() && (count > 0 || frame.word == Word::Obj || none);
+        let has_some = frame.given != state::NONE || frame.word == Word::Obj;
+        let may_end = |none: bool| missing.is_empty() && (has_some || none);
         if room == 0 {
             return Choices::listed(may_end(true).then(|| choice(end, Act::EndParts)));
         }

@@ -11,7 +11,6 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::want::{ANY, WantId};
 use ilo_asm::ast::Literal;
-use ilo_asm::catalog::SchemaShape;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
 use ilo_spec::json::quoted;
@@ -225,11 +224,11 @@ impl Machine<'_, '_> {
             });
         }
         if has(TEXT) {
-            match self.core.shape(want).and_then(SchemaShape::texts) {
+            match self.core.texts() {
                 None => set |= of(Act::Text),
                 Some(texts) => {
                     let mut listed = Vec::new();
-                    for (number, text) in texts.iter().enumerate() {
+                    for (number, text) in texts.enumerate() {
                         let (act, text) = (Act::Listed(number), quoted(text));
                         more.push(choice(format!("{{\"text\":{text}}}"), act));
                         listed.push(choice(text, act));
@@ -244,7 +243,7 @@ impl Machine<'_, '_> {
     /// Whether some field can be set in the MERGE that comes next.
     pub(super) fn may_merge(&mut self) -> bool {
         self.opened(Word::Merge, |this| {
-            let most = this.most_changes();
+            let most = this.core.most_changes();
             let want = this.core.frame().map_or(ANY, |frame| frame.want);
             if most == 0 || this.core.shape(want).is_none() {
                 return most > 0;

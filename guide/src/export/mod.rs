@@ -66,9 +66,9 @@ This grammar holds: words and the kinds of their operands, the constants that sc
 has and which it must have, counts of items, pairs, cases and arms, indents, and that nothing follows a way out of a
 block. Required arguments come first, in the order of the schema.
 It does not hold: that a slot is set before it is read, and its type; that a result is matched; that all paths give a
-value; ranges of numbers; that the keys of a record or of cases differ; that BREAK is in a loop, and that there is one
-where its FOR has an ELSE; that a ROLLBACK follows the calls that need one, and calls nothing for its arguments; counts
-of statements. It has no constants of more than 18 digits or with an exponent of three, and no count above 8 but of
+value; ranges of numbers; the fields that a text in another one selects; that the keys of a record or of cases differ;
+that BREAK is in a loop, and that there is one where its FOR has an ELSE; that a ROLLBACK follows the calls that need
+one, and calls nothing for its arguments; counts of statements. It has no constants of more than 18 digits or with an exponent of three, and no count above 8 but of
 required arguments. Check the program after it is written.
 ";
 

@@ -286,7 +286,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     fn may_be_text(&self, start: usize) -> bool {
         let written = self.text.get(start..).unwrap_or_default();
         match self.core.texts() {
-            Some(texts) => texts.iter().any(|text| quoted(text).as_bytes().starts_with(written)),
+            Some(mut texts) => texts.any(|text| quoted(text).as_bytes().starts_with(written)),
             None => self.core.begins_text(written.get(1..).unwrap_or_default()),
         }
     }

@@ -56,7 +56,7 @@ impl Machine<'_, '_> {
     /// that the text has already; the text began at `start`.
     fn listed(&mut self, vocab: &Vocab, start: usize, begun: &[u8], bits: &mut [u32]) {
         let written = self.text.get(start..).unwrap_or_default().to_vec();
-        for text in self.core.texts().unwrap_or_default() {
+        for text in self.core.texts().into_iter().flatten() {
             let quoted = quoted(text);
             let Some(rest) = quoted.as_bytes().strip_prefix(written.as_slice()) else { continue };
             let mut token = begun.to_vec();

@@ -98,12 +98,7 @@ impl<'s, 'c> Guide<'s, 'c> {
                 Phase::PathField | Phase::PairField | Phase::FieldOrName | Phase::MergeMore => {
                     Node::Field(number, core.session.field(number).unwrap_or_default().to_owned())
                 }
-                Phase::LetSlot
-                | Phase::ForSlot
-                | Phase::ArmSlot
-                | Phase::MatchSlot
-                | Phase::RefSlot
-                | Phase::Path => {
+                phase if phase.is_slot() => {
                     let slot = u8::try_from(number).unwrap_or_default();
                     let ty = core.arena.value(core.now().value(slot)).ty;
                     Node::Slot(number, core.session.var(number).map(str::to_owned), ty.to_string())
@@ -117,7 +112,7 @@ impl<'s, 'c> Guide<'s, 'c> {
         use crate::automaton::offers::{NUMBER, TEXT};
         let core = &self.surface.core;
         if core.takes_kind(TEXT) {
-            let texts = core.texts().map(|all| all.iter().map(|text| (**text).to_owned()).collect());
+            let texts = core.texts().map(|all| all.map(str::to_owned).collect());
             nodes.push(Node::Text(texts));
         }
         if core.takes_kind(NUMBER) {

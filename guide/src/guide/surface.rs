@@ -114,7 +114,7 @@ impl Surface for Machine<'_, '_> {
         Some(Growth {
             statement: length(STATEMENT)? + length(session.longest_call(Self::NOTATION))?,
             level: length(BRANCH)?,
-            part: length(session.longest_constant())? + 4,
+            part: length(session.longest_constant(Self::NOTATION))? + 4,
             nodes: vocab.outside.crossings + 1,
         })
     }

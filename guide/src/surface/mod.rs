@@ -114,7 +114,7 @@ pub trait Ends: Bytes {
     fn rest_of_text(&mut self, start: usize) -> Option<Vec<u8>> {
         let written = self.text().get(start..)?;
         if let Some(texts) = self.core().texts() {
-            let mut rests = texts.iter().map(|text| quoted(text));
+            let mut rests = texts.map(quoted);
             return rests.find_map(|text| Some(text.as_bytes().strip_prefix(written)?.to_vec()));
         }
         if let Some(format) = self.core().format() {
