@@ -16,9 +16,11 @@ module() {
     if [ -n "${FAST:-}" ]; then
         mv "dist/$3_bg.wasm" "dist/$2"
     else
-        # The features are those that Rust itself uses: one more would not run everywhere. The two passes make the
-        # modules smaller, but what brotli makes of them larger.
-        node_modules/.bin/wasm-opt -Oz --skip-pass=inlining-optimizing --skip-pass=local-cse \
+        # The features are those that Rust itself uses: one more would not run everywhere. The passes that are left out make
+        # the modules smaller, but what brotli makes of them larger. Nothing is at the first 1,024 addresses but the end
+        # of the stack.
+        node_modules/.bin/wasm-opt -Oz --low-memory-unused --skip-pass=inlining-optimizing --skip-pass=local-cse \
+            --skip-pass=merge-similar-functions --skip-pass=memory-packing \
             --enable-bulk-memory --enable-bulk-memory-opt --enable-mutable-globals --enable-multivalue \
             --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext \
             --output "dist/$2" "dist/$3_bg.wasm"
