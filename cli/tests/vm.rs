@@ -358,7 +358,7 @@ fn what_is_missing_is_said_before_anything_runs() {
     ended.is(
         2,
         "",
-        "error[missing-input]: input `message`: no value, expected text\n\
+        "error[missing-input]: input `message`: no value, expected text; one of type `text?` may be left out\n\
          error[unknown-tool]: tool `get-user`: the tools file has no such tool; did you mean `get-usr`?\n",
     );
     assert!(!case.folder.path().join("t").exists(), "no trace of what did not run");

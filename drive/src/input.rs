@@ -26,8 +26,11 @@ pub fn problems(parameters: &[Input<'_>], input: &Data) -> Vec<Problem> {
                     let given = fields.iter().take(MOST).map(|(field, _)| field.as_str());
                     let unknown = given.filter(|given| parameters.iter().all(|it| it.name != *given));
                     let near = crate::problem::nearest(name, unknown);
-                    let near = near.map_or_else(String::new, |near| format!("; is it `{near}`?"));
-                    let message = format!("no value, expected {ty}{near}");
+                    let help = match near {
+                        Some(near) => format!("is it `{near}`?"),
+                        None => format!("one of type `{ty}?` may be left out"),
+                    };
+                    let message = format!("no value, expected {ty}; {help}");
                     Some(Problem::new(Code::MissingInput, place(name), message))
                 }
                 Some(value) => match mismatch(value, ty) {
@@ -212,7 +215,7 @@ mod tests {
             [
                 "error[input-type]: input `id`: expected text, found nil",
                 "error[input-type]: input `limit`: expected number, found a text",
-                "error[missing-input]: input `note`: no value, expected text",
+                "error[missing-input]: input `note`: no value, expected text; one of type `text?` may be left out",
             ]
         );
     }
