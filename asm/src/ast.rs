@@ -196,11 +196,7 @@ impl<'a> Block<'a> {
 
     /// Whether some path through it has a value.
     pub(crate) fn may_give(&self) -> bool {
-        match self.statements.last().map(|last| last.kind) {
-            Some(StmtKind::Control(Control::For(node))) => node.yields || node.body.may_give(),
-            Some(StmtKind::Control(control)) => control.blocks().any(|(_, block)| block.may_give()),
-            last => matches!(last, Some(StmtKind::Value(_))),
-        }
+        self.statements.last().is_some_and(Stmt::may_give)
     }
 
     /// Whether it reads or matches a slot.
@@ -283,6 +279,15 @@ impl Stmt<'_> {
 }
 
 impl<'a> Stmt<'a> {
+    /// Whether some path through it has a value.
+    pub(crate) fn may_give(&self) -> bool {
+        match self.kind {
+            StmtKind::Control(Control::For(node)) => node.yields || node.body.may_give(),
+            StmtKind::Control(control) => control.blocks().any(|(_, block)| block.may_give()),
+            kind => matches!(kind, StmtKind::Value(_)),
+        }
+    }
+
     /// Visits each value that it computes outside its blocks: those of a ROLLBACK or UNDO are its arguments.
     pub fn each_value(&self, mut each: impl FnMut(&Expr<'a>)) {
         match &self.kind {

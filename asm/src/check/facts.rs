@@ -24,8 +24,6 @@ pub struct Facts {
     pub returns: Vec<Span>,
     /// The reads of whole answers that are read as JSON, in order.
     pub answers: Vec<Answer>,
-    /// The reads of fields that are lengths of lists and texts: where these are in memory, in order.
-    pub(crate) counts: Vec<usize>,
     /// The reads of fields that answers may lack, where these are in memory, in order.
     pub(crate) optional: Vec<usize>,
 }

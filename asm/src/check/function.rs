@@ -122,7 +122,7 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let types::Found { diagnostics: mut found, reads, returns, answers, counts, optional, compared } =
+    let types::Found { diagnostics: mut found, reads, returns, answers, optional, compared } =
         types::check(file, whole, &facts, &resolved, &[], comparisons);
     let suspects = function.suspects.get(..SUSPECTS).unwrap_or(function.suspects);
     drop_warnings_of_suspects(suspects, &mut found);
@@ -138,7 +138,6 @@ pub(super) fn check<'a>(
     let _ = report.spend(compared);
     facts.returns = returns;
     facts.answers = answers;
-    facts.counts = counts;
     facts.optional = optional;
     // In source order, so that the order of calls does not affect the order of functions.
     sort_by_key(&mut edges, |&(callee, _)| callee);

@@ -54,8 +54,6 @@ pub(super) struct Found<'t, 'a> {
     pub(super) returns: Vec<Span>,
     /// The reads of whole answers that are read as JSON.
     pub(super) answers: Vec<Answer>,
-    /// The reads of fields that are lengths.
-    pub(super) counts: Vec<usize>,
     /// The reads of fields that answers may lack.
     pub(super) optional: Vec<usize>,
     /// The number of names that were compared for suggestions.
@@ -78,15 +76,14 @@ pub(super) fn check<'t, 'a>(
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
     }
     types.afterwards();
-    let Types { found, asked, mut reads, mut returns, answers, mut counts, mut optional, used, .. } = types;
+    let Types { found, asked, mut reads, mut returns, answers, mut optional, used, .. } = types;
     let left = types.comparisons;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
-    counts.sort_unstable();
     optional.sort_unstable();
     let answers = answers_of(&answers, &used);
     let compared = comparisons.saturating_sub(left);
-    Found { diagnostics: found, reads, returns, answers, counts, optional, compared }
+    Found { diagnostics: found, reads, returns, answers, optional, compared }
 }
 
 /// What a read of a slot that holds a whole answer needs.
@@ -231,8 +228,6 @@ struct Types<'l, 't, 'a> {
     tries: u32,
     /// The reads of slots that hold whole answers, where a record or list is needed.
     answers: Vec<(Span, Slot, Needs)>,
-    /// The reads of fields that are lengths.
-    counts: Vec<usize>,
     /// The reads of fields that answers may lack.
     optional: Vec<usize>,
     /// The slots with whole answers that are read, once for each read.
@@ -314,7 +309,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             yielded: SmallVec::new(),
             tries: 0,
             answers: Vec::new(),
-            counts: Vec::new(),
             optional: Vec::new(),
             used: Vec::new(),
             finds: (Vec::new(), false),
@@ -347,7 +341,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.comparisons = comparisons;
             self.returns.clear();
             self.answers.clear();
-            self.counts.clear();
             self.optional.clear();
             self.used.clear();
             self.narrowing.begin();

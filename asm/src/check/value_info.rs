@@ -57,7 +57,7 @@ pub enum Part<'t> {
     Answer,
     /// A list that whole answers were joined with, unless one of them was another text.
     Grown,
-    /// A text that the program has written, or the failure of a call: beside a whole answer it may be read.
+    /// A constant of the program, or the failure of a call: beside a whole answer it may be read.
     Own,
     /// A part of this shape, in `lists` nested lists.
     Of {
@@ -213,8 +213,8 @@ impl<'t> ValueInfo<'t> {
         let held = ty == Inferred::ANY || (self.held && other.held);
         let part = match (self.part, other.part) {
             (Part::Answer, Part::Own) | (Part::Own, Part::Answer) => Part::Answer,
-            (Part::Answer, _) if other.is_no_text() => Part::Answer,
-            (_, Part::Answer) if self.is_no_text() => Part::Answer,
+            (part @ (Part::Answer | Part::Own), _) if other.is_no_text() => part,
+            (_, part @ (Part::Answer | Part::Own)) if self.is_no_text() => part,
             (part, of_other) => part.join(of_other),
         };
         ValueInfo { ty, held, part, nil: self.nil.or(other.nil) }

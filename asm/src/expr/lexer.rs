@@ -25,9 +25,9 @@ pub(super) enum Token<'a> {
 }
 
 /// Signs of more than one byte. A sign comes before any sign that is a prefix of it.
-const SYMBOLS: [&str; 25] = [
+const SYMBOLS: [&str; 27] = [
     "${", "...", "!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "=!", "<>", "~=", "&&", "||", "**", "//",
-    "++", "+=", "-=", "??", "?.", "->", "..", ":=",
+    "++", "+=", "-=", "*=", "/=", "??", "?.", "->", "..", ":=",
 ];
 
 impl<'a> Parser<'_, '_, 'a> {

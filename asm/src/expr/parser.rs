@@ -35,7 +35,7 @@ const PRODUCT: u8 = 7;
 pub(super) const SIGN: u8 = 8;
 
 /// The operators between two values that have an instruction or a function, in all their spellings.
-pub(super) const BETWEEN: [(&str, u8, Sign); 23] = [
+pub(super) const BETWEEN: [(&str, u8, Sign); 25] = [
     ("or", OR, Sign::Plain(Binary::Or)),
     ("||", OR, Sign::Plain(Binary::Or)),
     ("and", AND, Sign::Plain(Binary::And)),
@@ -59,6 +59,8 @@ pub(super) const BETWEEN: [(&str, u8, Sign); 23] = [
     ("//", PRODUCT, Sign::FloorDiv),
     ("+=", CHOICE, Sign::Changing(Binary::Add)),
     ("-=", CHOICE, Sign::Changing(Binary::Sub)),
+    ("*=", CHOICE, Sign::Changing(Binary::Mul)),
+    ("/=", CHOICE, Sign::Changing(Binary::Div)),
 ];
 
 /// Whether a word is an operator or begins a part of one, so that it is no name.
@@ -489,6 +491,7 @@ impl<'a> Parser<'_, '_, 'a> {
     pub(super) fn postfix(&mut self, start: usize, value: Tree<'a>, level: usize) -> Option<Tree<'a>> {
         let mut value = value;
         let mut steps: Vec<Step<'a>> = Vec::new();
+        let mut guards: Vec<Tree<'a>> = Vec::new();
         loop {
             if let Some((step, end)) = self.step(&value) {
                 steps.push(step);
@@ -497,15 +500,32 @@ impl<'a> Parser<'_, '_, 'a> {
             }
             value = self.with_steps(start, value, &mut steps);
             value = match self.token {
+                Token::Symbol("?.") if self.joined() && self.needs_guard() => {
+                    guards.push(value);
+                    self.member(start, value, level)?
+                }
                 Token::Symbol("." | "?.") if self.joined() => self.member(start, value, level)?,
                 Token::Symbol("[") if self.joined() => self.brackets(start, value, level)?,
                 Token::Symbol("(") if self.joined() => {
                     self.not_callable();
                     return None;
                 }
-                _ => return Some(value),
+                _ => break,
             };
         }
+        guards.into_iter().rev().try_fold(value, |value, guard| {
+            let null = tree(TreeKind::Literal(Literal::Nil), guard.span, 0);
+            let found = self.pair(TreeKind::Default, guard, null)?;
+            let is_null = |pair| TreeKind::Binary(Sign::Plain(Binary::Eq), pair, guard.span);
+            let is_null = self.pair(is_null, found, null)?;
+            self.chosen([is_null, null, value])
+        })
+    }
+
+    /// Whether `?.` is before a method or a length, which a missing value does not have.
+    fn needs_guard(&self) -> bool {
+        let end = name_end(self.words.text, self.to);
+        end.is_some_and(|end| self.words.byte(end) == Some(b'(') || self.words.get(self.to, end) == "length")
     }
 
     /// A path with further steps.
@@ -545,7 +565,7 @@ impl<'a> Parser<'_, '_, 'a> {
     fn member(&mut self, start: usize, value: Tree<'a>, level: usize) -> Option<Tree<'a>> {
         let question = self.is("?.");
         // What follows an absent field is absent too.
-        let optional = question || matches!(value.kind, TreeKind::Field(_, _, true));
+        let optional = question && !self.needs_guard() || matches!(value.kind, TreeKind::Field(_, _, true));
         let at = self.to;
         if question && self.words.byte(at) == Some(b'[') {
             // `a?.[0]`: the brackets follow.

@@ -21,7 +21,7 @@ pub struct Tree<'a> {
 pub enum Sign {
     /// One with an instruction of its own.
     Plain(Binary),
-    /// `+=` and `-=`, which bind the name before them again.
+    /// `+=`, `-=`, `*=` and `/=`, which bind what is before them again.
     Changing(Binary),
     /// `//`.
     FloorDiv,

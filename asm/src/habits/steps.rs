@@ -38,6 +38,28 @@ pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     Some(at.rewrite(vec![("let", name), (word, value)]))
 }
 
+/// A name or path that an expression changes: `{"expr": "n += 1"}`, `{"expr": "xs.append(1)"}`.
+pub(super) fn changed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let path = changed_path(only.value.text()?)?;
+    let root = path.split(['.', '[']).next()?;
+    let is_expression = only.is(|name| name == at.dialect.word(Key::Expr));
+    (is_expression && at.names.has(root))
+        .then(|| at.rewrite(vec![("let", at.word(path)), ("expr", only.value)]))
+}
+
+/// The name or path that the text of an expression changes.
+pub(crate) fn changed_path(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches("${").trim_start_matches(['$', ' ']);
+    let (path, rest) = text.split_at(text.find([' ', '(', '+', '*', '/', '='])?);
+    let mut signs = ["+=", "-=", "*=", "/="].into_iter();
+    if signs.any(|sign| rest.trim_start().starts_with(sign)) {
+        return Some(path);
+    }
+    let (path, method) = path.rsplit_once('.').filter(|_| rest.starts_with('('))?;
+    (foreign::is(Place::Grower, method) && rest.trim_end_matches('}').ends_with(')')).then_some(path)
+}
+
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
 pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };

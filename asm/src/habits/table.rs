@@ -82,6 +82,8 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"let": "v", "call": "t", "user": 1}"# => r#"{"let": "v", "call": "t", "args": {"user": 1}}"#;
     "name beside its value", Step, steps::to_name, Constrained,
         r#"{"append": 1, "to": "xs"}"# => r#"{"let": "xs", "push": 1}"#;
+    "name that an expression changes", Step, steps::changed, Constrained,
+        r#"{"expr": "${n += 1}"}"# => r#"{"let": "n", "expr": "${n + 1}"}"#;
     "name of a step as a binding", Step, steps::of_named_step, Workflow,
         r#"{"set": "plain"}"# => r#"{"value": "plain"}"#;
     "names as the keys of their values", Step, steps::by_key, ToolCalling,

@@ -49,9 +49,7 @@ impl<'a> Values<'_, '_> {
         let mark = self.code.mark();
         let at = expr.span.start;
         let to = To(0);
-        if let Some((record, name)) =
-            expr.as_field().filter(|(of, _)| !self.is_measured(of) && !self.may_be_absent(of))
-        {
+        if let Some((record, name)) = expr.as_field().filter(|(of, _)| !self.may_be_absent(of)) {
             let src = self.expr(record, Want::Any)?.read();
             let field = self.tables().field(name)?;
             let op = if wanted { Op::UnlessField { src, field, to } } else { Op::IfField { src, field, to } };

@@ -124,11 +124,6 @@ impl<'a, 'l> Values<'_, 'l> {
         answers.get(found).map(|answer| answer.in_place)
     }
 
-    /// Whether the read of a field of this value is that of its length.
-    pub(super) fn is_measured(&self, of: &Expr<'a>) -> bool {
-        self.facts.counts.binary_search(&core::ptr::from_ref(of).addr()).is_ok()
-    }
-
     /// Reads a field that the schema of an answer lists and does not require: nil where it is absent.
     fn optional_field(&mut self, record: &Expr<'a>, name: &'a str, dst: Reg, at: u32) -> Lowered<()> {
         let constant = |of| Expr { kind: ExprKind::Literal(of), span: record.span };
@@ -159,12 +154,8 @@ impl<'a, 'l> Values<'_, 'l> {
                 return self.optional_field(record, name, dst, at);
             }
             let (dst, src) = (dst.write(), self.expr(record, Want::Any)?.read());
-            let op = if self.is_measured(record) {
-                Op::Len { dst, src }
-            } else {
-                Op::Field { dst, src, field: self.tables().field(name)? }
-            };
-            self.code.emit_at(op, at);
+            let field = self.tables().field(name)?;
+            self.code.emit_at(Op::Field { dst, src, field }, at);
             return Ok(());
         }
         match expr.kind {

@@ -294,7 +294,9 @@ impl<'a> StepReader<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
         let list = entries(item.node);
         let makes_value = |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::is(name);
-        let binds = list.iter().any(|entry| entry.is(|name| name == "let" || changes(name)));
+        let changed = |entry: &Entry<'a>| entry.value.text().and_then(habits::changed_path).is_some();
+        let binds =
+            list.iter().any(|entry| entry.is(|name| name == "let" || changes(name)) || changed(entry));
         !binds && (is_data(item.node) || list.iter().any(|entry| entry.is(makes_value)))
     }
 
@@ -427,7 +429,8 @@ impl<'a> StepReader<'_, 'a> {
 }
 
 /// Whether a step with only known keys may have another shape than its kind has: keys of a step under `if`,
-/// `for` or `match`, an operator or a merge of another notation, a condition beside nothing that it decides.
+/// `for` or `match`, an operator or a merge of another notation, a condition beside nothing that it decides,
+/// an expression that changes a name.
 fn is_odd(form: &Form, found: &Keyed<'_, '_>) -> bool {
     let nested = [Key::Let, Key::If, Key::For, Key::Match, Key::Call].into_iter();
     let is_record = |node: &Node<'_>| matches!(node.kind, NodeKind::Record(list) if list.len() > 1);
@@ -436,6 +439,12 @@ fn is_odd(form: &Form, found: &Keyed<'_, '_>) -> bool {
         || found.get(Key::For).is_some_and(|node| !is_name(node.text().unwrap_or("")))
         || [Key::Op, Key::Switch].into_iter().any(|key| found.has(key))
         || form.key == Key::If && !ends.into_iter().any(|key| found.has(key))
+        || form.key == Key::Expr && !found.has(Key::Let) && changes_name(found)
+}
+
+/// Whether the expression of a step changes a name: `n += 1`, `xs.append(1)`.
+fn changes_name(found: &Keyed<'_, '_>) -> bool {
+    found.get(Key::Expr).and_then(Node::text).and_then(habits::changed_path).is_some()
 }
 
 /// Whether the body of a loop is a record of values in which one before the last copies a name: as a step,

@@ -98,7 +98,8 @@ impl<'a> StepReader<'_, 'a> {
     fn try_value(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
         let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let body = self.block(|this| this.push(StmtKind::Value(value), step.head()));
-        let handler = self.failure_arm(step, HandledBy { tail: of_blocks, is_text: true, bind: None });
+        let handler = self
+            .failure_arm(step, HandledBy { tail: of_blocks, is_text: true, bind: None, may_be_nil: false });
         let control = Control::Try(self.arena.alloc(Try { body, handler, span: step.place() }));
         self.finish(Bound::Control(control), step.target, tail, step.head());
     }
@@ -120,10 +121,14 @@ impl<'a> StepReader<'_, 'a> {
             _ => Tail::Value,
         };
         let bound = (of_err == Tail::Value).then_some(bind);
-        let by = HandledBy { tail: of_err, is_text: self.fails_with_text(&value), bind: bound };
+        let is_text = self.fails_with_text(&value);
+        let by = HandledBy { tail: of_err, is_text, bind: bound, may_be_nil: is_read };
         let err = self.failure_arm(step, by);
-        // What the name held before, if the handler reads it.
-        let kept = before == Some(bind.0) && err.body.uses(bind.0);
+        // What the name held before, if the handler reads it or gives the name no value: else it is nil then.
+        let gives_none = is_read && bound.is_some() && err.body.completes() && !err.body.binds_last(bind.0);
+        let reads = err.body.uses(bind.0);
+        let kept = before == Some(bind.0) && (reads || gives_none);
+        let err = if gives_none && !kept && !reads { self.beginning_with_nil(err, bind) } else { err };
         let call = if kept { self.held_apart(of_call, bind) } else { bind };
         let gives_in_arms = has_then || (err.body.completes() && !err.body.binds_last(bind.0));
         if tail == Tail::Yield && gives_in_arms {
@@ -230,7 +235,8 @@ impl<'a> StepReader<'_, 'a> {
         let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let inside = self.in_try();
         let body = self.within(inside, |this| this.branch(steps, of_blocks, Key::Try));
-        let handler = self.failure_arm(step, HandledBy { tail: of_blocks, is_text: false, bind: None });
+        let handler = self
+            .failure_arm(step, HandledBy { tail: of_blocks, is_text: false, bind: None, may_be_nil: false });
         let node = Try { body, handler, span: step.place() };
         self.finish(Bound::Control(Control::Try(self.arena.alloc(node))), step.target, tail, step.head());
     }
@@ -240,7 +246,7 @@ impl<'a> StepReader<'_, 'a> {
         let Some(own) = step.get(Key::Match).and_then(|node| self.result_of(node)) else { return };
         let of_arms = if step.target.is_some() { Tail::Value } else { tail };
         let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
-        let by = HandledBy { tail: of_arms, is_text: false, bind: None };
+        let by = HandledBy { tail: of_arms, is_text: false, bind: None, may_be_nil: false };
         let err = handles.then(|| self.failure_arm(step, by));
         let ok = (step.keyed.has(Key::Then) || step.keyed.has(Key::As)).then(|| {
             let mut bind = own;
@@ -317,6 +323,15 @@ impl<'a> StepReader<'_, 'a> {
         self.longer(err, Stmt { kind: StmtKind::Value(of_slot(slot, at)), span: at })
     }
 
+    /// A failure arm that begins with nil in the slot of its call.
+    fn beginning_with_nil(&self, err: Arm<'a>, (slot, slot_span): Bind) -> Arm<'a> {
+        let value = Bound::Expr(literal(Literal::Nil, err.span));
+        let first = Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: err.span };
+        let statements: Vec<Stmt<'a>> =
+            [first].into_iter().chain(err.body.statements.iter().copied()).collect();
+        Arm { body: Block { statements: self.arena.alloc_slice_copy(&statements) }, ..err }
+    }
+
     /// An arm with one more statement, if a path goes on behind it.
     fn longer(&self, arm: Arm<'a>, last: Stmt<'a>) -> Arm<'a> {
         if !arm.body.completes() {
@@ -352,7 +367,8 @@ impl<'a> StepReader<'_, 'a> {
                 };
                 this.act(action, bind.0, by.tail, at);
             });
-            this.bind_last(start, by.bind);
+            let gives = this.statements.get(start..).and_then(<[_]>::last).is_some_and(Stmt::may_give);
+            this.bind_last(start, by.bind.filter(|_| gives || !by.may_be_nil));
         });
         Arm { bind: bind.0, bind_span: bind.1, body, span: at }
     }
@@ -557,6 +573,8 @@ pub(crate) struct HandledBy {
     pub(crate) is_text: bool,
     /// The slot to which the value of the arm is bound.
     pub(crate) bind: Option<(Slot, Span)>,
+    /// Whether the slot may be nil where the arm gives no value.
+    pub(crate) may_be_nil: bool,
 }
 
 /// The action of a handler after its rollback calls.

@@ -274,7 +274,7 @@ impl<'a> StepReader<'_, 'a> {
         let [a, b] = pair;
         match sign {
             Sign::Changing(operator) => {
-                if !a.name().is_some_and(|name| self.binds(name.text)) {
+                if !self.is_changed(a) {
                     return self.no_change(place, span);
                 }
                 self.of_sign(node, (Sign::Plain(operator), place), pair, span)
@@ -306,6 +306,12 @@ impl<'a> StepReader<'_, 'a> {
                 if sign == Sign::In { has } else { self.not(has, span) }
             }
         }
+    }
+
+    /// Whether the step binds this name or path.
+    pub(crate) fn is_changed(&self, of: &Tree<'a>) -> bool {
+        let written = self.source.get(of.span.range()).map(|written| written.trim_start_matches('$'));
+        of.name().map(|name| name.text).or(written).is_some_and(|name| self.binds(name))
     }
 
     /// `a += b` in a step that does not bind a.

@@ -56,6 +56,15 @@ impl<'a> StepReader<'_, 'a> {
             let value = self.of_tree(node, of);
             return self.as_text(value, span);
         }
+        // `xs.append(x)` in a step that binds `xs`.
+        if let ([item], true) = (operands, foreign::is(Place::Grower, name.text))
+            && self.is_changed(of)
+        {
+            let pair = [self.of_tree(node, of), self.of_tree(node, &item.value)];
+            let extends = name.text == "extend";
+            let operator = if extends { self.sum(&pair, name.span) } else { Binary::Append };
+            return self.of_two(operator, pair[0], pair[1], span);
+        }
         let unlike = foreign::instead(Place::Method, name.text);
         let own = foreign::word(Place::Method, name.text);
         let own = own.or_else(|| METHODS.contains(&name.text).then_some(name.text));
@@ -137,10 +146,17 @@ impl<'a> StepReader<'_, 'a> {
 
     fn no_operand_name(&mut self, named: Name<'a>) {
         let message = format!("operands have no names here: `{}`", shorten(named.text));
+        let help = match named.text {
+            "key" => {
+                "a key is a field of the item, or several: `lambda x: (x.a, -x.b)`; an item of `entries` has \
+                      `key` and `value`, and a key that is computed becomes a field of the items before"
+            }
+            _ => "write the operands in their order",
+        };
         self.report(
             Diagnostic::new(Code::BadExpression, named.span, message)
                 .expected("the operand alone", format!("`{}=`", shorten(named.text)))
-                .help("write the operands in their order"),
+                .help(help),
         );
     }
 
@@ -261,6 +277,7 @@ impl<'a> StepReader<'_, 'a> {
         let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
         let help = match found.makes {
             Makes::Apply(Pure::Range) => RANGE_BEGINS_AT_ZERO.to_owned(),
+            Makes::Apply(Pure::Set) if operands == 1 => "the different items are `unique(list)`".to_owned(),
             _ => format!("write `{}`", example(found)),
         };
         self.report(Diagnostic::new(Code::OperandCount, span, message).help(help));

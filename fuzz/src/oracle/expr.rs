@@ -53,11 +53,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                         None => Err(self.trap(frame, Code::FaultMissingField, expr.span)),
                     }
                 }
-                // Where the type is known, it is the length; the check decides that.
-                Value::List(_) | Value::Text(_)
+                value @ (Value::List(_) | Value::Text(_))
                     if matches!(name.text, "length" | "size" | "count" | "len") =>
                 {
-                    Err(LIMIT)
+                    length(&value).ok_or(LIMIT)
                 }
                 _ => Err(self.trap(frame, Code::FaultTypeMismatch, expr.span)),
             },

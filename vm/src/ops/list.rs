@@ -96,7 +96,13 @@ pub(crate) fn length(
     dst: Out,
     src: In,
 ) -> Result<(), Trap> {
-    let value = *get(w, src);
+    let length = length_of(heap, program, *get(w, src))?;
+    set(w, dst, length);
+    Ok(())
+}
+
+/// The length of a text, a list or a record.
+pub(crate) fn length_of(heap: &mut Heap, program: &ProgramData, value: Value) -> Result<Value, Trap> {
     let len = match value.tag {
         Tag::Text => {
             heap.budget.burn_bulk(0, at(value.high()))?;
@@ -106,6 +112,5 @@ pub(crate) fn length(
         tag => return Err(mismatch("a text, list or record with a length", tag)),
     };
     // Lengths are 32 bits wide.
-    set(w, dst, Value::int(i64::try_from(len).unwrap_or(i64::MAX)));
-    Ok(())
+    Ok(Value::int(i64::try_from(len).unwrap_or(i64::MAX)))
 }

@@ -5,7 +5,7 @@ use crate::field_matrix::FAR;
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
 use crate::json::{JsonEvent, JsonReader};
-use crate::ops::{compare, get, set, span, truth};
+use crate::ops::{compare, get, list, set, span, truth};
 use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
@@ -62,12 +62,17 @@ fn place_of(
     Ok(heap.shapes.position(program, record.aux, name))
 }
 
-/// Like [`quick`], but finds every field; a fault if there is none.
+/// Like [`quick`], but finds every field, and the length of a list or text; a fault if there is none.
 #[cold]
 #[inline(never)]
 fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {
     if record.tag != Tag::Record {
-        return Err(no_record(heap, program, record));
+        return match (record.tag, program.string(field.0.into())) {
+            (Tag::List | Tag::Text, "length" | "size" | "count" | "len") => {
+                list::length_of(heap, program, *record)
+            }
+            _ => Err(no_record(heap, program, record)),
+        };
     }
     match place_of(heap, program, record, field)? {
         Some(place) => Ok(*heap.at(at(record.low()) + place)),

@@ -63,8 +63,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Literal(literal) => {
                 let part = match literal {
                     Literal::Nil => Part::Nothing,
-                    Literal::Text(_) => Part::Own,
-                    _ => Part::Unknown,
+                    _ => Part::Own,
                 };
                 Some(ValueInfo::held(literal.ty().into()).with_part(part))
             }
@@ -429,7 +428,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let measures = |word| word == "len" || foreign::word(Place::Operation, word) == Some("len");
         ty(seen).filter(|&ty| counts(ty) && measures(name))?;
         self.operand(Word::Len, 0, of, seen, None);
-        self.counts.push(core::ptr::from_ref(of).addr());
         Some(ValueInfo::held(Inferred::NUMBER))
     }
 
