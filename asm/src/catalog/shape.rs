@@ -279,7 +279,8 @@ impl<'c> SchemaShape<'c> {
 
     /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
     pub fn field(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
-        match self.lists(name) {
+        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
+        match record.listed(name) {
             Some(field) => Some((self.at(field.node), field.required)),
             None => self.unlisted().map(|rest| (rest, false)),
         }
@@ -288,11 +289,7 @@ impl<'c> SchemaShape<'c> {
     /// Whether the schema says that a field may be absent. One that requires none of its fields does not say
     /// so.
     pub fn may_lack(self, name: &str) -> bool {
-        self.lists(name).is_some_and(|field| field.optional)
-    }
-
-    fn lists(self, name: &str) -> Option<&'c ListedField> {
-        self.node().record.as_ref()?.listed(name)
+        self.node().record.as_ref().and_then(|it| it.listed(name)).is_some_and(|field| field.optional)
     }
 
     /// Whether a field that is nil is left out of what a tool gets: it is listed, not required, and takes no
@@ -304,8 +301,14 @@ impl<'c> SchemaShape<'c> {
     /// The shape of a field by name, as [`SchemaShape::field`] gives it, and whether it is left out if it is
     /// nil.
     pub fn given(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
-        let (of, required) = self.field(name)?;
-        Some((of, !required && self.lists(name).is_some() && !of.kinds().meets(Kinds::NIL)))
+        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
+        match record.listed(name) {
+            Some(field) => {
+                let of = self.at(field.node);
+                Some((of, !field.required && !of.kinds().meets(Kinds::NIL)))
+            }
+            None => self.unlisted().map(|rest| (rest, false)),
+        }
     }
 
     /// The field whose text selects an arm of a union, and the arms by that text; `None` without arms.
