@@ -276,6 +276,9 @@ words! {
     88 Try "TRY" Control [Block Handler] "runs its block; a failure in it that nothing handles goes to its ERR";
 }
 
+/// The fields of a list or text that are its length (3.5.16).
+pub const LENGTHS: [&str; 4] = ["length", "size", "count", "len"];
+
 /// The instruction of each pure function, by the numbers of the functions.
 static OF_PURE: [Word; pure::TABLE.len()] = {
     let mut words = [Word::Let; pure::TABLE.len()];

@@ -500,7 +500,8 @@ impl<'a> Parser<'_, '_, 'a> {
             }
             value = self.with_steps(start, value, &mut steps);
             value = match self.token {
-                Token::Symbol("?.") if self.joined() && self.needs_guard() => {
+                // A guard is read twice, so that one within another would be read many times.
+                Token::Symbol("?.") if self.joined() && self.needs_guard() && value.is_plain() => {
                     guards.push(value);
                     self.member(start, value, level)?
                 }

@@ -110,6 +110,19 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Whether it is a path, or methods of one with operands that are paths and constants.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_leaf = |tree: &Tree<'a>| matches!(tree.kind, TreeKind::Path(_) | TreeKind::Literal(_));
+        match self.kind {
+            TreeKind::Field(of, ..) => of.is_plain(),
+            TreeKind::Item([of, index]) => of.is_plain() && is_leaf(index),
+            TreeKind::Method(of, _, operands) => {
+                of.is_plain() && operands.iter().all(|it| is_leaf(&it.value))
+            }
+            _ => is_leaf(self),
+        }
+    }
+
     /// The loop in which a lambda gets each item of a list.
     pub(crate) fn lambda(&self, list: Tree<'a>) -> Option<Each<'a>> {
         let TreeKind::Lambda(item, value) = self.kind else { return None };

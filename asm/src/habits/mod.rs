@@ -22,4 +22,4 @@ pub(crate) use apply::{is_value, rewrite};
 pub(crate) use lints::{Lints, reads_as_more};
 pub(crate) use loose_reference::resolve;
 pub(crate) use programs::programs;
-pub(crate) use steps::changed_path;
+pub(crate) use steps::may_change;

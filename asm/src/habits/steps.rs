@@ -5,16 +5,18 @@
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use super::words::{get_key, instead, is_for, key_of};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, STEP_KEYS, begins_step, changes, is_word, operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, shown};
+use crate::expr::{self, Sign, TreeKind};
 use crate::foreign;
 use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
+use ilo_spec::limits;
 
 /// A name with its new value, or with the item that is added to its list: `{"set": "x", "to": 1}`,
 /// `{"push": 1, "to": "xs"}`, `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
@@ -41,23 +43,23 @@ pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
 /// A name or path that an expression changes: `{"expr": "n += 1"}`, `{"expr": "xs.append(1)"}`.
 pub(super) fn changed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let path = changed_path(only.value.text()?)?;
-    let root = path.split(['.', '[']).next()?;
+    only.value.text().filter(|text| may_change(text))?;
+    let mut unseen = Diagnostics::default();
+    let tree = expr::whole(&only.value, at.dialect.sigil(), limits::NESTING, at.arena, &mut unseen)?;
+    let of = match tree.kind {
+        TreeKind::Binary(Sign::Changing(_), [of, _], _) => of,
+        TreeKind::Method(of, method, [_]) if foreign::is(Place::Grower, method.text) => of,
+        _ => return None,
+    };
+    let path = at.source.get(of.span.range())?.trim_start_matches('$');
     let is_expression = only.is(|name| name == at.dialect.word(Key::Expr));
-    (is_expression && at.names.has(root))
-        .then(|| at.rewrite(vec![("let", at.word(path)), ("expr", only.value)]))
+    let known = is_expression && at.names.has(path.split(['.', '[']).next()?);
+    known.then(|| at.rewrite(vec![("let", at.word(path)), ("expr", only.value)]))
 }
 
-/// The name or path that the text of an expression changes.
-pub(crate) fn changed_path(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches("${").trim_start_matches(['$', ' ']);
-    let (path, rest) = text.split_at(text.find([' ', '(', '+', '*', '/', '='])?);
-    let mut signs = ["+=", "-=", "*=", "/="].into_iter();
-    if signs.any(|sign| rest.trim_start().starts_with(sign)) {
-        return Some(path);
-    }
-    let (path, method) = path.rsplit_once('.').filter(|_| rest.starts_with('('))?;
-    (foreign::is(Place::Grower, method) && rest.trim_end_matches('}').ends_with(')')).then_some(path)
+/// Whether the text of an expression may change a name.
+pub(crate) fn may_change(text: &str) -> bool {
+    ["+=", "-=", "*=", "/=", ".append(", ".push(", ".extend("].into_iter().any(|sign| text.contains(sign))
 }
 
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.

@@ -294,7 +294,7 @@ impl<'a> StepReader<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
         let list = entries(item.node);
         let makes_value = |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::is(name);
-        let changed = |entry: &Entry<'a>| entry.value.text().and_then(habits::changed_path).is_some();
+        let changed = |entry: &Entry<'a>| entry.value.text().is_some_and(habits::may_change);
         let binds =
             list.iter().any(|entry| entry.is(|name| name == "let" || changes(name)) || changed(entry));
         !binds && (is_data(item.node) || list.iter().any(|entry| entry.is(makes_value)))
@@ -434,17 +434,13 @@ impl<'a> StepReader<'_, 'a> {
 fn is_odd(form: &Form, found: &Keyed<'_, '_>) -> bool {
     let nested = [Key::Let, Key::If, Key::For, Key::Match, Key::Call].into_iter();
     let is_record = |node: &Node<'_>| matches!(node.kind, NodeKind::Record(list) if list.len() > 1);
+    let may_change = |node: &Node<'_>| node.text().is_some_and(habits::may_change);
     let ends = [Key::Then, Key::Return, Key::Ok, Key::Err, Key::Message, Key::Skip, Key::Break];
     nested.filter_map(|key| found.get(key)).any(is_record)
         || found.get(Key::For).is_some_and(|node| !is_name(node.text().unwrap_or("")))
         || [Key::Op, Key::Switch].into_iter().any(|key| found.has(key))
         || form.key == Key::If && !ends.into_iter().any(|key| found.has(key))
-        || form.key == Key::Expr && !found.has(Key::Let) && changes_name(found)
-}
-
-/// Whether the expression of a step changes a name: `n += 1`, `xs.append(1)`.
-fn changes_name(found: &Keyed<'_, '_>) -> bool {
-    found.get(Key::Expr).and_then(Node::text).and_then(habits::changed_path).is_some()
+        || form.key == Key::Expr && !found.has(Key::Let) && found.get(Key::Expr).is_some_and(may_change)
 }
 
 /// Whether the body of a loop is a record of values in which one before the last copies a name: as a step,

@@ -61,9 +61,8 @@ impl<'a> StepReader<'_, 'a> {
             && self.is_changed(of)
         {
             let pair = [self.of_tree(node, of), self.of_tree(node, &item.value)];
-            let extends = name.text == "extend";
-            let operator = if extends { self.sum(&pair, name.span) } else { Binary::Append };
-            return self.of_two(operator, pair[0], pair[1], span);
+            let grown = if name.text == "extend" { self.sum(&pair, name.span) } else { Binary::Append };
+            return self.of_two(grown, pair[0], pair[1], span);
         }
         let unlike = foreign::instead(Place::Method, name.text);
         let own = foreign::word(Place::Method, name.text);

@@ -415,7 +415,10 @@ impl<'a> StepReader<'_, 'a> {
             return None;
         }
         // `released` beside the name `release` is rather another word than a slip.
-        let is_form = |known: &&str| [(name.text, *known), (*known, name.text)].iter().any(is_inflected);
+        let inflects = |(word, of): (&str, &str)| {
+            matches!(word.strip_prefix(of), Some("s" | "d")) && !of.ends_with(['s', 'd'])
+        };
+        let is_form = |known: &&str| inflects((name.text, known)) || inflects((known, name.text));
         if let Some(known) = near.filter(is_form).filter(|_| reference.path.is_empty()) {
             let message = format!("`{}` is a text here, though the name `{known}` is near", name.text);
             let wrong = Diagnostic::new(Code::TextReference, name.span, message);
@@ -554,9 +557,4 @@ impl<'a> Names<'a> for StepReader<'_, 'a> {
 pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
     let shown = some_of(names);
     if shown.is_empty() { none.to_owned() } else { shown }
-}
-
-/// Whether the first word is the second with the ending of a plural or a participle.
-fn is_inflected((word, of): &(&str, &str)) -> bool {
-    matches!(word.strip_prefix(of), Some("s" | "d")) && !of.ends_with(['s', 'd'])
 }

@@ -6,11 +6,11 @@ use crate::tree::{below, complain, read};
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src"], 45_204),
-    (&["asm/src/dialect", "asm/src/expr"], 4_695),
-    (&["asm/src/foreign.rs", "asm/src/habits"], 3_184),
-    (&["asm/src/steps"], 6_211),
+    (&["asm/src/dialect", "asm/src/expr"], 4_709),
+    (&["asm/src/foreign.rs", "asm/src/habits"], 3_186),
+    (&["asm/src/steps"], 6_204),
     (&["asm/src/document"], 3_266),
-    (&["asm/src/check", "asm/src/rules"], 7_493),
+    (&["asm/src/check", "asm/src/rules"], 7_484),
     (&["asm/src/id", "asm/src/syntax"], 4_662),
     (&["guide/src"], 15_566),
     (&["host/src"], 20_792),

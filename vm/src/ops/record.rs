@@ -12,6 +12,7 @@ use alloc::string::String;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
+use ilo_spec::node::LENGTHS;
 use ilo_spec::operand::{FieldId, First, In, Out, ShapeId};
 
 /// The number of fields named in a message.
@@ -68,7 +69,7 @@ fn place_of(
 fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {
     if record.tag != Tag::Record {
         return match (record.tag, program.string(field.0.into())) {
-            (Tag::List | Tag::Text, "length" | "size" | "count" | "len") => {
+            (Tag::List | Tag::Text, name) if LENGTHS.contains(&name) => {
                 list::length_of(heap, program, *record)
             }
             _ => Err(no_record(heap, program, record)),

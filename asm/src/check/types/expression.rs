@@ -14,12 +14,11 @@ use crate::check::messages::{maybe_nil, names};
 use crate::check::resolve::Target;
 use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
 use crate::diagnostic::Diagnostic;
-use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
-use ilo_spec::node::Word;
+use ilo_spec::node::{LENGTHS, Word};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::{Kinds, Pure};
@@ -61,10 +60,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 }
             },
             ExprKind::Literal(literal) => {
-                let part = match literal {
-                    Literal::Nil => Part::Nothing,
-                    _ => Part::Own,
-                };
+                let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Own };
                 Some(ValueInfo::held(literal.ty().into()).with_part(part))
             }
             ExprKind::Field(of, name) => Some(self.field(of, *name)),
@@ -425,8 +421,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// The length of a list or a text, which is a field in other languages.
     fn counted(&mut self, of: &Expr<'a>, seen: Seen<'t>, name: &'a str) -> Option<ValueInfo<'t>> {
         let counts = |ty: Inferred| ty.lists > 0 || ty == Inferred::TEXT;
-        let measures = |word| word == "len" || foreign::word(Place::Operation, word) == Some("len");
-        ty(seen).filter(|&ty| counts(ty) && measures(name))?;
+        ty(seen).filter(|&ty| counts(ty) && LENGTHS.contains(&name))?;
         self.operand(Word::Len, 0, of, seen, None);
         Some(ValueInfo::held(Inferred::NUMBER))
     }
