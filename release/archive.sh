@@ -33,7 +33,7 @@ python3 "$release/notices.py" --target "$target" --out "$folder"
 cd "$out/archives"
 case $target in
 *-windows-*) archive=$name.zip && python3 -m zipfile -c "$archive" "$name" ;;
-*) archive=$name.tar.gz && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$archive" "$name" ;;
+*) archive=$name.tar.gz && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$archive" "$name" && "$release/smaller.sh" "$archive" ;;
 esac
 sha256sum "$archive" > "$archive.sha256"
 ls -l "$archive"

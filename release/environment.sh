@@ -7,9 +7,10 @@ out=$release/out
 # `dist` is what is published; `trial` is built in a quarter of the time, to test the packages.
 PROFILE=${PROFILE:-dist}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -1)
-if [ ! -x "$release/.venv/bin/cargo-zigbuild" ]; then
+if ! cmp -s "$release/requirements.txt" "$release/.venv/requirements.txt"; then
     python3 -m venv "$release/.venv"
     "$release/.venv/bin/pip" install --quiet --requirement "$release/requirements.txt"
+    cp "$release/requirements.txt" "$release/.venv/"
 fi
 PATH=$release/.venv/bin:$PATH
 mkdir -p "$out"

@@ -132,7 +132,8 @@ def notices(packages):
     parts = ["This program contains the crates below. Each licence text stands under the crates that it belongs to.\n"
              "It also contains Rust's standard library (MIT or Apache-2.0), SQLite (public domain), and, if it is static, musl (MIT)\n"
              "or parts of mingw-w64 (ZPL-2.1 and public domain)."]
-    for key, names in sorted(users.items(), key=lambda pair: pair[1]):
+    # By text: like ones are near each other, which compresses better.
+    for key, names in sorted(users.items()):
         parts.append("\n".join(["=" * 80, *dict.fromkeys(names), "-" * 80, texts_of[key]]))
     return "\n\n".join(parts) + "\n", without
 

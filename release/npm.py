@@ -4,8 +4,8 @@
 usage: npm.py platform TARGET     needs release/build.sh TARGET
        npm.py library             needs `npm ci && npm run build` in bindings/js
 
-The packages are folders in release/out/npm, ready for `npm publish`. Only `ilo-vm` from here names the packages of the platforms: they
-are published first.
+The packages are folders in release/out/npm, and beside them files for `npm publish`. Only `ilo-vm` from here names the packages of the
+platforms: they are published first.
 """
 import json, pathlib, shutil, subprocess, sys
 
@@ -39,7 +39,10 @@ def fresh(name):
 
 def write(folder, package):
     (folder / "package.json").write_text(json.dumps(package, indent=4) + "\n")
-    print(folder)
+    packed = subprocess.run(["npm", "pack", "--json", "--pack-destination", OUT, folder], check=True, capture_output=True, text=True)
+    file = OUT / json.loads(packed.stdout)[0]["filename"].replace("@", "").replace("/", "-")
+    subprocess.run([RELEASE / "smaller.sh", file], check=True)
+    print(file, file.stat().st_size)
 
 
 def platform(target):

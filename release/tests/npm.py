@@ -62,9 +62,11 @@ def publish(place, url):
     for package in (platform, PACKAGES / "ilo-vm"):
         if not package.is_dir():
             sys.exit(f"npm.py: there is no {package}; run release/npm.py")
+        version = json.loads((package / "package.json").read_text())["version"]
+        file = PACKAGES / f"{'-'.join(package.relative_to(PACKAGES).parts).removeprefix('@')}-{version}.tgz"
         size = sum(f.stat().st_size for f in package.rglob("*") if f.is_file())
-        run(["npm", "publish", "--silent", package], env, cwd=place)
-        print(f"    {package.name}: {size} bytes unpacked")
+        run(["npm", "publish", "--silent", file], env, cwd=place)
+        print(f"    {package.name}: {file.stat().st_size} bytes, {size} unpacked")
     # One that this platform must not fetch.
     other = place / "darwin-arm64"
     shutil.copytree(platform, other, ignore=shutil.ignore_patterns("ilo-vm", "NOTICES.txt", "sbom*"))
