@@ -5,10 +5,10 @@ use super::machine::{Lex, Machine};
 use super::views::Begins;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
+use crate::surface::Steps;
 use crate::surface::texts::Texts;
 use crate::surface::walk::{ANY, Walks};
-use crate::surface::{Bytes, Steps};
-use crate::vocab::bits::{self, set};
+use crate::vocab::bits::{self, set_all};
 use crate::vocab::{Prefixes, Vocab};
 use core::ops::RangeInclusive;
 
@@ -109,13 +109,15 @@ impl Machine<'_, '_> {
                 let mut ends = Vec::new();
                 if this.end_number(start) {
                     for byte in BEHIND_NUMBERS {
-                        this.walk_each(vocab, byte, |token| ends.push(token));
+                        this.walk_tree(this.tokens(vocab), byte..=byte, &|token| vocab.token(token));
+                        ends.extend(this.walk.entries());
                     }
                 }
                 ends
             })
         });
-        ends.iter().for_each(|&token| set(bits, token));
+        set_all(bits, &ends);
+        self.tokens(vocab).set_equal(bits);
     }
 
     /// Sets those of all tokens that may come next, except for some first bytes, which are in order.
@@ -140,14 +142,5 @@ impl Machine<'_, '_> {
     /// The tokens that may come outside texts.
     fn tokens<'v>(&self, vocab: &'v Vocab) -> &'v Prefixes {
         if self.core.session.json().plain { &vocab.json().plain } else { vocab.all() }
-    }
-
-    /// Finds those of all tokens with this first byte that may come next. The position is not in a text.
-    fn walk_each(&mut self, vocab: &Vocab, first: u8, mut fits: impl FnMut(u32)) {
-        let tree = self.tokens(vocab);
-        self.walk_tree(tree, first..=first, &|token| vocab.token(token));
-        let found = self.walk().entries();
-        let equal = tree.equal().iter().filter(|it| found.contains(&it.0)).map(|it| &it.1);
-        found.iter().chain(equal).copied().for_each(&mut fits);
     }
 }

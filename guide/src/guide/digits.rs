@@ -8,7 +8,7 @@ use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room}
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::{Core, Phase};
 use crate::vocab::bits::{set, set_all};
-use crate::vocab::{NO_NODE, Vocab};
+use crate::vocab::{Prefixes, Vocab};
 use ilo_spec::node::Word;
 use ilo_spec::number;
 
@@ -52,6 +52,7 @@ impl Machine<'_, '_> {
                 set_path(vocab, rest, bits);
             }
         });
+        vocab.digits.tree.set_equal(bits);
     }
 }
 
@@ -69,13 +70,18 @@ impl Core<'_, '_> {
                 }
                 None => {}
             },
-            Numbers::Integers(low, high) => ranged_digits(vocab, Begun::of(written), low, high, bits),
+            Numbers::Integers(low, high) => {
+                if let Some(begun) = Begun::of(written) {
+                    ranged_digits(vocab, begun, low, high, bits);
+                }
+            }
             Numbers::Listed(all) => {
                 let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
                 let rests = texts.iter().filter_map(|text| text.as_bytes().strip_prefix(written));
                 rests.for_each(|rest| set_path(vocab, rest, bits));
             }
         }
+        vocab.digits.tree.set_equal(bits);
     }
 
     /// Sets the digits that continue the key of a case. It must differ from the other keys, and can if enough
@@ -112,17 +118,14 @@ fn digits_of(mut number: u32, all: &mut [u8; 10]) -> &[u8] {
     all.get(start..).unwrap_or_default()
 }
 
-/// Sets the tokens that begin with these digits, up to the first byte that is not a digit.
+/// Sets the tokens that these digits begin with, up to the first byte that is not a digit.
 fn set_path(vocab: &Vocab, digits: &[u8], bits: &mut [u32]) {
-    let mut node = 0;
-    for byte in digits {
-        let digit = usize::from(byte.wrapping_sub(b'0'));
-        let child = vocab.digits.node(node).and_then(|it| it.children.get(digit));
-        let Some(&child) = child.filter(|child| **child != NO_NODE) else { break };
+    let (tree, mut node) = (&vocab.digits.tree, Prefixes::ROOT);
+    for &byte in digits {
+        let Some(child) = tree.child(tree.children(node), byte) else { break };
         node = child;
-        if let Some(here) = vocab.digits.node(node) {
-            set_all(bits, &here.tokens);
-        }
+        let token = tree.entry(node).filter(|&token| digits.starts_with(vocab.token(token)));
+        token.iter().for_each(|&token| set(bits, token));
     }
 }
 
@@ -143,18 +146,21 @@ fn digits_up_to(vocab: &Vocab, written: &[u8], (left, leading): (usize, bool), b
 }
 
 /// Sets the digits that lead to integers of a range.
-fn ranged_digits(vocab: &Vocab, begun: Option<Begun>, low: i64, high: i64, bits: &mut [u32]) {
-    let mut rest: Vec<(u32, Begun)> = begun.map(|begun| (0, begun)).into_iter().collect();
-    while let Some((node, begun)) = rest.pop() {
-        let Some(here) = vocab.digits.node(node) else { continue };
-        for (digit, &child) in (0..).zip(&here.children) {
-            let longer = begun.with(digit);
-            if let Some(next) = vocab.digits.node(child)
-                && longer.may_be_within(low, high)
-            {
-                set_all(bits, &next.tokens);
-                rest.push((child, longer));
-            }
+fn ranged_digits(vocab: &Vocab, begun: Begun, low: i64, high: i64, bits: &mut [u32]) {
+    let tree = &vocab.digits.tree;
+    let longer = |begun: Begun, byte: u8| {
+        let longer = begun.with(byte.wrapping_sub(b'0'));
+        longer.may_be_within(low, high).then_some(longer)
+    };
+    let mut rest = vec![(Prefixes::ROOT, begun)];
+    while let Some((node, before)) = rest.pop() {
+        let (from, to) = tree.children(node);
+        for child in from..to {
+            let Some(next) = longer(before, tree.byte(child)) else { continue };
+            let fits = |&token: &u32| vocab.token(token).iter().copied().try_fold(begun, longer).is_some();
+            let token = tree.entry(child).filter(|token| tree.rest(child) == 0 || fits(token));
+            token.iter().for_each(|&token| set(bits, token));
+            rest.push((child, next));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! found once.
 
 use crate::surface::Bytes;
-use crate::vocab::bits::{has, set};
+use crate::vocab::bits::set;
 use crate::vocab::{Closer, Prefixes, Vocab};
 use core::ops::RangeInclusive;
 use std::sync::Arc;
@@ -220,11 +220,7 @@ pub(crate) trait Walks: Bytes + Sized {
     ) {
         self.walk_tree(tree, first, &|token| vocab.token(token).get(skipped..).unwrap_or_default());
         self.walk().entries().iter().for_each(|&token| set(bits, token));
-        for &(token, equal) in tree.equal() {
-            if has(bits, token) {
-                set(bits, equal);
-            }
-        }
+        tree.set_equal(bits);
     }
 
     /// Whether a byte certainly may not come next.

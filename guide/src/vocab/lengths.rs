@@ -1,37 +1,32 @@
-//! The number of tokens of the parts of an end. Those of most parts are computed once.
+//! The number of tokens of the parts of an end. Each is computed once.
 
 use super::Vocab;
-use crate::automaton::state::LINES;
 use hashbrown::HashMap;
-use ilo_spec::node::{Place, TABLE};
+use std::sync::RwLock;
 
-/// The integers whose lengths are kept.
-const INTEGERS: u32 = 128;
-/// The constants whose lengths are kept.
-const CONSTANTS: [&str; 4] = ["nil", "true", "false", "\"\""];
+/// The most parts whose lengths are kept.
+const PARTS: usize = 4096;
 
 /// In tokens; `None` if the vocabulary cannot write a part.
-#[derive(Debug)]
-pub(crate) struct Lengths(HashMap<Box<[u8]>, Option<usize>>);
+#[derive(Debug, Default)]
+pub(crate) struct Lengths(RwLock<HashMap<Box<[u8]>, Option<usize>>>);
 
 impl Lengths {
-    /// Those of nodes with a blank before them, of the rests of nodes, and of the words of lines.
-    pub(super) fn new(vocab: &Vocab) -> Lengths {
-        let words = TABLE.iter().map(|row| row.mnemonic).chain(CONSTANTS).map(str::to_owned);
-        let nodes = words.chain((0..INTEGERS).map(|number| number.to_string()));
-        let rests = nodes.map(|node| format!(" {node}")).flat_map(|node| {
-            let rest = |from: usize| node.get(from..).map(str::to_owned);
-            (0..node.len()).filter_map(rest).collect::<Vec<_>>()
-        });
-        let lines = TABLE.iter().filter(|row| row.place != Place::Expression).flat_map(|row| {
-            (0..LINES).map(|level| format!("\n{}{}", "  ".repeat(level.into()), row.mnemonic))
-        });
-        let all = rests.chain(lines);
-        Lengths(all.map(|part| (part.as_bytes().into(), vocab.length(part.as_bytes()))).collect())
+    fn of(&self, vocab: &Vocab, part: &[u8]) -> Option<usize> {
+        let known = self.0.read().ok().and_then(|known| known.get(part).copied());
+        known.unwrap_or_else(|| {
+            let length = vocab.length(part);
+            if let Ok(mut known) = self.0.write()
+                && known.len() < PARTS
+            {
+                known.insert(part.into(), length);
+            }
+            length
+        })
     }
 
     pub(super) fn memory(&self) -> usize {
-        48 * self.0.len()
+        self.0.read().map_or(0, |known| 48 * known.len())
     }
 }
 
@@ -52,8 +47,7 @@ impl<'v> Length<'v> {
         if bytes.is_empty() {
             return true;
         }
-        let known = self.vocab.lengths().0.get(bytes).copied();
-        let length = known.unwrap_or_else(|| self.vocab.length(bytes));
+        let length = self.vocab.lengths.of(self.vocab, bytes);
         let left = length.and_then(|length| self.left.checked_sub(length));
         self.left = left.unwrap_or_default();
         left.is_some()

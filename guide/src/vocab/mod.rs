@@ -18,10 +18,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-pub(crate) use digits::{Digits, NO_NODE};
+pub(crate) use digits::Digits;
 pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
-pub(crate) use lengths::{Length, Lengths};
+pub(crate) use lengths::Length;
+use lengths::Lengths;
 pub(crate) use outside::{Opening, Outside};
 pub(crate) use prefixes::Prefixes;
 pub(crate) use tails::{Closer, Tails};
@@ -57,8 +58,8 @@ pub struct Vocab {
     pub(crate) digits: Digits,
     pub(crate) texts: Texts,
     pub(crate) tails: Tails,
-    /// Computed when a budget is near its end.
-    lengths: OnceLock<Lengths>,
+    /// Those that were needed near the ends of budgets.
+    lengths: Lengths,
     /// Computed when a body in `constrained` needs a mask.
     json: OnceLock<JsonTokens>,
     /// The tree of all tokens, computed when one needs a mask whose names are not plain.
@@ -115,9 +116,10 @@ impl Vocab {
         let lengths = tokens.iter().map(|token| token.as_ref().len());
         let length = lengths.clone().fold(0, usize::saturating_add);
         is_vocabulary(tokens.len(), length, eos)?;
-        let mut all = Vec::with_capacity(length);
-        tokens.iter().for_each(|token| all.extend_from_slice(token.as_ref()));
-        Vocab::of(all, lengths, eos)
+        let mut bytes = Vec::with_capacity(length);
+        tokens.iter().for_each(|token| bytes.extend_from_slice(token.as_ref()));
+        let lengths: Vec<u32> = lengths.map(|length| u32::try_from(length).unwrap_or(u32::MAX)).collect();
+        Vocab::from_bytes(bytes, &lengths, eos)
     }
 
     /// The same from the concatenated bytes of all tokens, and the length of each.
@@ -125,18 +127,10 @@ impl Vocab {
     /// # Errors
     /// Those of [`Vocab::new`], and a number of bytes that differs from the sum of the lengths.
     pub fn from_bytes(bytes: Vec<u8>, lengths: &[u32], eos: u32) -> Result<Vocab, VocabError> {
-        is_vocabulary(lengths.len(), bytes.len(), eos)?;
-        Vocab::of(bytes, lengths.iter().map(|&length| length as usize), eos)
-    }
-
-    fn of(
-        all: Vec<u8>,
-        lengths: impl ExactSizeIterator<Item = usize>,
-        eos: u32,
-    ) -> Result<Vocab, VocabError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let length = all.len();
-        let Some(bytes) = Bytes::new(all, lengths) else {
+        let length = bytes.len();
+        is_vocabulary(lengths.len(), length, eos)?;
+        let Some(bytes) = Bytes::new(bytes, lengths) else {
             return Err(VocabError(format!("the lengths of the tokens do not add up to {length} bytes")));
         };
         let mut vocab = Vocab {
@@ -148,7 +142,7 @@ impl Vocab {
             digits: Digits::default(),
             texts: Texts::default(),
             tails: Tails::default(),
-            lengths: OnceLock::new(),
+            lengths: Lengths::default(),
             json: OnceLock::new(),
             all: OnceLock::new(),
             first: Vec::new(),
@@ -223,11 +217,6 @@ impl Vocab {
         rest.get(..length).unwrap_or_default()
     }
 
-    /// The number of tokens of the parts of an end.
-    pub(crate) fn lengths(&self) -> &Lengths {
-        self.lengths.get_or_init(|| Lengths::new(self))
-    }
-
     /// Tokens within the texts and names of JSON.
     pub(crate) fn json(&self) -> &JsonTokens {
         self.json.get_or_init(|| JsonTokens::new(self))
@@ -294,7 +283,7 @@ impl Vocab {
             + self.digits.memory()
             + self.texts.memory()
             + self.tails.memory()
-            + self.lengths.get().map_or(0, Lengths::memory)
+            + self.lengths.memory()
             + self.json.get().map_or(0, JsonTokens::memory)
             + self.all.get().map_or(0, Prefixes::memory)
     }

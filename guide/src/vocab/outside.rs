@@ -22,8 +22,8 @@ pub(crate) struct Opening {
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     tokens: Vec<u32>,
-    /// The end of each part in the list of the tokens.
-    ends: Vec<u32>,
+    /// Where each part begins in the list of the tokens, and where the last one ends.
+    starts: Vec<u32>,
     /// The tree of the parts.
     pub(crate) tree: Prefixes,
     pub(super) openings: Vec<Opening>,
@@ -44,7 +44,7 @@ impl Outside {
             !bytes.iter().all(u8::is_ascii_digit) && is_plausible(bytes)
         };
         let tokens: Vec<u32> = vocab.sorted.iter().copied().filter(fits).collect();
-        let mut found = Outside::default();
+        let mut found = Outside { starts: vec![0], ..Outside::default() };
         let (mut end, mut first) = (0, Vec::new());
         for part in tokens.chunk_by(|a, b| outside(vocab.token(*a)) == outside(vocab.token(*b))) {
             let bytes = part.first().map_or(&[][..], |&token| outside(vocab.token(token)));
@@ -55,7 +55,7 @@ impl Outside {
             }
             end += part.len();
             first.push(bytes);
-            found.ends.push(u32::try_from(end).unwrap_or_default());
+            found.starts.push(u32::try_from(end).unwrap_or_default());
         }
         let parts: Vec<u32> = (0..).take(first.len()).collect();
         found.tree = Prefixes::new(&parts, |part| first.get(part as usize).copied().unwrap_or_default());
@@ -64,9 +64,8 @@ impl Outside {
 
     /// The tokens of a part.
     pub(crate) fn tokens(&self, part: u32) -> &[u32] {
-        let end = |part: Option<u32>| part.and_then(|part| self.ends.get(part as usize)).copied();
-        let from = end(part.checked_sub(1)).unwrap_or_default();
-        self.tokens.get(from as usize..end(Some(part)).unwrap_or_default() as usize).unwrap_or_default()
+        let Some([from, to, ..]) = self.starts.get(part as usize..) else { return &[] };
+        self.tokens.get(*from as usize..*to as usize).unwrap_or_default()
     }
 
     /// The bytes of a part.
@@ -82,7 +81,7 @@ impl Outside {
 
     pub(super) fn memory(&self) -> usize {
         let openings = self.openings.iter().map(|it| 4 * it.stays.len() + 8 * it.closers.len());
-        4 * (self.tokens.len() + self.ends.len()) + self.tree.memory() + openings.sum::<usize>()
+        4 * (self.tokens.len() + self.starts.len()) + self.tree.memory() + openings.sum::<usize>()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tokens by their prefixes: a tree whose nodes are stored in breadth-first order, so that the children of a
 //! node are neighbours.
 
+use super::bits::{has, set};
 use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
@@ -143,9 +144,13 @@ impl Prefixes {
         }
     }
 
-    /// Entries with equal bytes: each with the one that has a node.
-    pub(crate) fn equal(&self) -> &[(u32, u32)] {
-        &self.equal
+    /// Sets the entries with the bytes of others, in a mask of entries that have a node.
+    pub(crate) fn set_equal(&self, bits: &mut [u32]) {
+        for &(entry, equal) in &self.equal {
+            if has(bits, entry) {
+                set(bits, equal);
+            }
+        }
     }
 
     /// The approximate number of bytes of the tree.
@@ -173,7 +178,7 @@ mod tests {
                 open.push((child, format!("{prefix}{}", char::from(tree.byte(child)))));
             }
         }
-        found.extend(tree.equal().iter().map(|&(_, it)| (it, texts[it as usize].to_owned())));
+        found.extend(tree.equal.iter().map(|&(_, it)| (it, texts[it as usize].to_owned())));
         found.sort();
         found
     }

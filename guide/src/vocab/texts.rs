@@ -4,27 +4,6 @@
 use super::{Closer, Vocab, bits};
 use crate::automaton::texts::{Inside, Led, PLACES, Step, place, run, step};
 
-/// Tokens, in the smaller of two forms.
-#[derive(Debug)]
-enum Tokens {
-    Listed(Box<[u32]>),
-    Mask(Box<[u32]>),
-}
-
-impl Tokens {
-    fn new(tokens: Vec<u32>, vocab: &Vocab) -> Tokens {
-        if tokens.len() < vocab.mask_len() {
-            return Tokens::Listed(tokens.into());
-        }
-        Tokens::Mask(mask(tokens, vocab))
-    }
-
-    fn memory(&self) -> usize {
-        let (Tokens::Listed(words) | Tokens::Mask(words)) = self;
-        4 * words.len()
-    }
-}
-
 /// The mask of some tokens.
 pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<[u32]> {
     let mut mask = vec![0; vocab.mask_len()];
@@ -35,8 +14,8 @@ pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<
 /// The tables.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    /// By position.
-    stays: Vec<Tokens>,
+    /// The masks of the tokens that stay in a text, by position.
+    stays: Vec<Box<[u32]>>,
     /// The tokens at a plain position that lead to one again.
     plain: Box<[u32]>,
     /// By position, in the order of their tails.
@@ -66,7 +45,7 @@ impl Texts {
                     }
                 }
             }
-            texts.stays.push(Tokens::new(stays, vocab));
+            texts.stays.push(mask(stays, vocab));
             texts.closers.push(closers);
         }
         texts.plain = mask(plain, vocab);
@@ -75,14 +54,7 @@ impl Texts {
 
     /// Sets a mask to the tokens that stay in a text at a position.
     pub(crate) fn fill(&self, inside: Inside, bits: &mut [u32]) {
-        match self.stays.get(place(inside)) {
-            Some(Tokens::Mask(mask)) => bits::copy(mask, bits),
-            Some(Tokens::Listed(tokens)) => {
-                bits.fill(0);
-                bits::set_all(bits, tokens);
-            }
-            None => bits.fill(0),
-        }
+        bits::copy(self.stays.get(place(inside)).map_or(&[], |mask| mask), bits);
     }
 
     /// The mask of the tokens that stay at a plain position.
@@ -96,8 +68,7 @@ impl Texts {
     }
 
     pub(super) fn memory(&self) -> usize {
-        let masks: usize = self.stays.iter().map(Tokens::memory).sum();
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
-        masks + 4 * self.plain.len() + closers
+        4 * (self.stays.len() + 1) * self.plain.len() + closers
     }
 }
