@@ -10,6 +10,7 @@ use crate::budget::Short;
 use crate::surface::Steps;
 use crate::tokens::letters;
 use crate::vocab::{Vocab, bits::set};
+use core::str::from_utf8;
 use hashbrown::HashSet;
 use ilo_asm::catalog::bare;
 use ilo_spec::types::Base;
@@ -17,18 +18,11 @@ use ilo_spec::types::Base;
 /// The most helpers of a file.
 const HELPERS: usize = 16;
 /// The most parameters of a helper, bytes of a name and `list`s of a type.
-const PARAMETERS: u8 = 8;
+const PARAMETERS: usize = 8;
 const NAME: usize = 40;
 /// The most letters that are needed to make a name free: there are fewer tools.
 const LETTERS: u32 = 4;
 const LISTS: u8 = 2;
-
-const START: &[u8] = b"; fn ";
-const BLANK: &[u8] = b" ";
-/// Behind the parameters.
-const TO_OUTPUT: Place = Place::Fixed(b" -> ", Part::Type(Typed::Output, 0));
-/// The bytes that end a header after its parameters.
-const NIL: &str = "nil\n";
 /// The most bytes from any position in a helper's header to its shortest end.
 const LONGEST_END: usize = 40;
 
@@ -36,7 +30,7 @@ const LONGEST_END: usize = 40;
 pub type Header = Body<HeaderText>;
 
 /// A position of a [`Header`] to return to.
-pub type HeaderMark = BodyMark<HeaderPoint>;
+pub type HeaderMark = BodyMark<usize>;
 
 /// The text of an unfinished header.
 #[derive(Clone)]
@@ -46,50 +40,8 @@ pub struct HeaderText {
     /// The names of functions and tools, those of tools also without their server.
     taken: HashSet<String>,
     text: Vec<u8>,
-    /// The position in a helper's header at which the text ends; `None` if the text is not one.
-    helper: Option<Place>,
-    /// The names of its parameters.
-    parameters: Vec<String>,
-}
-
-/// A position in the header of a helper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// Before these bytes, and the part that follows them.
-    Fixed(&'static [u8], Part),
-    /// In a part that begins at this byte.
-    In(Part, usize),
-    /// After the opening bracket.
-    Open,
-    Ended,
-}
-
-/// A name or a type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Name,
-    Parameter,
-    /// After this number of `list`s.
-    Type(Typed, u8),
-}
-
-/// The owner of a type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Typed {
-    Parameter,
-    /// The output, or the word `result`.
-    Output,
-    /// The types of a `result` for success and for failure.
-    Success,
-    Failure,
-}
-
-/// A position to return to.
-#[derive(Clone, Copy)]
-pub struct HeaderPoint {
-    text: usize,
-    helper: Option<Place>,
-    parameters: usize,
+    /// Whether the file may have another helper.
+    may_help: bool,
 }
 
 impl Header {
@@ -99,13 +51,11 @@ impl Header {
         let tools = session.tools.iter().map(|tool| tool.name.as_str());
         let functions = session.functions.iter().map(String::as_str);
         let all = tools.clone().chain(tools.map(bare)).chain(functions);
-        let helper = (session.functions.len() <= HELPERS).then_some(Place::Fixed(START, Part::Name));
         Body::of(HeaderText {
             own: session.header.clone(),
             taken: all.map(str::to_owned).collect(),
             text: Vec::new(),
-            helper,
-            parameters: Vec::new(),
+            may_help: session.functions.len() <= HELPERS,
         })
     }
 
@@ -116,7 +66,7 @@ impl Header {
 
     /// Whether the header is, or can only become, that of the program itself.
     pub fn is_own(&self) -> bool {
-        self.surface.helper.is_none()
+        self.surface.rest_of_helper().is_none()
     }
 
     /// A text that completes the header: that of the program itself, if that is still possible.
@@ -148,7 +98,11 @@ impl Header {
         }
         for first in self.next_bytes() {
             for &token in vocab.with_first(first) {
-                if self.surface.tried(|text| vocab.token(token).iter().all(|&byte| text.byte(byte))) {
+                let fits = self.surface.tried(|header| {
+                    header.text.extend_from_slice(vocab.token(token));
+                    header.fits()
+                });
+                if fits {
                     set(bits, token);
                 }
             }
@@ -158,30 +112,23 @@ impl Header {
 }
 
 impl Steps for HeaderText {
-    type Point = HeaderPoint;
+    type Point = usize;
 
     fn text(&self) -> &[u8] {
         &self.text
     }
 
-    fn point(&self) -> HeaderPoint {
-        HeaderPoint { text: self.text.len(), helper: self.helper, parameters: self.parameters.len() }
+    fn point(&self) -> usize {
+        self.text.len()
     }
 
-    fn back(&mut self, point: &HeaderPoint) {
-        self.text.truncate(point.text);
-        self.parameters.truncate(point.parameters);
-        self.helper = point.helper;
+    fn back(&mut self, point: &usize) {
+        self.text.truncate(*point);
     }
 
     fn byte(&mut self, byte: u8) -> bool {
-        let is_own = self.own.as_bytes().get(self.text.len()) == Some(&byte) && self.may_be_own();
-        let helper = self.helper.and_then(|place| self.step(place, byte));
-        if is_own || helper.is_some() {
-            self.text.push(byte);
-            self.helper = helper;
-        }
-        is_own || helper.is_some()
+        self.text.push(byte);
+        self.fits()
     }
 
     fn may_end(&mut self) -> bool {
@@ -194,134 +141,125 @@ impl Steps for HeaderText {
 }
 
 impl HeaderText {
-    /// The bytes of a helper's header from an offset: they are ASCII.
-    fn from(&self, at: usize) -> &str {
-        core::str::from_utf8(self.text.get(at..).unwrap_or_default()).unwrap_or_default()
-    }
-
-    fn close(&self) -> String {
-        if self.may_be_own() {
-            return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
-        }
-        let (fixed, part, from) = match self.helper {
-            None | Some(Place::Ended) => return String::new(),
-            Some(Place::Open) => return ") -> ".to_owned() + NIL,
-            Some(Place::Fixed(fixed, part)) => (fixed, part, self.text.len() + fixed.len()),
-            Some(Place::In(part, from)) => (&b""[..], part, from),
-        };
-        let behind_type = |of: Typed| match of {
-            Typed::Parameter => format!(") -> {NIL}"),
-            Typed::Success => format!(", {NIL}"),
-            Typed::Output | Typed::Failure => "\n".to_owned(),
-        };
-        let end = match part {
-            Part::Name => self.freed(from, true) + "() -> " + NIL,
-            Part::Parameter => self.freed(from, false) + ": any" + &behind_type(Typed::Parameter),
-            Part::Type(of, lists) => {
-                let word = self.from(from);
-                let goes_on = words(of, lists).filter(|it| it.starts_with(word));
-                let whole = goes_on.min_by_key(|it| (it.len(), *it != "nil")).unwrap_or_default();
-                let rest = whole.get(word.len()..).unwrap_or_default();
-                match whole {
-                    "result" => format!("{rest} nil, {NIL}"),
-                    "list" => format!("{rest} nil{}", behind_type(of)),
-                    _ => rest.to_owned() + &behind_type(of),
-                }
-            }
-        };
-        String::from_utf8_lossy(fixed).into_owned() + &end
+    /// Whether the text is the beginning of a header.
+    fn fits(&self) -> bool {
+        self.may_be_own() || self.rest_of_helper().is_some()
     }
 
     fn may_be_own(&self) -> bool {
         self.own.as_bytes().starts_with(&self.text)
     }
 
-    /// The position after a byte of a helper's header.
-    fn step(&mut self, place: Place, byte: u8) -> Option<Place> {
-        let here = self.text.len();
-        Some(match place {
-            Place::Fixed(bytes, part) => match bytes.split_first().filter(|it| *it.0 == byte)?.1 {
-                [] => Place::In(part, here + 1),
-                rest => Place::Fixed(rest, part),
-            },
-            Place::In(Part::Name, from) if byte == b'(' => {
-                self.may_end_name(from, true).then_some(Place::Open)?
+    fn close(&self) -> String {
+        if self.may_be_own() {
+            return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
+        }
+        let Some([before, words @ ..]) = self.rest_of_helper() else { return String::new() };
+        let text = String::from_utf8_lossy(&self.text);
+        let ends = |letters: String| [before, &letters].concat() + &words.concat();
+        let whole = |end: &String| self.helper(&[&text, end.as_str()].concat()).is_ok();
+        (0..=LETTERS).flat_map(letters).map(ends).find(whole).unwrap_or_default()
+    }
+
+    /// The shortest rest of a helper's header, without letters that make a name free; `None` if the text does
+    /// not begin one.
+    fn rest_of_helper(&self) -> Option<Rest> {
+        let text = from_utf8(&self.text).ok().filter(|_| self.may_help)?;
+        self.helper(text).map_or_else(|rest| rest, |()| Some(Rest::default()))
+    }
+
+    /// Reads a helper's header.
+    fn helper(&self, mut text: &str) -> Read<()> {
+        bytes(&mut text, "; fn ", ["", "() -> nil\n"])?;
+        name(&mut text, |name| !self.taken.contains(name), "() -> nil\n")?;
+        bytes(&mut text, "(", ["", ") -> nil\n"])?;
+        if text.is_empty() {
+            return Err(Some(["", "", ") -> nil\n"]));
+        }
+        let mut parameters: Vec<&str> = Vec::new();
+        while !text.starts_with(')') {
+            if parameters.len() == PARAMETERS {
+                return Err(None);
             }
-            Place::In(Part::Parameter, from) if byte == b':' => {
-                self.may_end_name(from, false).then_some(())?;
-                self.parameters.push(self.from(from).to_owned());
-                Place::Fixed(BLANK, Part::Type(Typed::Parameter, 0))
-            }
-            Place::In(Part::Type(of, lists), from) => self.in_type(of, from, lists, byte)?,
-            Place::In(part, from) => self.goes_on(from, byte, part == Part::Name).then_some(place)?,
-            Place::Open if byte == b')' => TO_OUTPUT,
-            Place::Open => self.goes_on(here, byte, false).then_some(Place::In(Part::Parameter, here))?,
-            Place::Ended => return None,
-        })
-    }
-
-    fn in_type(&self, of: Typed, from: usize, lists: u8, byte: u8) -> Option<Place> {
-        let (word, next) = (self.from(from), self.text.len() + 1);
-        let is_base = Base::ALL.iter().any(|base| base.1 == word);
-        Some(match byte {
-            b' ' if word == "list" => Place::In(Part::Type(of, lists + 1), next),
-            b' ' if word == "result" => Place::In(Part::Type(Typed::Success, 0), next),
-            b',' if is_base && of == Typed::Parameter && self.parameters.len() < PARAMETERS.into() => {
-                Place::Fixed(BLANK, Part::Parameter)
-            }
-            b')' if is_base && of == Typed::Parameter => TO_OUTPUT,
-            b',' if is_base && of == Typed::Success => Place::Fixed(BLANK, Part::Type(Typed::Failure, 0)),
-            b'\n' if is_base && matches!(of, Typed::Output | Typed::Failure) => Place::Ended,
-            _ => {
-                let goes_on = |it: &str| it.starts_with(word) && it.as_bytes().get(word.len()) == Some(&byte);
-                words(of, lists).any(goes_on).then_some(Place::In(Part::Type(of, lists), from))?
-            }
-        })
-    }
-
-    /// Whether the name may end here.
-    fn may_end_name(&self, from: usize, function: bool) -> bool {
-        let name = self.from(from);
-        !name.is_empty() && !name.ends_with('-') && self.is_free(name, function)
-    }
-
-    /// Whether the name is unique: no function or tool, or no parameter, has it.
-    fn is_free(&self, name: &str, function: bool) -> bool {
-        if function { !self.taken.contains(name) } else { !self.parameters.iter().any(|it| it == name) }
-    }
-
-    /// Whether a byte may be the next of a name that begins at a place.
-    fn goes_on(&self, from: usize, byte: u8, function: bool) -> bool {
-        let name = self.from(from);
-        let fits = match byte {
-            b'a'..=b'z' => true,
-            b'0'..=b'9' => !name.is_empty(),
-            b'-' => !name.is_empty() && !name.ends_with('-'),
-            _ => false,
-        };
-        let next = || name.to_owned() + char::from(byte).encode_utf8(&mut [0; 4]);
-        fits && (name.len() + 4 < NAME || self.free(&next(), function).is_some())
-    }
-
-    /// The letters that complete a beginning to a free name.
-    fn free(&self, name: &str, function: bool) -> Option<String> {
-        let fits = |end: &String| {
-            let whole = name.to_owned() + end;
-            !whole.is_empty() && !whole.ends_with('-') && self.is_free(&whole, function)
-        };
-        let most = u32::try_from(NAME.checked_sub(name.len())?).map_or(LETTERS, |room| room.min(LETTERS));
-        (0..=most).flat_map(letters).find(fits)
-    }
-
-    /// The same for the name that begins at a place; each beginning that is taken has them.
-    fn freed(&self, from: usize, function: bool) -> String {
-        self.free(self.from(from), function).unwrap_or_default()
+            let before = if parameters.is_empty() { "" } else { ", " };
+            bytes(&mut text, before, ["", ": any) -> nil\n"])?;
+            let parameter = name(&mut text, |name| !parameters.contains(&name), ": any) -> nil\n")?;
+            bytes(&mut text, ": ", ["", "nil) -> nil\n"])?;
+            ty(&mut text, false, ") -> nil\n")?;
+            parameters.push(parameter);
+        }
+        bytes(&mut text, ") -> ", ["", "nil\n"])?;
+        if ty(&mut text, true, "\n")? {
+            ty(&mut text, false, ", nil\n")?;
+            bytes(&mut text, ", ", ["", "nil\n"])?;
+            ty(&mut text, false, "\n")?;
+        }
+        bytes(&mut text, "\n", ["", ""])?;
+        if text.is_empty() { Ok(()) } else { Err(None) }
     }
 }
 
-/// The words that may continue a type.
-fn words(of: Typed, lists: u8) -> impl Iterator<Item = &'static str> {
-    let result = (of == Typed::Output && lists == 0).then_some("result");
-    let list = (lists < LISTS).then_some("list");
-    Base::ALL.into_iter().map(|base| base.1).chain(list).chain(result)
+/// The rest of a header, in parts. Letters of a name may be behind the first.
+type Rest = [&'static str; 3];
+
+/// What was read. Where the text ends before it, the error is the shortest rest of a header; `None` if the
+/// text is not the beginning of one.
+type Read<T> = Result<T, Option<Rest>>;
+
+/// Reads these bytes. If the text ends in them, a header has this behind them.
+fn bytes(text: &mut &str, bytes: &'static str, [first, second]: [&'static str; 2]) -> Read<()> {
+    let Some(rest) = text.strip_prefix(bytes) else {
+        return Err(bytes.strip_prefix(*text).map(|rest| [rest, first, second]));
+    };
+    *text = rest;
+    Ok(())
+}
+
+/// Reads a name that is free. If the text ends with it, letters must be able to make it one.
+fn name<'t>(text: &mut &'t str, is_free: impl Fn(&str) -> bool, behind: &'static str) -> Read<&'t str> {
+    let is_part = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-');
+    let length = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    let (name, rest) = text.split_at(length);
+    let begins = !name.starts_with(|c: char| !c.is_ascii_lowercase()) && !name.contains("--");
+    let fits = |name: &str| !name.is_empty() && !name.ends_with('-') && is_free(name);
+    let Some(room) = NAME.checked_sub(length).filter(|_| begins) else { return Err(None) };
+    if rest.is_empty() {
+        let most = u32::try_from(room).map_or(LETTERS, |room| room.min(LETTERS));
+        let mut ends = (0..=most).flat_map(letters);
+        let may_be_free = most == LETTERS || ends.any(|end| fits(&[name, &end].concat()));
+        return Err(may_be_free.then_some(["", "", behind]));
+    }
+    *text = rest;
+    if fits(name) { Ok(name) } else { Err(None) }
+}
+
+/// Reads a type, or `result` in its place, and returns whether it was that. If the text ends with it, a
+/// header has this behind it.
+fn ty(text: &mut &str, may_be_result: bool, behind: &'static str) -> Read<bool> {
+    for lists in 0.. {
+        let result = (may_be_result && lists == 0).then_some("result");
+        let list = (lists < LISTS).then_some("list");
+        let mut words = Base::ALL.into_iter().map(|base| base.1).chain(list).chain(result);
+        let length = text.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(text.len());
+        let (word, rest) = text.split_at(length);
+        if rest.is_empty() {
+            let longer = words.filter_map(|it| Some((it, it.strip_prefix(word)?)));
+            let soonest = longer.min_by_key(|it| (it.1.len(), it.0 != "nil"));
+            return Err(soonest.map(|(whole, rest)| match whole {
+                "list" => [rest, " nil", behind],
+                "result" => [rest, " nil", ", nil\n"],
+                _ => [rest, "", behind],
+            }));
+        }
+        if !words.any(|it| it == word) {
+            return Err(None);
+        }
+        *text = rest;
+        match word {
+            "list" => bytes(text, " ", ["nil", behind])?,
+            "result" => return bytes(text, " ", ["nil", ", nil\n"]).map(|()| true),
+            _ => break,
+        }
+    }
+    Ok(false)
 }
