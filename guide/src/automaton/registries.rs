@@ -1,13 +1,13 @@
 //! The comments before a body, which are its header and its registries.
 
+use crate::automaton::session::Options;
+
 /// A text split into parts.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'t> {
-    pub(crate) above: &'t str,
+    /// The functions above and the registries.
+    pub(crate) options: Options,
     pub(crate) header: Option<&'t str>,
-    pub(crate) vars: Vec<(u32, String)>,
-    pub(crate) tools: Option<Vec<String>>,
-    pub(crate) fields: Option<Vec<String>>,
     /// Where the body begins.
     pub(crate) body: usize,
 }
@@ -23,7 +23,7 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
         at += line.len();
     }
     let start = last.unwrap_or_default();
-    parts.above = text.get(..start).unwrap_or_default();
+    parts.options.above = text.get(..start).unwrap_or_default().into();
     parts.body = start;
     for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
         if !line.starts_with(';') && !line.trim().is_empty() {
@@ -36,9 +36,9 @@ pub(crate) fn split(text: &str) -> Parts<'_> {
         let Some((title, list)) = line.trim_start_matches([';', ' ']).split_once(':') else { continue };
         let entries = || entries(list);
         match title {
-            "Vars" => parts.vars = entries(),
-            "Tools" => parts.tools = Some(by_number(entries())),
-            "Fields" => parts.fields = Some(by_number(entries())),
+            "Vars" => parts.options.vars = entries(),
+            "Tools" => parts.options.tools = Some(by_number(entries())),
+            "Fields" => parts.options.fields = Some(by_number(entries())),
             _ => {}
         }
     }

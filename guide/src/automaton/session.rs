@@ -5,7 +5,7 @@ use crate::automaton::arms;
 use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of, record_depth};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
-use crate::automaton::needs::Needs;
+use crate::automaton::needs;
 use crate::automaton::offers::Words;
 use crate::automaton::registries;
 use hashbrown::{HashMap, HashSet};
@@ -21,6 +21,7 @@ use ilo_asm::rules::Demand;
 use ilo_asm::source::SourceLimits;
 use ilo_asm::text::is_name;
 use ilo_asm::types::Inferred;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -130,12 +131,11 @@ pub struct Session<'c> {
     vars: Vec<(u32, String)>,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
-    /// The longest constants of its tools, and their longest calls, in both notations.
-    constants: [OnceLock<String>; 2],
-    calls: [OnceLock<String>; 2],
+    /// The longest calls of its tools, and their longest constants, in both notations.
+    longest: [OnceLock<[String; 2]>; 2],
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
-    needs: [OnceLock<Needs>; 2],
+    needs: [OnceLock<BTreeSet<char>>; 2],
     /// The words that values may begin with, by what they must be, in `constrained` and in ID text.
     pub(crate) common_words: [OnceLock<Vec<(Demand, Words)>>; 2],
 }
@@ -232,8 +232,7 @@ impl<'c> Session<'c> {
             field_numbers: HashMap::new(),
             vars,
             named: Vec::new(),
-            constants: Default::default(),
-            calls: Default::default(),
+            longest: Default::default(),
             json: OnceLock::new(),
             needs: Default::default(),
             common_words: Default::default(),
@@ -256,13 +255,7 @@ impl<'c> Session<'c> {
         let Some(signature) = signature.or(found.header) else {
             return wrong("the text has no header, so a signature must be given");
         };
-        let options = Options {
-            tools: found.tools,
-            fields: found.fields,
-            vars: found.vars,
-            above: found.above.to_owned(),
-        };
-        Ok((Session::new(catalog, signature, &options)?, found.body))
+        Ok((Session::new(catalog, signature, &found.options)?, found.body))
     }
 
     /// Reads the beginning of a file in `constrained`. Returns the session of its last function, and the
@@ -282,7 +275,7 @@ impl<'c> Session<'c> {
             // Its registries have the names that the functions above use; those of the session have all
             // names.
             let parts = registries::split(written);
-            let options = Options { above: parts.above.to_owned(), ..Options::default() };
+            let options = Options { above: parts.options.above, ..Options::default() };
             let Some(signature) = parts.header else { return wrong("the text has no function") };
             return Ok((Session::new(catalog, signature, &options)?, start));
         }
@@ -346,8 +339,8 @@ impl<'c> Session<'c> {
     }
 
     /// What a program in a notation may need of a vocabulary.
-    pub(crate) fn needs(&self, notation: Notation) -> &Needs {
-        of_notation(&self.needs, notation).get_or_init(|| Needs::of(self, notation))
+    pub(crate) fn needs(&self, notation: Notation) -> &BTreeSet<char> {
+        of_notation(&self.needs, notation).get_or_init(|| needs::of(self, notation))
     }
 
     /// The numbers of the tools of some groups.
@@ -474,21 +467,16 @@ impl<'c> Session<'c> {
         prefix
     }
 
-    /// The longest constant of an argument or field of its tools.
-    pub(crate) fn longest_constant(&self, notation: Notation) -> &str {
+    /// The longest of the shortest calls of its tools, and the longest constant of an argument or field.
+    pub(crate) fn longest(&self, notation: Notation) -> &[String; 2] {
         let json = notation != Notation::Id;
-        of_notation(&self.constants, notation).get_or_init(|| constants::longest_constant(self, json))
+        let find = || [constants::longest_call(self, json), constants::longest_constant(self, json)];
+        of_notation(&self.longest, notation).get_or_init(find)
     }
 
     /// Its names in JSON.
     pub(crate) fn json(&self) -> &JsonNames {
         self.json.get_or_init(|| JsonNames::new(self))
-    }
-
-    /// The longest of the shortest calls of its tools.
-    pub(crate) fn longest_call(&self, notation: Notation) -> &str {
-        let json = notation != Notation::Id;
-        of_notation(&self.calls, notation).get_or_init(|| constants::longest_call(self, json))
     }
 
     /// The name of the tool or function with a number.

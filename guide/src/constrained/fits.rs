@@ -112,9 +112,9 @@ impl Surface for Machine<'_, '_> {
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
         let length = |text: &str| vocab.length(text.as_bytes());
         let session = self.core.session;
+        let [call, constant] = session.longest(Self::NOTATION);
         // Another call may have fewer bytes and more tokens.
-        let constant = length(session.longest_constant(Self::NOTATION))?;
-        let call = 2 * length(session.longest_call(Self::NOTATION))?.max(constant);
+        let call = 2 * length(call)?.max(length(constant)?);
         // An unfinished path needs its field, a `${` a name.
         let fields = session.fields.iter().chain(session.parameters.iter().map(|it| &it.0));
         let longest = fields.map(String::len).max().unwrap_or_default();

@@ -110,11 +110,11 @@ impl Surface for Machine<'_, '_> {
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
         let length = |text: &str| vocab.length(text.as_bytes());
-        let session = self.core.session;
+        let [call, constant] = self.core.session.longest(Self::NOTATION);
         Some(Growth {
-            statement: length(STATEMENT)? + length(session.longest_call(Self::NOTATION))?,
+            statement: length(STATEMENT)? + length(call)?,
             level: length(BRANCH)?,
-            part: length(session.longest_constant(Self::NOTATION))? + 4,
+            part: length(constant)? + 4,
             nodes: vocab.outside.crossings + 1,
         })
     }

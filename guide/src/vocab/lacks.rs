@@ -30,17 +30,15 @@ impl Vocab {
     /// # Errors
     /// What cannot.
     pub fn can_write(&self, session: &Session<'_>, notation: Notation) -> Result<(), Lacks> {
-        let needs = session.needs(notation);
         let lacks = |bytes: &[u8]| !self.has(bytes);
-        let ascii = needs.ascii.iter().filter(|&&byte| lacks(&[byte])).map(|&byte| char::from(byte));
-        let bytes_of = |char: char| char.encode_utf8(&mut [0; 4]).as_bytes().to_vec();
-        let others = needs.others.iter().copied().filter(|&char| {
-            let bytes = bytes_of(char);
+        let is_missing = |char: &char| {
+            let mut bytes = [0; 4];
+            let bytes: &[u8] = char.encode_utf8(&mut bytes).as_bytes();
             // A token that ends within a character leaves the rest of it.
-            let alone = bytes.iter().all(|&byte| !lacks(&[byte]));
-            !alone && (self.splits || lacks(&bytes))
-        });
-        let mut missing: Vec<String> = ascii.chain(others).map(String::from).collect();
+            bytes.iter().any(|&byte| lacks(&[byte])) && (self.splits || lacks(bytes))
+        };
+        let needs = session.needs(notation).iter().copied();
+        let mut missing: Vec<String> = needs.filter(is_missing).map(String::from).collect();
         if self.splits {
             let rest = [0x80, 0x90, 0xA0].into_iter().filter(|&byte| lacks(&[byte]));
             missing.extend(rest.map(|byte| format!("the byte {byte:#04x}")));
