@@ -1,6 +1,7 @@
 //! The hosts that accept a JSON Schema: the features and limits of their schemas, which are checked before a
 //! host would refuse a schema.
 
+use serde_json::Value;
 use std::fmt;
 
 /// The reason why there is no schema: the host would refuse it.
@@ -128,9 +129,9 @@ pub(super) fn tools(host: Option<Host>, tools: usize) -> Result<(), TooLarge> {
 
 pub(super) fn schema(host: Option<Host>, text: &str) -> Result<(), TooLarge> {
     let Some(host) = host else { return Ok(()) };
-    let all: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let all: Value = serde_json::from_str(text).unwrap_or_default();
     let mut found = Found::default();
-    found.count(&all, false);
+    found.count(&all, 0);
     let name = host.name();
     match host {
         Host::OpenAi => {
@@ -155,55 +156,41 @@ struct Found {
     deepest: usize,
     /// The most characters of an enum with more than 250 values.
     large_enum: usize,
-    objects: usize,
 }
 
 impl Found {
-    /// Counts at one position of a schema. Schemas of this crate nest little, so this may recurse.
-    fn count(&mut self, value: &serde_json::Value, names: bool) {
-        let is_object = !names && value.get("properties").is_some_and(serde_json::Value::is_object);
-        self.objects += usize::from(is_object);
-        self.deepest = self.deepest.max(self.objects);
-        self.count_inside(value, names);
-        self.objects -= usize::from(is_object);
-    }
-
-    fn count_inside(&mut self, value: &serde_json::Value, names: bool) {
-        use serde_json::Value;
-        match value {
-            Value::Object(all) => {
-                if names {
-                    self.properties += all.len();
-                    self.characters += all.keys().map(|name| name.chars().count()).sum::<usize>();
-                } else if let Some(Value::Object(properties)) = all.get("properties") {
-                    let required = all.get("required").and_then(Value::as_array).map_or(0, Vec::len);
-                    self.optional += properties.len().saturating_sub(required);
-                }
-                for (name, inner) in all {
-                    match inner {
-                        Value::Array(constants) if name == "enum" && !names => {
-                            self.constants += constants.len();
-                            let texts = constants.iter().filter_map(Value::as_str);
-                            let characters = texts.map(|text| text.chars().count()).sum::<usize>();
-                            self.characters += characters;
-                            if constants.len() > 250 {
-                                self.large_enum = self.large_enum.max(characters);
-                            }
-                        }
-                        Value::String(constant) if name == "const" && !names => {
-                            self.characters += constant.chars().count();
-                        }
-                        _ => self.count(inner, name == "properties" && !names),
+    /// Counts at one position of a schema, in this number of objects. Schemas of this crate nest little, so
+    /// this may recurse.
+    fn count(&mut self, value: &Value, outer: usize) {
+        if let Value::Array(all) = value {
+            all.iter().for_each(|inner| self.count(inner, outer));
+        }
+        let Value::Object(all) = value else { return };
+        let level = outer + usize::from(all.get("properties").is_some_and(Value::is_object));
+        self.deepest = self.deepest.max(level);
+        for (key, inner) in all {
+            match (key.as_str(), inner) {
+                ("properties" | "$defs", Value::Object(named)) => {
+                    self.characters += named.keys().map(|name| name.chars().count()).sum::<usize>();
+                    if key == "properties" {
+                        let required = all.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+                        self.properties += named.len();
+                        self.optional += named.len().saturating_sub(required);
                     }
-                    if name == "$defs"
-                        && let Value::Object(defs) = inner
-                    {
-                        self.characters += defs.keys().map(|name| name.chars().count()).sum::<usize>();
+                    named.values().for_each(|inner| self.count(inner, level));
+                }
+                ("enum", Value::Array(constants)) => {
+                    let texts = constants.iter().filter_map(Value::as_str);
+                    let characters = texts.map(|text| text.chars().count()).sum::<usize>();
+                    self.constants += constants.len();
+                    self.characters += characters;
+                    if constants.len() > 250 {
+                        self.large_enum = self.large_enum.max(characters);
                     }
                 }
+                ("const", Value::String(constant)) => self.characters += constant.chars().count(),
+                _ => self.count(inner, level),
             }
-            Value::Array(all) => all.iter().for_each(|inner| self.count(inner, false)),
-            _ => {}
         }
     }
 }
@@ -211,7 +198,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn refused(host: Host, schema: &Value) -> Option<String> {
         super::schema(Some(host), &schema.to_string()).err().map(|error| error.to_string())
@@ -261,7 +248,7 @@ mod tests {
     fn names_are_no_keywords() {
         let schema = json!({"properties": {"enum": {"type": "string"}, "const": {}, "properties": {}}});
         let mut found = Found::default();
-        found.count(&schema, false);
+        found.count(&schema, 0);
         assert_eq!((found.properties, found.constants, found.deepest), (3, 0, 1));
     }
 }

@@ -84,7 +84,7 @@ impl Values<'_, '_> {
         Some(match row.word {
             Word::Lit | Word::List | Word::Obj => return None,
             Word::Call => vec![self.call(kinds)?],
-            Word::Merge => vec![self.merge()],
+            Word::Merge => vec![self.merge(true)],
             Word::MatchMap => {
                 let (subject, cases) = (self.expression(Kinds::ANY), self.cases(kinds));
                 spaced([word(row.word), subject, cases])
@@ -170,19 +170,14 @@ impl Values<'_, '_> {
         Some(spaced([field, self.expression(Kinds::ANY)]))
     }
 
-    /// MERGE with its count.
-    fn merge(&mut self) -> Item {
-        self.define("merge", |values| {
+    /// MERGE with its count, or without one, which takes all pairs that follow.
+    fn merge(&mut self, is_counted: bool) -> Item {
+        self.define(if is_counted { "merge" } else { "open" }, |values| {
             let (base, pair) = (values.expression(Kinds::RECORD), values.pair());
-            values.counted(pair, |count| spaced([word(Word::Merge), count, base.clone()]))
-        })
-    }
-
-    /// MERGE without a count, which takes all pairs that follow.
-    fn open_merge(&mut self) -> Item {
-        self.define("open", |values| {
-            let (base, pair) = (values.expression(Kinds::RECORD), values.pair());
-            values.counted(pair, |_| spaced([word(Word::Merge), base.clone()]))
+            values.counted(pair, |count| {
+                let count = Some(count).filter(|_| is_counted);
+                spaced([word(Word::Merge)].into_iter().chain(count).chain([base.clone()]))
+            })
         })
     }
 
@@ -192,7 +187,7 @@ impl Values<'_, '_> {
         if !kinds.meets(Kinds::RECORD) {
             return whole;
         }
-        let open = self.open_merge();
+        let open = self.merge(false);
         self.rules.of("s", vec![vec![whole], vec![open]])
     }
 
