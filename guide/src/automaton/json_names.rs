@@ -42,31 +42,20 @@ pub(crate) struct JsonNames {
     pub(crate) keys: [SortedNames; 2],
     /// Of each field by number: its place among the keys, if it has one.
     key_places: Vec<Option<u32>>,
-    /// The fields of paths, by [`Fields`], made when they are needed.
-    fields: [OnceLock<SortedNames>; 8],
+    /// The fields of paths, and those of paths in `${…}`, made when they are needed.
+    fields: [OnceLock<SortedNames>; 2],
     /// Whether all of them, and the texts that schemas list, consist of printable ASCII without blanks.
     pub(crate) plain: bool,
 }
 
-/// The fields that may come next in a path: those that may be the last, those that further ones may follow,
-/// and whether the path is in `${…}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fields {
-    pub(crate) last: bool,
-    pub(crate) further: bool,
-    pub(crate) hole: bool,
-}
-
-impl Fields {
-    /// A field with the bytes after it.
-    pub(crate) fn written(self, name: &str, further: bool) -> String {
-        let end = match (further, self.hole) {
-            (true, _) => ".",
-            (false, true) => "}",
-            (false, false) => "\"",
-        };
-        [name, end].concat()
-    }
+/// A field of a path, which may be in `${…}`, with the bytes after it.
+pub(crate) fn in_path(name: &str, further: bool, hole: bool) -> String {
+    let end = match (further, hole) {
+        (true, _) => ".",
+        (false, true) => "}",
+        (false, false) => "\"",
+    };
+    [name, end].concat()
 }
 
 impl JsonNames {
@@ -98,16 +87,13 @@ impl JsonNames {
         self.key_places.get(field as usize).copied().flatten()
     }
 
-    /// The fields that may come next in a path.
-    pub(crate) fn fields(&self, session: &Session<'_>, fields: Fields) -> &SortedNames {
-        const FIELDS: usize = 8;
-        let place = usize::from(fields.last) + 2 * usize::from(fields.further) + 4 * usize::from(fields.hole);
-        self.fields[place % FIELDS].get_or_init(|| {
-            let ways = [(false, fields.last), (true, fields.further)];
-            let all = ways.into_iter().filter(|it| it.1).flat_map(|(further, _)| {
-                let named = session.named.iter().filter_map(|&it| Some((session.path_field(it)?, it)));
-                named.map(move |(name, number)| {
-                    let bytes = fields.written(name, further).into();
+    /// The fields that a path may have: as the last one, and before further ones.
+    pub(crate) fn fields(&self, session: &Session<'_>, hole: bool) -> &SortedNames {
+        self.fields[usize::from(hole)].get_or_init(|| {
+            let named = session.named.iter().filter_map(|&it| Some((session.path_field(it)?, it)));
+            let all = named.flat_map(|(name, number)| {
+                [false, true].map(|further| {
+                    let bytes = in_path(name, further, hole).into();
                     JsonName { bytes, number, further }
                 })
             });

@@ -3,7 +3,7 @@
 
 use super::choice::{Act, Choice};
 use super::values::Values;
-use crate::automaton::json_names::{Fields, JsonName, SortedNames};
+use crate::automaton::json_names::{JsonName, SortedNames};
 use crate::automaton::session::Session;
 use ilo_asm::sorting::sort_by;
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 pub(super) enum Choices {
     Listed(Arc<[Choice]>),
     Values(Values),
-    /// Names of the session, and the end of a record.
+    /// Names of the session, those of fields that further ones follow, and the end of a record.
     Names {
         of: Names,
-        which: Which,
+        last: Places,
+        further: Places,
         end: Option<&'static str>,
     },
 }
@@ -29,33 +30,33 @@ pub(super) enum Names {
     Keys {
         further: bool,
     },
-    Fields(Fields),
-}
-
-/// Some names of a list, by their places in it, in order.
-#[derive(Clone, Debug)]
-pub(super) enum Which {
-    Only(Arc<[u32]>),
-    All {
-        except: Arc<[u32]>,
-        /// Of the fields that further ones follow, only these.
-        further: Option<Arc<[u32]>>,
+    /// The fields of a path, which may be in `${…}`.
+    Fields {
+        hole: bool,
     },
 }
 
-impl Which {
-    pub(super) fn all() -> Which {
-        Which::All { except: Arc::default(), further: None }
+/// Places in a list, in order: these, or all others.
+#[derive(Clone, Debug)]
+pub(super) enum Places {
+    Only(Arc<[u32]>),
+    But(Arc<[u32]>),
+}
+
+impl Places {
+    /// All places, or none.
+    pub(super) fn all(all: bool) -> Places {
+        if all { Places::But(Arc::default()) } else { Places::Only(Arc::default()) }
     }
 
-    /// Whether the name at a place is one of them.
-    pub(super) fn has(&self, place: usize, is_further: bool) -> bool {
-        let has = |places: &[u32]| places.binary_search_by(|it| (*it as usize).cmp(&place)).is_ok();
-        match self {
-            Which::Only(places) => has(places),
-            Which::All { further: Some(further), .. } if is_further => has(further),
-            Which::All { except, .. } => !has(except),
-        }
+    pub(super) fn listed(&self) -> &[u32] {
+        let (Places::Only(places) | Places::But(places)) = self;
+        places
+    }
+
+    pub(super) fn has(&self, place: usize) -> bool {
+        let is_listed = self.listed().binary_search_by(|it| (*it as usize).cmp(&place)).is_ok();
+        is_listed == matches!(self, Places::Only(_))
     }
 }
 
@@ -70,13 +71,16 @@ impl Choices {
         Choices::Listed(found.into())
     }
 
+    /// Names at these places, which no further ones follow.
+    pub(super) fn names(of: Names, last: Places, end: Option<&'static str>) -> Choices {
+        Choices::Names { of, last, further: Places::all(false), end }
+    }
+
     pub(super) fn memory(&self) -> usize {
         match self {
             Choices::Listed(all) => all.len() * size_of::<Choice>(),
             Choices::Values(_) => 0,
-            Choices::Names { which: Which::Only(places) | Which::All { except: places, .. }, .. } => {
-                4 * places.len()
-            }
+            Choices::Names { last, further, .. } => 4 * (last.listed().len() + further.listed().len()),
         }
     }
 }
@@ -88,7 +92,7 @@ impl Names {
             Names::Tools => &names.tools,
             Names::Keys { further: false } => &names.keys[0],
             Names::Keys { further: true } => &names.keys[1],
-            Names::Fields(fields) => names.fields(session, fields),
+            Names::Fields { hole } => names.fields(session, hole),
         }
     }
 
@@ -96,8 +100,8 @@ impl Names {
         match self {
             Names::Tools => Act::Tool(name.number),
             Names::Keys { .. } => Act::Key(name.number),
-            Names::Fields(_) if name.further => Act::Field(name.number),
-            Names::Fields(_) => Act::LastField(name.number),
+            Names::Fields { .. } if name.further => Act::Field(name.number),
+            Names::Fields { .. } => Act::LastField(name.number),
         }
     }
 }

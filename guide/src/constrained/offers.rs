@@ -1,7 +1,7 @@
 //! The choices at each position: bytes that may come next as a whole.
 
 use super::choice::{Act, Choice, choice};
-use super::choices::{Choices, Names, Which};
+use super::choices::{Choices, Names, Places};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NUMBER, TEXT, Words, one};
 use crate::automaton::state::{self, Core, ITEMS, Phase};
@@ -290,7 +290,7 @@ impl Machine<'_, '_> {
     fn tools(&mut self) -> Choices {
         let (session, tools) = (self.core.session, self.core.integers());
         if self.core.has_all_tools(tools) {
-            return Choices::Names { of: Names::Tools, which: Which::all(), end: None };
+            return Choices::names(Names::Tools, Places::all(true), None);
         }
         let mut fits = vec![false; session.tools.len()];
         self.core.each(tools, |number| {
@@ -300,8 +300,7 @@ impl Machine<'_, '_> {
         });
         let fit = |number: u32| fits.get(number as usize).copied().unwrap_or_default();
         let places = (0..).zip(&session.json().tools.0).filter(|it| fit(it.1.number));
-        let which = Which::Only(places.map(|it| it.0).collect());
-        Choices::Names { of: Names::Tools, which, end: None }
+        Choices::names(Names::Tools, Places::Only(places.map(|it| it.0).collect()), None)
     }
 
     /// The keys of a case in a list that may come next.
@@ -359,15 +358,14 @@ impl Machine<'_, '_> {
             let mut given: Vec<u32> = given.iter().filter_map(|&number| names.key_place(number)).collect();
             given.sort_unstable();
             let end = may_end(given.len() == session.named.len()).then_some(end);
-            let which = Which::All { except: given.into(), further: None };
-            return Choices::Names { of: Names::Keys { further }, which, end };
+            return Choices::names(Names::Keys { further }, Places::But(given.into()), end);
         }
         let numbers = self.core.members(numbers).into_iter();
         let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
         let mut places: Vec<u32> = fits.filter_map(|number| names.key_place(number)).collect();
         places.sort_unstable();
         let end = may_end(places.is_empty()).then_some(end);
-        Choices::Names { of: Names::Keys { further }, which: Which::Only(places.into()), end }
+        Choices::names(Names::Keys { further }, Places::Only(places.into()), end)
     }
 
     /// Tries a step in an expression that begins with a word, and undoes it.

@@ -1,10 +1,9 @@
 //! Paths: the fields that may come next in one.
 
-use super::choice::{Act, choice};
-use super::choices::{Choices, Names, Which};
+use super::choices::{Choices, Names, Places};
 use super::machine::Machine;
 use crate::automaton::integers::Integers;
-use crate::automaton::json_names::Fields;
+use crate::automaton::json_names::in_path;
 use crate::automaton::session::Session;
 use crate::automaton::state::DEPTH;
 use crate::automaton::want::{ANY, WantId, field};
@@ -69,8 +68,7 @@ impl<'c> Machine<'_, 'c> {
     pub(super) fn has_fields(&mut self, slot: u8, aim: Aim) -> bool {
         let (session, path) = (self.core.session, Path::of(slot));
         let Some(shape) = self.read(path).part.shape() else {
-            let fields = self.equal_fields(path, aim, false);
-            return fields.last || fields.further;
+            return self.equal_fields(path, aim).contains(&true);
         };
         let last = self.last(path, aim);
         self.core.find(last, |field| is_named(session, field)).is_some()
@@ -124,41 +122,36 @@ impl<'c> Machine<'_, 'c> {
     pub(super) fn fields(&mut self, path: Path, hole: bool) -> Choices {
         let session = self.core.session;
         let aim = self.opened(Word::Field, |this| this.aim());
-        let Some(shape) = self.read(path).part.shape() else {
-            let of = Names::Fields(self.equal_fields(path, aim, hole));
-            return Choices::Names { of, which: Which::all(), end: None };
+        let all = session.json().fields(session, hole);
+        let places = |numbers: &[u32], further: bool| {
+            let named = numbers.iter().filter_map(|&number| session.path_field(number));
+            let mut places: Vec<u32> =
+                named.filter_map(|name| all.place(&in_path(name, further, hole))).collect();
+            places.sort_unstable();
+            places.into()
         };
-        let fields = Fields { last: true, further: true, hole };
-        let longer: Vec<u32> = self.longer(path, shape, aim).collect();
-        let numbers = self.last(path, aim);
-        if let Some(except) = self.core.left_out(numbers) {
-            let all = session.json().fields(session, fields);
-            let places = |numbers: &[u32], further: bool| {
-                let named = numbers.iter().filter_map(|&number| session.path_field(number));
-                let mut places: Vec<u32> =
-                    named.filter_map(|name| all.place(&fields.written(name, further))).collect();
-                places.sort_unstable();
-                places.into()
-            };
-            let which = Which::All { except: places(except, false), further: Some(places(&longer, true)) };
-            return Choices::Names { of: Names::Fields(fields), which, end: None };
-        }
-        let written = |number: u32, further: bool| {
-            let act = if further { Act::Field(number) } else { Act::LastField(number) };
-            session.path_field(number).map(|name| choice(fields.written(name, further), act))
+        let [last, further] = match self.read(path).part.shape() {
+            None => self.equal_fields(path, aim).map(Places::all),
+            Some(shape) => {
+                let longer: Vec<u32> = self.longer(path, shape, aim).collect();
+                let numbers = self.last(path, aim);
+                let last = match self.core.left_out(numbers) {
+                    Some(but) => Places::But(places(but, false)),
+                    None => Places::Only(places(&self.core.members(numbers), false)),
+                };
+                [last, Places::Only(places(&longer, true))]
+            }
         };
-        let last = self.core.members(numbers).into_iter().filter_map(|number| written(number, false));
-        Choices::listed(last.chain(longer.into_iter().filter_map(|number| written(number, true))))
+        Choices::Names { of: Names::Fields { hole }, last, further, end: None }
     }
 
-    /// The fields that may come next in a path to a value about which nothing is known: all have the same
-    /// effect.
-    fn equal_fields(&self, path: Path, aim: Aim, hole: bool) -> Fields {
+    /// Whether fields of a value about which nothing is known may be the last of a path, and whether further
+    /// ones may follow: all have the same effect.
+    fn equal_fields(&self, path: Path, aim: Aim) -> [bool; 2] {
         let session = self.core.session;
         let first = session.named.iter().copied().find(|&it| is_named(session, it));
         let last = first.is_some_and(|first| self.may_end_path(path, first, aim));
-        let further = first.is_some_and(|first| self.may_go_on(path, first, aim));
-        Fields { last, further, hole }
+        [last, first.is_some_and(|first| self.may_go_on(path, first, aim))]
     }
 
     /// The fields of a value with this shape after which a path may continue.

@@ -1,7 +1,7 @@
 //! Choices with their data, in the order of their bytes.
 
 use super::choice::{Act, Choice};
-use super::choices::{Choices, Names, Which};
+use super::choices::{Choices, Names, Places};
 use super::machine::{Leads, Lex};
 use super::values::Values;
 use crate::automaton::json_names::{JsonName, SortedNames};
@@ -92,8 +92,8 @@ impl<'a> View<'a> {
         match *choices {
             Choices::Listed(ref listed) => View::Listed(listed),
             Choices::Values(values) => View::Values(values),
-            Choices::Names { of, ref which, end } => {
-                View::Names(Named { of, names: of.all(session), which, end })
+            Choices::Names { of, ref last, ref further, end } => {
+                View::Names(Named { of, names: of.all(session), last, further, end })
             }
         }
     }
@@ -160,7 +160,8 @@ impl<'a> Sorted<'a> for &'a [Choice] {
 pub(super) struct Named<'a> {
     of: Names,
     names: &'a SortedNames,
-    which: &'a Which,
+    last: &'a Places,
+    further: &'a Places,
     end: Option<&'static str>,
 }
 
@@ -170,7 +171,7 @@ impl Named<'_> {
     }
 
     fn has(self, place: usize, name: &JsonName) -> bool {
-        self.which.has(place, name.further)
+        if name.further { self.further.has(place) } else { self.last.has(place) }
     }
 }
 
@@ -195,18 +196,19 @@ impl<'a> Sorted<'a> for Named<'a> {
     }
 
     fn from(self, place: usize) -> usize {
-        let names = self.names.0.len();
-        match self.which {
-            Which::Only(places) => {
-                let next = places.get(places.partition_point(|&it| (it as usize) < place));
-                next.map_or(names.max(place), |&it| it as usize)
+        let end = self.names.0.len().max(place);
+        let next = |places: &Places, further: bool| match places {
+            Places::Only(all) => {
+                let next = all.get(all.partition_point(|&it| (it as usize) < place));
+                next.map_or(end, |&it| it as usize)
             }
-            Which::All { except, further: None } if except.is_empty() => place,
-            Which::All { .. } => {
+            Places::But(_) => {
                 let mut rest = self.names.0.iter().enumerate().skip(place);
-                rest.find(|it| self.has(it.0, it.1)).map_or(names.max(place), |it| it.0)
+                let found = rest.find(|it| it.1.further == further && places.has(it.0));
+                found.map_or(end, |it| it.0)
             }
-        }
+        };
+        next(self.last, false).min(next(self.further, true))
     }
 
     fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
