@@ -5,7 +5,7 @@
 use crate::automaton::constants::{DEEPEST_CONSTANT, are_written, fields_depth};
 use crate::automaton::integers::most_fields;
 use crate::automaton::session::Session;
-use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
+use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, entry};
 use ilo_asm::ast::Literal;
 use ilo_asm::catalog::SchemaShape;
 use ilo_spec::node::Word;
@@ -97,7 +97,7 @@ impl<'c> Core<'_, 'c> {
     /// The union of a call or record, if its last field selects an arm.
     pub(crate) fn selecting(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
         let is_pairs = matches!(frame.word, Word::Obj | Word::Call);
-        let &(last, _) = self.lists.get(frame.given as usize).filter(|_| is_pairs)?;
+        let &(last, _) = entry(&self.lists, frame.given).filter(|_| is_pairs)?;
         let union = self.pair_shape(frame)?;
         let (name, _) = union.arms()?;
         (self.session.field(u32::try_from(last).ok()?) == Some(name)).then_some(union)
@@ -118,7 +118,7 @@ impl<'c> Core<'_, 'c> {
 
     /// The arms that the text that is next or unfinished may select, if it selects one.
     pub(crate) fn selectable(&self) -> Option<Vec<Arm<'c>>> {
-        let frame = self.frames.get(self.frame()?.parent as usize)?;
+        let frame = entry(&self.frames, self.frame()?.parent)?;
         let mut arms = arms(self.session, self.selecting(frame)?, frame.depth >= DEPTH)?;
         arms.retain(|it| self.has_count(frame, it.counts));
         Some(arms)
@@ -129,7 +129,7 @@ impl<'c> Core<'_, 'c> {
         let Literal::Text(text) = constant else { return };
         let arm = self.selectable().and_then(|arms| arms.into_iter().find(|it| it.text == text));
         if let Some((arm, frame)) = arm.zip(self.frame())
-            && let Some(&around) = self.frames.get(frame.parent as usize)
+            && let Some(&around) = entry(&self.frames, frame.parent)
         {
             let left = if self.names { arm.counts.1 } else { around.left };
             self.set_frame(Frame { arm: Some(arm.place), left, ..around });

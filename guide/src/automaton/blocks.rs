@@ -3,7 +3,7 @@
 use crate::automaton::flow::bit;
 use crate::automaton::offers::{Words, one};
 use crate::automaton::state::{
-    Block, Branch, Core, Gives, Goes, Kind, LEVELS, LOOPS, Loop, NO_SLOT, NONE, Phase, Stmt, Tried,
+    Block, Branch, Core, Gives, Goes, Kind, LEVELS, LOOPS, Loop, NONE, Phase, Stmt, Tried,
 };
 use crate::automaton::want::{ANY, Want, WantId, either};
 use ilo_asm::check::ValueInfo;
@@ -34,7 +34,7 @@ impl Core<'_, '_> {
     pub(crate) fn end(&mut self) -> bool {
         self.up_to(0) && self.settle() && {
             let body = self.block();
-            body.may_close() && !(body.gives.lives() && self.owes())
+            body.may_close() && !(body.last.gives.lives() && self.owes())
         }
     }
 
@@ -138,7 +138,7 @@ impl Core<'_, '_> {
         let block = self.block();
         let of = self.innermost_loop(&block)?;
         let is_free = of.yields || !of.valued;
-        (is_free && of.item != NONE && !self.owes()).then_some(of.item)
+        of.item.filter(|_| is_free && !self.owes())
     }
 
     /// UNDO or ROLLBACK, if there is a call for it.
@@ -175,9 +175,9 @@ impl Core<'_, '_> {
         self.up_to(level);
         let block = self.block();
         self.state.frame = NONE;
-        self.state.bound = NO_SLOT;
+        self.state.bound = None;
         if word == Word::Else || (block.kind == Kind::Match && matches!(word, Word::Err | Word::Ok)) {
-            self.state.arm = word;
+            self.state.stmt = Stmt::Opens(word);
             self.state.phase = if word == Word::Else { Phase::BlockCount } else { Phase::ArmSlot };
             return;
         }
@@ -186,7 +186,6 @@ impl Core<'_, '_> {
         }
         self.settle();
         let block = self.block();
-        self.state.arm = Word::Let;
         match word {
             Word::Let => {
                 self.state.stmt = Stmt::Let;
@@ -230,27 +229,19 @@ impl Core<'_, '_> {
 
     /// Begins IF, FOR, MATCH or TRY.
     pub(crate) fn control(&mut self, word: Word) {
-        self.state.arm = word;
+        self.state.stmt = Stmt::Opens(word);
         match word {
             Word::If => {
-                self.state.stmt = Stmt::If;
                 let want = self.arena.add_want(Want::Demand(Demand::Condition));
                 self.operand(want, true);
             }
-            Word::For => {
-                self.state.stmt = Stmt::For;
-                self.state.phase = Phase::ForSlot;
-            }
+            Word::For => self.state.phase = Phase::ForSlot,
             Word::Try => {
                 // The handler cannot match what was bound before.
                 self.leave();
-                self.state.stmt = Stmt::Try;
                 self.state.phase = Phase::BlockCount;
             }
-            _ => {
-                self.state.stmt = Stmt::Match;
-                self.state.phase = Phase::MatchSlot;
-            }
+            _ => self.state.phase = Phase::MatchSlot,
         }
     }
 
@@ -258,7 +249,7 @@ impl Core<'_, '_> {
     fn leave_pass(&mut self, word: Word) {
         let block = self.block();
         self.state.plain |= self.now().held() & !block.before;
-        let of = self.innermost_loop(&block).copied().unwrap_or(Loop::NEW);
+        let of = self.innermost_loop(&block).copied().unwrap_or_default();
         let left = if word == Word::Skip { of.skipped } else { of.broken };
         let joined = self.join(left, self.state.slots);
         self.change_loop(&block, |of| {
@@ -291,7 +282,7 @@ impl Core<'_, '_> {
             self.state.tried.bound = self.push_list(self.state.tried.bound, one);
         }
         self.state.tried.taken |= done.tried.taken;
-        self.state.arm = Word::Err;
+        self.state.stmt = Stmt::Opens(Word::Err);
         self.state.phase = Phase::ArmSlot;
     }
 
@@ -299,14 +290,15 @@ impl Core<'_, '_> {
     pub(crate) fn end_statement(&mut self, gives: Gives, value: u32) {
         let block = self.block();
         let binds = self.state.stmt == Stmt::Let && gives.lives();
-        self.set_block(Block { started: true, gives, value, binds, rollback: false, pending: NONE, ..block });
+        let last = Branch { gives, value, binds, ..block.last };
+        self.set_block(Block { started: true, last, rollback: false, pending: NONE, ..block });
         self.state.phase = Phase::End;
     }
 
     /// Completes a value that is a statement.
     pub(crate) fn end_statement_value(&mut self, value: u32) {
         let block = self.block();
-        let is_call = self.state.top == Word::Call;
+        let is_call = self.state.top == Some(Word::Call);
         let fits = match block.goes {
             Goes::Out(want) | Goes::Kept(want) => {
                 self.arena.takes(self.session, want, self.arena.value(value))
@@ -315,7 +307,7 @@ impl Core<'_, '_> {
         };
         self.end_statement(if fits { Gives::VALUE } else { Gives::LACK }, value);
         let block = self.block();
-        self.set_block(Block { sealed: !is_call, ..block });
+        self.set_block(Block { last: Branch { sealed: !is_call, ..block.last }, ..block });
         if is_call {
             self.demand_rollback();
         } else if block.to_pass {
@@ -326,7 +318,8 @@ impl Core<'_, '_> {
     /// Takes the count of a header and opens its block.
     pub(crate) fn open_block(&mut self, count: u32) {
         let zero = count == 0;
-        match self.state.arm {
+        let Stmt::Opens(word) = self.state.stmt else { return };
+        match word {
             Word::If => {
                 let block = self.inside(Kind::Then, zero);
                 self.set_block(block);
@@ -345,7 +338,7 @@ impl Core<'_, '_> {
     fn inside(&self, kind: Kind, zero: bool) -> Block {
         let around = self.block();
         let bound = self.state.bound;
-        let is_bound = bound != NO_SLOT;
+        let is_bound = bound.is_some();
         Block {
             kind,
             parent: self.state.block,
@@ -367,14 +360,14 @@ impl Core<'_, '_> {
 
     fn open_try(&mut self, zero: bool) {
         let block = Block { tried: self.state.tried, in_try: true, ..self.inside(Kind::Try, zero) };
-        self.state.tried = Tried::NONE;
+        self.state.tried = Tried::default();
         self.set_block(block);
     }
 
     fn open_pass(&mut self, zero: bool) {
         let around = self.block();
         let mut block = self.inside(Kind::Pass, zero);
-        let is_bound = block.bound != NO_SLOT;
+        let is_bound = block.bound.is_some();
         // A FOR always reaches its end, and has a value there if some pass has one.
         block.must_some |= block.hard;
         block.hard = false;
@@ -394,9 +387,9 @@ impl Core<'_, '_> {
             };
         }
         let at = usize::from(around.loops);
-        let item = if let Goes::Kept(want) = block.goes { want } else { NONE };
+        let item = if let Goes::Kept(want) = block.goes { Some(want) } else { None };
         block.to_pass = true;
-        self.change_loop(&block, |of| *of = Loop { item, ..Loop::NEW });
+        self.change_loop(&block, |of| *of = Loop { item, ..Loop::default() });
         let (slot, value) = (self.state.slot, self.state.want);
         self.set_block(block);
         self.change(|slots| {
@@ -420,11 +413,11 @@ impl Core<'_, '_> {
 
     fn open_arm(&mut self, zero: bool) {
         let around = self.block();
-        let is_err = self.state.arm == Word::Err;
+        let is_err = self.state.stmt == Stmt::Opens(Word::Err);
         let kind = if is_err { Kind::Err } else { Kind::Ok };
         self.state.bound = around.bound;
         let mut block = self.inside(kind, zero);
-        block.bound = NO_SLOT;
+        block.bound = None;
         self.state.slots = around.fork;
         if is_err && around.arms == 1 {
             block.held |= self.slots_at(around.fork).held();

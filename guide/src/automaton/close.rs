@@ -92,7 +92,7 @@ impl<'c> Core<'_, 'c> {
     /// schemas.
     pub(crate) fn end_key(&self, values: usize) -> Option<EndKey> {
         let known = |value: u32| {
-            if (value as usize) < values || value == NONE {
+            if value as usize <= values {
                 return Some(KnownValue::Before(value));
             }
             let known = self.arena.value(value);
@@ -100,8 +100,9 @@ impl<'c> Core<'_, 'c> {
         };
         let block = self.block();
         let frame = self.frame();
-        let (first, others) = frame.map_or((block.value, NONE), |frame| (frame.first, frame.others));
-        let ends = [block.gives.value, block.gives.lack, block.sealed, block.rollback, block.binds];
+        let (first, others) = frame.map_or((block.last.value, NONE), |frame| (frame.first, frame.others));
+        let last = block.last;
+        let ends = [last.gives.value, last.gives.lack, last.sealed, block.rollback, last.binds];
         let loops = self.state.loops.map(|of| {
             let flags = [of.broken != NONE, of.skipped != NONE, of.yields, of.valued, of.until];
             (flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)), of.read_first, of.unset_in)

@@ -1,6 +1,6 @@
 //! Ends of blocks: branches join, and statements with blocks are completed.
 
-use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, Loop, NO_SLOT, NONE, SLOTS, Stmt};
+use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NONE, SLOTS, Stmt, add};
 use crate::automaton::want::either;
 use ilo_asm::check::ValueInfo;
 
@@ -17,10 +17,9 @@ impl<'c> Core<'_, 'c> {
         if !block.may_close() {
             return false;
         }
-        let lives = block.gives.lives();
+        let lives = block.last.gives.lives();
         let here = if lives { self.state.slots } else { NONE };
-        let Block { gives, value, sealed, binds, .. } = block;
-        let branch = Branch { slots: here, gives, value, sealed, binds };
+        let branch = Branch { slots: here, ..block.last };
         match block.kind {
             Kind::Then => self.pend(&block, branch),
             Kind::Try => {
@@ -45,7 +44,7 @@ impl<'c> Core<'_, 'c> {
 
     /// Leaves a block to which an ELSE may belong.
     fn pend(&mut self, block: &Block, branch: Branch) -> bool {
-        let done = crate::automaton::state::add(&mut self.blocks, Block { first: Some(branch), ..*block });
+        let done = add(&mut self.blocks, Block { first: Some(branch), ..*block });
         let around = self.block_at(block.parent);
         self.state.block = block.parent;
         self.set_block(Block { pending: done, started: true, ..around });
@@ -127,33 +126,27 @@ impl<'c> Core<'_, 'c> {
         if lives {
             self.state.slots = whole.slots;
         }
-        if block.bound == NO_SLOT {
+        let Some(bound) = block.bound else {
             self.end_statement(whole.gives, whole.value);
             let around = self.block();
             if whole.sealed && around.to_pass {
                 self.change_loop(&around, |of| of.valued = true);
             }
-            self.set_block(Block { sealed: whole.sealed, binds: whole.binds, ..around });
-            return self.misfit_ends();
-        }
-        if whole.gives.lack || (lives && !self.bindable(block.bound)) {
+            self.set_block(Block { last: whole, ..around });
+            // A value that nothing can follow must fit on every path.
+            return !(self.block().chain && whole.gives.lack && whole.sealed);
+        };
+        if whole.gives.lack || (lives && !self.bindable(bound)) {
             return false;
         }
         if lives {
-            let value = if whole.value == NONE { 0 } else { whole.value };
-            self.bind(block.bound, value, 0);
+            self.bind(bound, whole.value, 0);
         } else {
-            self.state.next = self.state.next.max(block.bound.saturating_add(1).min(SLOTS));
+            self.state.next = self.state.next.max(bound.saturating_add(1).min(SLOTS));
         }
         self.state.stmt = Stmt::Let;
         self.end_statement(if lives { Gives::LACK } else { Gives::NEVER }, NONE);
         true
-    }
-
-    /// A value that nothing can follow must fit on every path.
-    fn misfit_ends(&self) -> bool {
-        let block = self.block();
-        !(block.gives.lack && block.chain && block.sealed)
     }
 
     fn close_pass(&mut self, block: &Block, branch: Branch) -> bool {
@@ -163,7 +156,7 @@ impl<'c> Core<'_, 'c> {
             }
             self.state.plain |= self.now().held() & !block.before;
         }
-        let of = self.innermost_loop(block).copied().unwrap_or(Loop::NEW);
+        let of = self.innermost_loop(block).copied().unwrap_or_default();
         let end = self.join(branch.slots, of.skipped);
         let slots = self.join(block.fork, end);
         if self.names && of.yields && branch.binds && branch.slots != NONE {
@@ -190,7 +183,7 @@ impl<'c> Core<'_, 'c> {
         if pass.gives.value {
             let item = self.arena.value(pass.value);
             let list: ValueInfo<'c> = item.listed();
-            if let (Goes::Out(want) | Goes::Kept(want), NO_SLOT) = (around.goes, block.bound)
+            if let (Goes::Out(want) | Goes::Kept(want), None) = (around.goes, block.bound)
                 && !self.arena.takes(self.session, want, list)
             {
                 gives = Gives::LACK;
@@ -215,7 +208,7 @@ impl<'c> Core<'_, 'c> {
         if let Some(kept) = left.kept.get_mut(usize::from(at)) {
             *kept = 0;
         }
-        crate::automaton::state::add(&mut self.slots, left)
+        add(&mut self.slots, left)
     }
 }
 
@@ -224,10 +217,10 @@ impl Block {
     pub(crate) fn may_close(&self) -> bool {
         (self.started || self.zero)
             && !self.rollback
-            && !(self.hard && self.gives.lack)
-            && !(self.chain && self.sealed && self.gives.lack)
-            && (!self.must_live || self.gives.lives())
-            && (!self.demands_some() || self.gives.value)
+            && !(self.hard && self.last.gives.lack)
+            && !(self.chain && self.last.sealed && self.last.gives.lack)
+            && (!self.must_live || self.last.gives.lives())
+            && (!self.demands_some() || self.last.gives.value)
     }
 
     /// Whether some path must reach its end with a value. A value that a branch of IF lacks must be in its
@@ -238,6 +231,6 @@ impl Block {
 
     /// Whether another statement may follow the last one.
     pub(crate) fn takes_statements(&self) -> bool {
-        self.kind != Kind::Match && !self.sealed && self.gives.lives()
+        self.kind != Kind::Match && !self.last.sealed && self.last.gives.lives()
     }
 }

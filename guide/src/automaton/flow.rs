@@ -6,7 +6,7 @@
 //! MATCH makes it one that every path must match or fail with.
 
 use crate::automaton::session::Session;
-use crate::automaton::state::{Core, LOOPS, NO_SLOT, NONE, SLOTS, Tried, add};
+use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, Tried, add, entry};
 use crate::automaton::want::{Arena, either};
 use ilo_asm::check::ValueInfo;
 
@@ -92,7 +92,7 @@ impl Slots {
 impl Core<'_, '_> {
     pub(crate) fn slots_at(&self, at: u32) -> &Slots {
         // The first one is always there.
-        self.slots.get(at as usize).unwrap_or(&self.slots[0])
+        entry(&self.slots, at).unwrap_or(&self.slots[0])
     }
 
     pub(crate) fn now(&self) -> &Slots {
@@ -172,7 +172,7 @@ impl Core<'_, '_> {
         (0..SLOTS).filter(|&slot| taken & bit(slot) != 0).for_each(|slot| slots.clear(slot));
         let all: Vec<u64> = self.list(bound).collect();
         for one in all {
-            let slot = u8::try_from(one >> 32).unwrap_or(NO_SLOT);
+            let slot = u8::try_from(one >> 32).unwrap_or(SLOTS);
             let value = u32::try_from(one & u64::from(u32::MAX)).unwrap_or_default();
             if slot >= SLOTS || slots.unset & bit(slot) != 0 {
                 continue;
@@ -185,7 +185,7 @@ impl Core<'_, '_> {
 
     /// Whether some slot holds a result that must be matched.
     pub(crate) fn owes(&self) -> bool {
-        self.now().held() & self.state.checked != 0
+        self.owes_in_loop(0)
     }
 
     /// The slots whose results must be matched before a pass ends.

@@ -10,6 +10,7 @@ use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
+use std::sync::Arc;
 
 /// A set of integers. Lists of integers are in an arena of the automaton, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +19,8 @@ pub(crate) enum Integers {
     Range(u32, u32),
     /// These.
     Listed(u32, u32),
-    /// Integers in a list that all positions share.
-    Kept(u32, u32),
+    /// The tools of a set that is kept.
+    Kept(usize),
     /// The tools of these groups, as bits.
     Alike(u64),
     /// All named fields except these.
@@ -27,15 +28,14 @@ pub(crate) enum Integers {
 }
 
 /// The tools that a call may go to, kept for positions with the same want.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ToolSet<'c> {
     want: WantKey<'c>,
     /// The word of the statement, UNDO or ROLLBACK, that has the call.
     marked: Option<Word>,
     followed: bool,
     deep: bool,
-    start: u32,
-    length: u32,
+    pub(crate) numbers: Arc<[u32]>,
 }
 
 /// The most sets of tools that are kept, and the most numbers in them.
@@ -83,26 +83,15 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// The integers that were added from this place on.
-    fn listed_from(&self, start: usize) -> Integers {
-        let length = u32::try_from(self.ids.len() - start).unwrap_or_default();
-        Integers::Listed(u32::try_from(start).unwrap_or(NONE), length)
-    }
-
     fn listed(&mut self, numbers: &[u32]) -> Integers {
-        let start = self.ids.len();
+        let start = u32::try_from(self.ids.len()).unwrap_or_default();
         self.ids.extend_from_slice(numbers);
-        self.listed_from(start)
+        Integers::Listed(start, u32::try_from(numbers.len()).unwrap_or_default())
     }
 
     fn listed_where(&mut self, numbers: core::ops::RangeInclusive<u32>) -> Integers {
-        let start = self.ids.len();
-        for number in numbers {
-            if self.takes_integer(number) {
-                self.ids.push(number);
-            }
-        }
-        self.listed_from(start)
+        let numbers: Vec<u32> = numbers.filter(|&number| self.takes_integer(number)).collect();
+        self.listed(&numbers)
     }
 
     fn fields_but(&mut self, numbers: &[u32]) -> Integers {
@@ -127,55 +116,42 @@ impl<'c> Core<'_, 'c> {
         }
         let key = self.arena.key(want);
         let is = |set: &&ToolSet<'_>| set.followed == followed && set.deep == deep && set.marked == marked;
-        let known = key.and_then(|key| self.tool_sets.iter().filter(is).find(|set| set.want.same(&key)));
-        let known = known.map(|set| (set.start, set.length));
+        let known = key.and_then(|key| self.tool_sets.iter().position(|set| is(&set) && set.want.same(&key)));
         let named = marked.map_or(NONE, |word| self.named_by(word));
-        if let Some((start, length)) = known {
-            return self.kept_but(start, length, named);
+        if let Some(place) = known {
+            return self.kept_but(place, named);
         }
         // What is kept does not depend on the program so far.
         let key = key.filter(|_| named == NONE);
         let count = u32::try_from(self.session.tools.len()).unwrap_or_default();
-        let start = self.ids.len();
-        let session = self.session;
         // Tools with another answer type need no check.
-        let may = groups.map(|groups| session.groups(groups).flatten().copied());
+        let may = groups.map(|groups| self.session.groups(groups).flatten().copied());
         let all = groups.is_none().then_some(0..count);
-        for number in may.into_iter().flatten().chain(all.into_iter().flatten()) {
-            if self.callable(number, want, depth, top) {
-                self.ids.push(number);
-            }
-        }
-        self.ids.get_mut(start..).unwrap_or_default().sort_unstable();
-        let found = self.ids.len() - start;
-        let length = u32::try_from(found).unwrap_or_default();
-        let listed = self.listed_from(start);
-        let Some(want) = key.filter(|_| self.tool_sets.len() < MOST_SETS) else { return listed };
-        let numbers = self.ids.get(start..).unwrap_or_default();
+        let all = may.into_iter().flatten().chain(all.into_iter().flatten());
+        let mut numbers: Vec<u32> = all.filter(|&number| self.callable(number, want, depth, top)).collect();
+        numbers.sort_unstable();
+        let kept: usize = self.tool_sets.iter().map(|set| set.numbers.len()).sum();
+        let has_room = self.tool_sets.len() < MOST_SETS && kept + numbers.len() <= MOST_KEPT;
+        let Some(want) = key.filter(|_| has_room) else { return self.listed(&numbers) };
         // Many wants have the same tools.
-        let same = self.tool_sets.iter().find(|set| slice(&self.kept, set.start, set.length) == numbers);
-        let kept = match same {
-            Some(set) => set.start,
-            None if self.kept.len() + found > MOST_KEPT => return listed,
-            None => {
-                let end = u32::try_from(self.kept.len()).unwrap_or(NONE);
-                self.kept.extend_from_slice(numbers);
-                end
-            }
-        };
-        self.ids.truncate(start);
-        self.tool_sets.push(ToolSet { want, marked, followed, deep, start: kept, length });
-        Integers::Kept(kept, length)
+        let same = self.tool_sets.iter().find(|set| *set.numbers == *numbers);
+        let numbers = same.map_or_else(|| numbers.as_slice().into(), |set| Arc::clone(&set.numbers));
+        self.tool_sets.push(ToolSet { want, marked, followed, deep, numbers });
+        Integers::Kept(self.tool_sets.len() - 1)
     }
 
     /// The kept tools, except for those in a list.
-    fn kept_but(&mut self, start: u32, length: u32, list: u32) -> Integers {
+    fn kept_but(&mut self, place: usize, list: u32) -> Integers {
         if list == NONE {
-            return Integers::Kept(start, length);
+            return Integers::Kept(place);
         }
-        let mut left = slice(&self.kept, start, length).to_vec();
+        let mut left = self.tool_set(place).to_vec();
         left.retain(|&number| !self.in_list(list, number));
         self.listed(&left)
+    }
+
+    fn tool_set(&self, place: usize) -> &[u32] {
+        self.tool_sets.get(place).map_or(&[], |set| &set.numbers)
     }
 
     /// The groups of tools that a call may go to, as bits, if only the type of their answers counts. `None`
@@ -276,7 +252,7 @@ impl<'c> Core<'_, 'c> {
             Integers::Nothing => false,
             Integers::Range(least, most) => low <= most && least <= high,
             Integers::Listed(start, length) => within(slice(&self.ids, start, length), low, high) > 0,
-            Integers::Kept(start, length) => within(slice(&self.kept, start, length), low, high) > 0,
+            Integers::Kept(place) => within(self.tool_set(place), low, high) > 0,
             Integers::Alike(groups) => self.session.groups(groups).any(|all| within(all, low, high) > 0),
             Integers::FieldsBut(start, length) => {
                 let but = within(slice(&self.ids, start, length), low, high);
@@ -314,7 +290,7 @@ impl<'c> Core<'_, 'c> {
             Integers::Nothing => None,
             Integers::Range(least, most) => (least..=most).find(|&number| is(number)),
             Integers::Listed(start, length) => listed(slice(&self.ids, start, length)),
-            Integers::Kept(start, length) => listed(slice(&self.kept, start, length)),
+            Integers::Kept(place) => listed(self.tool_set(place)),
             Integers::Alike(groups) => {
                 let mut lists: Vec<_> =
                     self.session.groups(groups).map(|all| all.iter().peekable()).collect();
@@ -351,7 +327,8 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn has_all_tools(&self, set: Integers) -> bool {
         let count = match set {
             Integers::Alike(groups) => self.session.groups(groups).map(<[u32]>::len).sum(),
-            Integers::Listed(_, length) | Integers::Kept(_, length) => length as usize,
+            Integers::Listed(_, length) => length as usize,
+            Integers::Kept(place) => self.tool_set(place).len(),
             Integers::Nothing | Integers::Range(..) | Integers::FieldsBut(..) => 0,
         };
         count == self.session.tools.len()

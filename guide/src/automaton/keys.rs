@@ -4,7 +4,7 @@ use crate::automaton::constants::integers;
 use crate::automaton::formats;
 use crate::automaton::numbers::{Begun, Room, room};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
-use crate::automaton::state::{Core, Frame, Phase};
+use crate::automaton::state::{Core, Frame, Phase, entry};
 use crate::automaton::want::field;
 use ilo_asm::ast::Literal;
 use ilo_asm::catalog::SchemaShape;
@@ -12,6 +12,7 @@ use ilo_asm::rules;
 use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::program::Number;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The digits that are tried after a number that is the key of another case. With this many, it can become
 /// more numbers than a MATCH_MAP has cases.
@@ -49,7 +50,7 @@ impl<'c> Core<'_, 'c> {
         }
         let shape = self.shape(frame.want);
         match constant {
-            Literal::Text(text) => match self.frames.get(frame.parent as usize) {
+            Literal::Text(text) => match entry(&self.frames, frame.parent) {
                 Some(parent) if parent.word == Word::At && parent.index == 1 => {
                     let known = field(self.arena.value(parent.first), text);
                     self.arena.takes(self.session, parent.want, known)
@@ -78,7 +79,7 @@ impl<'c> Core<'_, 'c> {
 
     /// The value of which the unfinished literal names a field, if its fields are known.
     pub(crate) fn in_at(&self) -> Option<SchemaShape<'c>> {
-        let parent = self.frame().and_then(|frame| self.frames.get(frame.parent as usize));
+        let parent = self.frame().and_then(|frame| entry(&self.frames, frame.parent));
         parent.and_then(|parent| self.at_shape(parent))
     }
 
@@ -177,31 +178,12 @@ impl<'c> Numbers<'c> {
 /// A key of `MATCH_MAP` as a hash. A collision of two keys is practically impossible, and would only refuse a
 /// key that could have been allowed. Equal numbers have one key: 1 and 1.0 are equal.
 pub(crate) fn key_of(constant: Literal<'_>) -> u64 {
-    match constant {
-        Literal::Text(text) => fnv(0, text.as_bytes()),
-        Literal::Number(Number::Int(int)) => fnv(1, &int.to_le_bytes()),
-        Literal::Number(Number::Double(double)) => match number::in_text(double) {
-            Number::Int(int) => fnv(1, &int.to_le_bytes()),
-            Number::Double(_) => {
-                let whole = if double.abs() < LEAST_LARGE { None } else { format!("{double}").parse().ok() };
-                whole.map_or_else(
-                    || fnv(4, &double.to_bits().to_le_bytes()),
-                    |int: i64| fnv(1, &int.to_le_bytes()),
-                )
-            }
-        },
-        Literal::Nil => fnv(2, &[]),
-        Literal::Bool(truth) => fnv(3, &[u8::from(truth)]),
-    }
-}
-
-/// The least number whose text has an exponent, so that it is not read as an integer.
-const LEAST_LARGE: f64 = 1e16;
-
-fn fnv(kind: u8, bytes: &[u8]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(kind);
-    for &byte in core::iter::once(&kind).chain(bytes) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    hash
+    let text = match constant {
+        // Without an exponent, and without the sign of a zero.
+        Literal::Number(Number::Double(double)) => format!("{}", double + 0.0),
+        _ => constant.written(),
+    };
+    let mut hasher = DefaultHasher::new();
+    (constant.kind(), text).hash(&mut hasher);
+    hasher.finish()
 }

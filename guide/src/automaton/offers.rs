@@ -4,8 +4,8 @@ use crate::automaton::arms;
 use crate::automaton::constants::are_written;
 use crate::automaton::keys::Numbers;
 use crate::automaton::session::{Callee, Numbered, Session};
-use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
-use crate::automaton::want::{ANY, Want, WantId, field};
+use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt, entry};
+use crate::automaton::want::{ANY, Want, WantId};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand, Gives};
@@ -361,11 +361,8 @@ impl<'c> Core<'_, 'c> {
     /// does not list: a constant name would have to be one of these, which FIELD offers.
     pub(crate) fn is_closed_key(&self) -> bool {
         let Some(frame) = self.frame() else { return false };
-        let of = if frame.word == Word::Lit {
-            self.frames.get(frame.parent as usize).copied()
-        } else {
-            Some(frame)
-        };
+        let of =
+            if frame.word == Word::Lit { entry(&self.frames, frame.parent).copied() } else { Some(frame) };
         of.filter(|of| of.word == Word::At && of.index == 1)
             .and_then(|at| self.arena.value(at.first).part.shape())
             .is_some_and(SchemaShape::refuses_others)
@@ -388,7 +385,7 @@ impl<'c> Core<'_, 'c> {
         most.saturating_sub(shape.arms().is_some().into())
     }
 
-    /// Whether a slot, a field of FIELD or a kind of LIT may come next.
+    /// Whether a slot or a kind of LIT may come next.
     pub(crate) fn takes_integer(&self, number: u32) -> bool {
         let slot = u8::try_from(number).unwrap_or(SLOTS);
         match self.state.phase {
@@ -400,7 +397,6 @@ impl<'c> Core<'_, 'c> {
             Phase::Path => {
                 slot < self.state.next && self.is_readable_as(slot, Want::FieldOf(self.frame_want()))
             }
-            Phase::PathField => self.field_fits(number),
             Phase::LitKind => number <= 3 && self.literal_kinds(self.frame_want()) >> number & 1 == 1,
             _ => false,
         }
@@ -432,13 +428,6 @@ impl<'c> Core<'_, 'c> {
 
     fn frame_want(&self) -> WantId {
         self.frame().map_or(ANY, |frame| frame.want)
-    }
-
-    fn field_fits(&self, number: u32) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        let Some(name) = self.session.field(number).filter(|name| !name.is_empty()) else { return false };
-        let known = field(self.arena.value(frame.first), name);
-        self.arena.takes(self.session, frame.want, known)
     }
 }
 

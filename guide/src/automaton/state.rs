@@ -8,10 +8,8 @@ use crate::automaton::want::{ANY, Arena, WantId, WantKey};
 use ilo_asm::check::ValueInfo;
 use ilo_spec::node::Word;
 
-/// No entry of an arena.
-pub(crate) const NONE: u32 = u32::MAX;
-/// No slot.
-pub(crate) const NO_SLOT: u8 = u8::MAX;
+/// No entry of an arena: the number of the first entry is 1.
+pub(crate) const NONE: u32 = 0;
 /// Slots that a program may use.
 pub(crate) const SLOTS: u8 = 64;
 /// Calls that LET may bind.
@@ -29,9 +27,10 @@ pub(crate) const ITEMS: u32 = 32;
 pub(crate) const COUNT: u32 = 99;
 
 /// The kind of token that may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Phase {
     /// The first word of a line.
+    #[default]
     Line,
     /// An operand.
     Operand,
@@ -78,15 +77,14 @@ impl Phase {
 }
 
 /// The unfinished statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stmt {
+    #[default]
     Value,
     Let,
     Exit(Word),
-    If,
-    For,
-    Match,
-    Try,
+    /// IF, FOR, MATCH, TRY, or what opens a block behind one.
+    Opens(Word),
     Yield,
     Mark(Word),
 }
@@ -114,7 +112,7 @@ pub(crate) struct Frame {
     /// Fields or keys that were given, and the place of the arm that one of them has selected.
     pub(crate) given: u32,
     pub(crate) arm: Option<u32>,
-    /// Where the text of a literal operand begins.
+    /// Whether the default case was taken.
     pub(crate) default: bool,
 }
 
@@ -139,8 +137,9 @@ impl Gives {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
+    #[default]
     Body,
     Then,
     Else,
@@ -155,8 +154,9 @@ pub(crate) enum Kind {
 }
 
 /// The use of a block's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Goes {
+    #[default]
     Nowhere,
     /// A bound slot or a loop, whose want the value must fit.
     Kept(WantId),
@@ -165,25 +165,27 @@ pub(crate) enum Goes {
 }
 
 /// How a branch ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Branch {
     pub(crate) slots: u32,
     pub(crate) gives: Gives,
     pub(crate) value: u32,
+    /// Whether its last statement is a value that nothing can follow.
     pub(crate) sealed: bool,
+    /// Whether its last statement, or one at the end of that, is LET.
     pub(crate) binds: bool,
 }
 
 impl Branch {
     /// A path without a value.
-    pub(crate) const fn lacking(slots: u32) -> Branch {
-        Branch { slots, gives: Gives::LACK, value: NONE, sealed: false, binds: false }
+    pub(crate) fn lacking(slots: u32) -> Branch {
+        Branch { slots, gives: Gives::LACK, ..Branch::default() }
     }
 }
 
 /// An open block.
 #[allow(clippy::struct_excessive_bools, reason = "each is a demand of its own")]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Block {
     pub(crate) kind: Kind,
     pub(crate) parent: u32,
@@ -201,12 +203,8 @@ pub(crate) struct Block {
     /// Whether its header counts no statement, so that it may be empty.
     pub(crate) zero: bool,
     pub(crate) started: bool,
-    /// Whether its last statement is a value that nothing can follow.
-    pub(crate) sealed: bool,
-    /// Whether its last statement, or one at the end of that, is LET.
-    pub(crate) binds: bool,
-    pub(crate) gives: Gives,
-    pub(crate) value: u32,
+    /// How its last statement ends, apart from the slots.
+    pub(crate) last: Branch,
     /// Whether a ROLLBACK must be next.
     pub(crate) rollback: bool,
     /// An inner block that has ended, and that ELSE may follow.
@@ -215,7 +213,7 @@ pub(crate) struct Block {
     pub(crate) fork: u32,
     pub(crate) first: Option<Branch>,
     /// The slot that LET binds to the whole statement.
-    pub(crate) bound: u8,
+    pub(crate) bound: Option<u8>,
     /// Calls whose results are held by completed paths.
     pub(crate) held: u64,
     /// Calls that were bound before the innermost loop.
@@ -235,7 +233,7 @@ pub(crate) struct Block {
 }
 
 /// What the block of a TRY has bound so far.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tried {
     /// The slots with their values, as a list.
     pub(crate) bound: u32,
@@ -243,12 +241,8 @@ pub(crate) struct Tried {
     pub(crate) taken: u64,
 }
 
-impl Tried {
-    pub(crate) const NONE: Tried = Tried { bound: NONE, taken: 0 };
-}
-
 /// An open loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Loop {
     /// The slots at its BREAKs.
     pub(crate) broken: u32,
@@ -259,7 +253,7 @@ pub(crate) struct Loop {
     /// The slots at its SKIPs.
     pub(crate) skipped: u32,
     /// What YIELD may add; nothing if the list is not used.
-    pub(crate) item: u32,
+    pub(crate) item: Option<WantId>,
     /// Whether it has a YIELD, and a value that is the last of a pass or a branch.
     pub(crate) yields: bool,
     pub(crate) valued: bool,
@@ -269,22 +263,8 @@ pub(crate) struct Loop {
     pub(crate) until: bool,
 }
 
-impl Loop {
-    pub(crate) const NEW: Loop = Loop {
-        broken: NONE,
-        read_first: 0,
-        unset_in: 0,
-        skipped: NONE,
-        item: NONE,
-        yields: false,
-        valued: false,
-        value: NONE,
-        until: false,
-    };
-}
-
 /// The position of the next token.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
     pub(crate) phase: Phase,
     pub(crate) stmt: Stmt,
@@ -296,8 +276,7 @@ pub(crate) struct State {
     pub(crate) behind: bool,
     /// The slot of the statement, and that of the enclosing LET.
     pub(crate) slot: u8,
-    pub(crate) bound: u8,
-    pub(crate) arm: Word,
+    pub(crate) bound: Option<u8>,
     /// The first slot that is not used yet.
     pub(crate) next: u8,
     pub(crate) calls: u8,
@@ -306,7 +285,7 @@ pub(crate) struct State {
     pub(crate) checked: u64,
     pub(crate) loops: [Loop; LOOPS as usize],
     /// The outermost word of the statement's value, and the target of its call.
-    pub(crate) top: Word,
+    pub(crate) top: Option<Word>,
     pub(crate) callee: u32,
     /// Tools of ROLLBACK and of UNDO so far.
     pub(crate) registered: u32,
@@ -337,7 +316,6 @@ pub struct Core<'s, 'c> {
     pub(crate) ids: Vec<u32>,
     /// Results that depend only on the session and are kept when the guide goes back: tools and words by
     /// want.
-    pub(crate) kept: Vec<u32>,
     pub(crate) tool_sets: Vec<ToolSet<'c>>,
     pub(crate) word_sets: Vec<(WantKey<'c>, Words)>,
     pub(crate) state: State,
@@ -349,9 +327,7 @@ pub struct Core<'s, 'c> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CorePoint {
     pub(crate) state: State,
-    lists: [usize; 6],
-    failures: usize,
-    ids: usize,
+    lengths: [usize; 8],
 }
 
 impl<'s, 'c> Core<'s, 'c> {
@@ -378,36 +354,10 @@ impl<'s, 'c> Core<'s, 'c> {
             lists: Vec::new(),
             failures: Vec::new(),
             ids: Vec::new(),
-            kept: Vec::new(),
             tool_sets: Vec::new(),
             word_sets: Vec::new(),
             names: false,
-            state: State {
-                phase: Phase::Line,
-                stmt: Stmt::Value,
-                slots: 0,
-                frame: NONE,
-                block: 0,
-                want: ANY,
-                behind: false,
-                slot: NO_SLOT,
-                bound: NO_SLOT,
-                arm: Word::Ok,
-                next,
-                calls: 0,
-                plain: 0,
-                checked: 0,
-                loops: [Loop::NEW; LOOPS as usize],
-                top: Word::Lit,
-                callee: NONE,
-                registered: NONE,
-                undone: NONE,
-                taken: 0,
-                counted: 0,
-                tried: Tried::NONE,
-                tools: NONE,
-                fields: NONE,
-            },
+            state: State { slots: 1, block: 1, next, ..State::default() },
         }
     }
 
@@ -419,35 +369,38 @@ impl<'s, 'c> Core<'s, 'c> {
             + self.slots.capacity() * size_of::<Slots>()
             + self.lists.capacity() * size_of::<(u64, u32)>()
             + self.failures.capacity() * size_of::<ValueInfo<'_>>()
-            + 4 * (self.ids.capacity() + self.kept.capacity())
+            + 4 * self.ids.capacity()
+            + self.tool_sets.iter().map(|set| 4 * set.numbers.len()).sum::<usize>()
             + self.tool_sets.capacity() * size_of::<ToolSet<'_>>()
             + self.word_sets.capacity() * size_of::<(WantKey<'_>, Words)>()
     }
 
     /// The position, to return to.
     pub(crate) fn point(&self) -> CorePoint {
-        let lists = [
+        let lengths = [
             self.arena.wants.len(),
             self.arena.values.len(),
             self.frames.len(),
             self.blocks.len(),
             self.slots.len(),
             self.lists.len(),
+            self.failures.len(),
+            self.ids.len(),
         ];
-        CorePoint { state: self.state, lists, failures: self.failures.len(), ids: self.ids.len() }
+        CorePoint { state: self.state, lengths }
     }
 
     pub(crate) fn back(&mut self, point: &CorePoint) {
-        let [wants, values, frames, blocks, slots, lists] = point.lists;
+        let [wants, values, frames, blocks, slots, lists, failures, ids] = point.lengths;
         self.state = point.state;
-        self.ids.truncate(point.ids);
+        self.ids.truncate(ids);
         self.arena.wants.truncate(wants);
         self.arena.values.truncate(values);
         self.frames.truncate(frames);
         self.blocks.truncate(blocks);
         self.slots.truncate(slots);
         self.lists.truncate(lists);
-        self.failures.truncate(point.failures);
+        self.failures.truncate(failures);
     }
 
     /// Tries a step and undoes it.
@@ -482,7 +435,7 @@ impl<'s, 'c> Core<'s, 'c> {
     }
 
     pub(crate) fn block_at(&self, at: u32) -> Block {
-        self.blocks.get(at as usize).copied().unwrap_or(Block::new(Kind::Body))
+        entry(&self.blocks, at).copied().unwrap_or(Block::new(Kind::Body))
     }
 
     /// Replaces the innermost block.
@@ -491,7 +444,7 @@ impl<'s, 'c> Core<'s, 'c> {
     }
 
     pub(crate) fn frame(&self) -> Option<Frame> {
-        self.frames.get(self.state.frame as usize).copied()
+        entry(&self.frames, self.state.frame).copied()
     }
 
     pub(crate) fn set_frame(&mut self, frame: Frame) {
@@ -504,7 +457,7 @@ impl<'s, 'c> Core<'s, 'c> {
 
     pub(crate) fn list(&self, mut list: u32) -> impl Iterator<Item = u64> + '_ {
         core::iter::from_fn(move || {
-            let &(number, rest) = self.lists.get(list as usize)?;
+            let &(number, rest) = entry(&self.lists, list)?;
             list = rest;
             Some(number)
         })
@@ -515,43 +468,19 @@ impl<'s, 'c> Core<'s, 'c> {
     }
 }
 
+/// Adds an entry to an arena. Returns its number.
 pub(crate) fn add<T>(all: &mut Vec<T>, one: T) -> u32 {
     all.push(one);
-    u32::try_from(all.len() - 1).unwrap_or(NONE)
+    u32::try_from(all.len()).unwrap_or(NONE)
+}
+
+/// The entry of an arena with a number.
+pub(crate) fn entry<T>(all: &[T], number: u32) -> Option<&T> {
+    all.get((number as usize).wrapping_sub(1))
 }
 
 impl Block {
-    pub(crate) const fn new(kind: Kind) -> Block {
-        Block {
-            kind,
-            parent: NONE,
-            level: 0,
-            loops: 0,
-            goes: Goes::Nowhere,
-            hard: false,
-            chain: false,
-            must_live: false,
-            must_some: false,
-            zero: false,
-            started: false,
-            sealed: false,
-            binds: false,
-            gives: Gives::LACK,
-            value: NONE,
-            rollback: false,
-            pending: NONE,
-            fork: NONE,
-            first: None,
-            bound: NO_SLOT,
-            held: 0,
-            before: 0,
-            slot: NO_SLOT,
-            arms: 0,
-            ok: 0,
-            err: 0,
-            to_pass: false,
-            tried: Tried::NONE,
-            in_try: false,
-        }
+    pub(crate) fn new(kind: Kind) -> Block {
+        Block { kind, last: Branch::lacking(NONE), ..Block::default() }
     }
 }

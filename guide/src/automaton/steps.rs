@@ -4,7 +4,7 @@ use crate::automaton::flow::bit;
 use crate::automaton::keys::key_of;
 use crate::automaton::offers::{BOOL, NIL, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
-use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
+use crate::automaton::state::{Block, Core, Frame, Gives, NONE, Phase, SLOTS, Stmt, entry};
 use crate::automaton::want::{ANY, Want, either, empty_list, field};
 use ilo_asm::ast::Literal;
 use ilo_asm::check::{Part, ValueInfo};
@@ -29,7 +29,7 @@ impl<'c> Core<'_, 'c> {
                 return self.take_word(word);
             }
             Phase::Bound if matches!(word, Word::If | Word::For | Word::Match | Word::Try) => {
-                self.state.bound = self.state.slot;
+                self.state.bound = Some(self.state.slot);
                 return self.control(word);
             }
             Phase::CaseKey => {
@@ -226,7 +226,7 @@ impl<'c> Core<'_, 'c> {
             return self.case_value();
         }
         self.select(constant);
-        let parent = self.frames.get(frame.parent as usize);
+        let parent = entry(&self.frames, frame.parent);
         let known = match (constant, parent.filter(|it| it.word == Word::At && it.index == 1)) {
             // AT with a literal text reads like FIELD.
             (Literal::Text(text), Some(at)) => {
@@ -239,11 +239,10 @@ impl<'c> Core<'_, 'c> {
         self.close_frame(known);
     }
 
-    /// Takes a written number. Returns `false` if it is none that may come next.
-    pub(crate) fn complete_number(&mut self, written: &[u8]) -> bool {
+    /// A written number, if it may come next.
+    pub(crate) fn number(&self, written: &[u8]) -> Option<Literal<'static>> {
         let number = core::str::from_utf8(written).ok().and_then(|text| number::parse(text).ok());
-        let number = number.filter(|&number| self.takes_constant(Literal::Number(number)));
-        number.map(|number| self.take_constant(Literal::Number(number))).is_some()
+        number.map(Literal::Number).filter(|&number| self.takes_constant(number))
     }
 
     /// Completes the innermost expression. Expressions that this completes in turn are handled in a loop.
@@ -251,7 +250,7 @@ impl<'c> Core<'_, 'c> {
         while let Some(frame) = self.frame() {
             self.state.frame = frame.parent;
             let Some(around) = self.frame() else {
-                self.state.top = frame.word;
+                self.state.top = Some(frame.word);
                 return self.end_value(known);
             };
             let Some(whole) = self.given(around, known) else { return };
@@ -394,7 +393,6 @@ impl<'c> Core<'_, 'c> {
         match frame.word {
             Word::List if frame.others == NONE => self.close_frame(empty_list()),
             Word::List => self.close_frame(self.arena.value(frame.others).listed()),
-            Word::Merge => self.end_merge(),
             Word::MatchMap => self.close_frame(self.arena.value(frame.others)),
             _ => {
                 let known = self.paired(&frame);
@@ -427,27 +425,28 @@ impl<'c> Core<'_, 'c> {
                 }
                 self.end_statement(Gives::NEVER, NONE);
             }
-            Stmt::If | Stmt::For => {
-                if self.state.stmt == Stmt::For {
+            Stmt::Opens(word) => {
+                if word == Word::For {
                     self.state.want = self.arena.add_value(known.item());
                 }
                 self.state.phase = Phase::BlockCount;
             }
             Stmt::Yield => self.end_yield(value),
-            Stmt::Mark(_) | Stmt::Match | Stmt::Try => self.end_statement(Gives::LACK, NONE),
+            Stmt::Mark(_) => self.end_statement(Gives::LACK, NONE),
         }
     }
 
     /// Whether the statement's value is an attempt whose failure a MATCH can take; its failure.
     fn attempt(&self) -> Option<ValueInfo<'c>> {
-        if self.state.top == Word::Call {
+        if self.state.top == Some(Word::Call) {
             let callee = self.session.tools.get(self.state.callee as usize).and_then(|it| it.callee.as_ref());
             return Some(match callee {
                 Some(Callee::Function { err: Some(err), .. }) => ValueInfo::declared(*err),
                 _ => ValueInfo::ANY,
             });
         }
-        let fails = self.state.top.row().pure.is_some_and(|function| function.row().fails);
+        let fails =
+            self.state.top.and_then(|top| top.row().pure).is_some_and(|function| function.row().fails);
         fails.then_some(ValueInfo::held(Inferred::TEXT))
     }
 
@@ -469,9 +468,9 @@ impl<'c> Core<'_, 'c> {
     /// Records a call of a tool that must have a ROLLBACK directly after it.
     pub(crate) fn demand_rollback(&mut self) {
         let tool = self.session.tools.get(self.state.callee as usize);
-        if self.state.top == Word::Call && tool.is_some_and(|tool| tool.rollback) {
+        if self.state.top == Some(Word::Call) && tool.is_some_and(|tool| tool.rollback) {
             let block = self.block();
-            self.set_block(crate::automaton::state::Block { rollback: true, ..block });
+            self.set_block(Block { rollback: true, ..block });
         }
     }
 

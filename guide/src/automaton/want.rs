@@ -1,6 +1,7 @@
 //! Wants: the requirements on an operand, from words, from shapes, and from both if a word passes its own on.
 
 use crate::automaton::session::Session;
+use crate::automaton::state::{NONE, add, entry};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand};
@@ -145,7 +146,7 @@ impl<'c> Arena<'c> {
     }
 
     pub(crate) fn value(&self, id: u32) -> ValueInfo<'c> {
-        self.values.get(id as usize).copied().unwrap_or(ValueInfo::ANY)
+        entry(&self.values, id).copied().unwrap_or(ValueInfo::ANY)
     }
 
     pub(crate) fn add_value(&mut self, known: ValueInfo<'c>) -> u32 {
@@ -155,10 +156,9 @@ impl<'c> Arena<'c> {
             unknown && it.ty == known.ty && it.held == known.held
         };
         if let Some(at) = self.values.iter().take(OFTEN).position(|it| same(&it)) {
-            return u32::try_from(at).unwrap_or(u32::MAX);
+            return u32::try_from(at + 1).unwrap_or(NONE);
         }
-        self.values.push(known);
-        u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX)
+        add(&mut self.values, known)
     }
 
     pub(crate) fn takes(&self, session: &Session<'c>, want: WantId, known: ValueInfo<'c>) -> bool {

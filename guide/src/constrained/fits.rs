@@ -8,7 +8,7 @@ use super::names::NAME as LONGEST;
 use super::views::Begins;
 use crate::automaton::close::EndKey;
 use crate::automaton::offers::alike;
-use crate::automaton::state::{NONE, Phase};
+use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, Led, run};
 use crate::surface::{Class, Groups, Growth, Surface};
 use crate::vocab::Vocab;
@@ -211,7 +211,7 @@ impl Surface for Machine<'_, '_> {
 
     fn key(&self, here: &Here, _: Option<usize>) -> Option<Self::Key> {
         let around = self.place.around;
-        if around != NONE && around as usize >= here.arounds {
+        if around as usize > here.arounds {
             return None;
         }
         Some((self.core.end_key(here.values)?, around, self.place.names.len()))

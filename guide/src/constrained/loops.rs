@@ -3,7 +3,7 @@
 
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::one;
-use crate::automaton::state::{Block, Goes, NONE, Phase};
+use crate::automaton::state::{Block, Goes, Phase};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
@@ -23,7 +23,7 @@ impl Machine<'_, '_> {
         // Without an end of a pass, the condition of `until` would have no place.
         let must_live = block.must_live || until;
         self.core.set_block(Block { goes: Goes::Nowhere, to_pass: false, must_live, ..block });
-        self.core.change_loop(&block, |of| (of.item, of.until) = (NONE, until));
+        self.core.change_loop(&block, |of| (of.item, of.until) = (None, until));
     }
 
     /// Takes a constant as a value that is not written.

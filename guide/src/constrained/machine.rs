@@ -6,7 +6,7 @@ use super::memo::Memo;
 use super::paths::Path;
 use super::views::{Sorted, View, with};
 use crate::automaton::offers::Words;
-use crate::automaton::state::{Core, CorePoint, NONE, Phase, add};
+use crate::automaton::state::{Core, CorePoint, NONE, Phase, add, entry};
 use crate::automaton::texts::{self, Inside, Step};
 use crate::surface::Bytes;
 use crate::surface::walk::Walk;
@@ -257,7 +257,7 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// The innermost open construct.
     pub(super) fn around(&self) -> Option<Around> {
-        self.arounds.get(self.place.around as usize).map(|it| it.0)
+        entry(&self.arounds, self.place.around).map(|it| it.0)
     }
 
     /// Opens a construct.
@@ -267,7 +267,7 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// Ends the innermost open construct.
     pub(super) fn pop(&mut self) -> Option<Around> {
-        let &(around, outer) = self.arounds.get(self.place.around as usize)?;
+        let &(around, outer) = entry(&self.arounds, self.place.around)?;
         self.place.around = outer;
         Some(around)
     }
@@ -354,10 +354,6 @@ impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn take_constant(&mut self, constant: Literal<'_>) {
         let is_key = self.core.state.phase == Phase::CaseKey;
         self.core.take_constant(constant);
-        self.behind_constant(is_key);
-    }
-
-    fn behind_constant(&mut self, is_key: bool) {
         if is_key {
             self.goes_on(Next::Colon);
         } else {
@@ -367,12 +363,8 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// Completes the number at the end of the text.
     pub(super) fn end_number(&mut self, start: usize) -> bool {
-        let is_key = self.core.state.phase == Phase::CaseKey;
-        if !self.core.complete_number(self.text.get(start..).unwrap_or_default()) {
-            return false;
-        }
-        self.behind_constant(is_key);
-        true
+        let number = self.core.number(self.text.get(start..).unwrap_or_default());
+        number.map(|number| self.take_constant(number)).is_some()
     }
 
     /// Completes a value, and the step that ends with it.
@@ -406,7 +398,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn constructs(&self) -> impl Iterator<Item = Around> {
         let mut at = self.place.around;
         core::iter::from_fn(move || {
-            let &(around, outer) = self.arounds.get(at as usize)?;
+            let &(around, outer) = entry(&self.arounds, at)?;
             at = outer;
             Some(around)
         })

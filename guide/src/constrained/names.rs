@@ -1,7 +1,7 @@
 //! Names that the model chooses: their form, and their slots.
 
 use super::machine::{Around, Binds, Kind, Machine, Named, Next};
-use crate::automaton::state::{NO_SLOT, NONE, SLOTS};
+use crate::automaton::state::{NONE, SLOTS};
 use crate::tokens::letters;
 use ilo_asm::ast::Literal;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
@@ -50,7 +50,7 @@ impl Machine<'_, '_> {
     /// The slot of a name that is bound here.
     fn slot_of(&self, name: &str, of: Binds) -> Option<u8> {
         if of == Binds::Part {
-            return is_name(name).then_some(NO_SLOT);
+            return is_name(name).then_some(SLOTS);
         }
         if !may_be_bound(name) {
             return None;

@@ -158,7 +158,7 @@ impl Machine<'_, '_> {
             Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around),
             Kind::Handler => {
                 this.core.settle()
-                    && !this.core.block().gives.lives()
+                    && !this.core.block().last.gives.lives()
                     && this.core.up_to(level.saturating_sub(2))
                     && this.step_may_end(around)
             }

@@ -78,7 +78,7 @@ impl Ends for Machine<'_, '_> {
             Becomes::Constant => {
                 let whole = rest.iter().all(|&byte| self.byte(byte));
                 let Lex::Number(start) = self.lex else { return whole && self.lex == Lex::Behind };
-                return whole && self.core.complete_number(self.text.get(start..).unwrap_or_default());
+                return whole && self.end_number(start, self.text.len());
             }
         }
         true

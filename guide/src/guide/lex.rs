@@ -4,7 +4,7 @@
 use super::close::{Becomes, named};
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, CorePoint, LINES, Phase};
+use crate::automaton::state::{Core, CorePoint, LINES, Phase, entry};
 use crate::automaton::texts::{self, Inside, Step};
 use crate::surface::walk::{Look, Walk};
 use crate::surface::{Bytes, Ends, Steps};
@@ -250,9 +250,15 @@ impl<'s, 'c> Machine<'s, 'c> {
     fn in_number(&mut self, start: usize, byte: u8) -> bool {
         let written = self.text.get(start..).unwrap_or_default();
         match written.split_last() {
-            Some((b' ' | b'\n', number)) => self.core.complete_number(number) && self.between(byte),
+            Some((b' ' | b'\n', _)) => self.end_number(start, self.text.len() - 1) && self.between(byte),
             _ => self.core.number_goes_on(written),
         }
+    }
+
+    /// Takes the number between two bytes.
+    pub(super) fn end_number(&mut self, start: usize, end: usize) -> bool {
+        let number = self.core.number(self.text.get(start..end).unwrap_or_default());
+        number.map(|number| self.core.take_constant(number)).is_some()
     }
 
     fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {
@@ -276,7 +282,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn text_is_free(&self) -> bool {
         let core = &self.core;
         let Some(frame) = core.frame() else { return false };
-        let parent = core.frames.get(frame.parent as usize);
+        let parent = entry(&core.frames, frame.parent);
         let is_key = parent.is_some_and(|parent| parent.word == Word::At && parent.index == 1);
         let is_any = core.texts().is_none() && core.format().is_none();
         core.state.phase != Phase::CaseKey && is_any && !is_key
