@@ -189,38 +189,16 @@ impl Machine<'_, '_> {
                 let path = core::mem::take(&mut self.place.path).with(field);
                 self.take_path(path.slot, path.fields());
             }
-            Act::Operator(word) => {
-                self.open(word);
-                let operands = word.row().operands.len().saturating_sub(1);
-                self.opens(Around::Operands(operands), Next::Value);
-            }
+            Act::Begin(word) => self.begin(word),
             Act::Wrapped => self.opens(Around::Wrapped, Next::Value),
-            Act::List => {
-                self.open(Word::List);
-                self.core.take_integer(ITEMS + 1);
-                self.opens(Around::List, Next::Item);
-            }
             Act::Empty(word) => {
                 self.open(word);
                 self.core.take_integer(0);
                 self.after();
             }
-            Act::Record => {
-                self.open(Word::Obj);
-                self.open_fields("}}");
-            }
-            Act::Merge => {
-                self.open(Word::Merge);
-                self.core.take_integer(self.core.most_changes() + 1);
-                self.opens(Around::Merge, Next::Value);
-            }
             Act::Set => {
                 self.replace(Around::Fields("}}"));
                 self.goes_on(Next::Key);
-            }
-            Act::Nested => {
-                self.open(Word::Call);
-                self.opens(Around::Ends("}"), Next::Tool);
             }
             Act::Tool(number) => {
                 self.core.take_integer(number);
@@ -238,10 +216,6 @@ impl Machine<'_, '_> {
                     self.replace(fields);
                 }
                 self.goes_on(Next::Value);
-            }
-            Act::MatchMap => {
-                self.open(Word::MatchMap);
-                self.opens(Around::Subject, Next::Value);
             }
             Act::Cases => {
                 self.open_cases(false);
@@ -313,6 +287,28 @@ impl Machine<'_, '_> {
             self.statement(word);
         } else {
             self.core.take_word(word);
+        }
+    }
+
+    /// Begins an expression with parts, and what is around them.
+    fn begin(&mut self, word: Word) {
+        self.open(word);
+        match word {
+            Word::List => {
+                self.core.take_integer(ITEMS + 1);
+                self.opens(Around::List, Next::Item);
+            }
+            Word::Obj => self.open_fields("}}"),
+            Word::Merge => {
+                self.core.take_integer(self.core.most_changes() + 1);
+                self.opens(Around::Merge, Next::Value);
+            }
+            Word::MatchMap => self.opens(Around::Subject, Next::Value),
+            Word::Call => self.opens(Around::Ends("}"), Next::Tool),
+            _ => {
+                let operands = word.row().operands.len().saturating_sub(1);
+                self.opens(Around::Operands(operands), Next::Value);
+            }
         }
     }
 

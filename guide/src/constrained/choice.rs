@@ -92,16 +92,12 @@ pub(super) enum Act {
     Quote(Words),
     /// The text of this number, of those that are allowed.
     Listed(usize),
-    Operator(Word),
-    List,
-    Record,
+    /// An operator, a list, a record, a call or another construct that begins with this word.
+    Begin(Word),
     /// A list or record without parts.
     Empty(Word),
-    Merge,
-    MatchMap,
     /// `expr` in a value, around an operation that is one only there.
     Wrapped,
-    Nested,
     Ref(u8),
     /// The slot of a path.
     Path(u8),

@@ -125,7 +125,7 @@ impl Machine<'_, '_> {
         }
         let Core { arena, session, .. } = &self.core;
         Some(match arena.constant(session, arena.want(want))? {
-            Flat::List if self.core.items_end(want, self.core.depth()) => choice("[", Act::List),
+            Flat::List if self.core.items_end(want, self.core.depth()) => choice("[", Act::Begin(Word::List)),
             Flat::List => choice("[]", Act::Empty(Word::List)),
             Flat::Is(Literal::Bool(truth)) => choice(if truth { "true" } else { "false" }, Act::Bool(truth)),
             Flat::Is(Literal::Number(Number::Int(0))) => choice("0", Act::Number),
@@ -223,10 +223,10 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         | Act::Empty(_) => 0,
         Act::Match(slot) if owes && owed(slot) => 1,
         Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
-        Act::List | Act::Expr | Act::LastField(_) | Act::Open(Kind::Pass) | Act::Passes => 2,
+        Act::Begin(Word::List) | Act::Expr | Act::LastField(_) | Act::Open(Kind::Pass) | Act::Passes => 2,
         Act::Number | Act::Mark(Word::Rollback, _) => 3,
         Act::Quote(_) | Act::Text | Act::Listed(_) => 4,
-        Act::Record | Act::Call => 5,
+        Act::Begin(Word::Obj) | Act::Call => 5,
         Act::Ref(_) | Act::Let => 6,
         Act::Path(_) => 7,
         Act::Step(..) => 8,

@@ -196,7 +196,7 @@ impl Surface for Machine<'_, '_> {
         let Becomes::Choice(place, _) = becomes else { return None };
         let choices = (self.place.from == here.from).then(|| self.view())?;
         Some(match choices.at(place)?.1 {
-            Act::Operator(word) => usize::MAX - alike(word) as usize,
+            Act::Begin(word) => usize::MAX - alike(word) as usize,
             _ => place,
         })
     }

@@ -18,6 +18,13 @@ const WAYS: [(Word, &str, &str, &str); 4] = [
     (Word::RetErr, ",\"ret\":{\"err\":", ",\"err\":{\"ret\":{\"err\":", "}}}"),
     (Word::Let, ",\"value\":", ",\"err\":{\"value\":", "}}"),
 ];
+/// Handlers without steps.
+const SHORT: [(Word, &str, Act); 4] = [
+    (Word::Let, ",\"err\":{\"ignore\":true}}", Act::Ignore),
+    (Word::RetErr, ",\"err\":\"", Act::Message),
+    (Word::Break, ",\"err\":{\"break\":true}}", Act::HandlerExit(Word::Break)),
+    (Word::Skip, ",\"err\":{\"skip\":true}}", Act::HandlerExit(Word::Skip)),
+];
 /// The ways out that may be beside `if`, each with the bytes that end its value.
 const LEAVES: [(Word, &str, &str); 5] = [
     (Word::Ret, ",\"ret\":", ""),
@@ -90,18 +97,9 @@ impl Machine<'_, '_> {
                     found.push(choice(bytes, Act::Unnamed(word, end)));
                 }
             }
-            let may = |word| ways.iter().any(|it| matches!(it.act, Act::Way(it, _) if it == word));
-            if may(Word::Let) {
-                found.push(choice(",\"err\":{\"ignore\":true}}", Act::Ignore));
-            }
-            if may(Word::RetErr) && this.may_be_message() {
-                found.push(choice(",\"err\":\"", Act::Message));
-            }
-            for (word, bytes) in
-                [(Word::Break, ",\"err\":{\"break\":true}}"), (Word::Skip, ",\"err\":{\"skip\":true}}")]
-            {
-                if this.may_handle_by(word) {
-                    found.push(choice(bytes, Act::HandlerExit(word)));
+            for (word, bytes, act) in SHORT {
+                if this.may_handle_by(word) && (act != Act::Message || this.may_be_message()) {
+                    found.push(choice(bytes, act));
                 }
             }
         });

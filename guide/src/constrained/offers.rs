@@ -224,8 +224,8 @@ impl Machine<'_, '_> {
         let parts = [
             (Word::Call, ",\"call\":", Act::BoundCall),
             (Word::Append, ",\"push\":", Act::Push),
-            (Word::Merge, ",\"merge\":", Act::Merge),
-            (Word::MatchMap, ",\"match\":", Act::MatchMap),
+            (Word::Merge, ",\"merge\":", Act::Begin(Word::Merge)),
+            (Word::MatchMap, ",\"match\":", Act::Begin(Word::MatchMap)),
             (Word::If, ",\"if\":", Act::If),
             (Word::For, ",\"for\":\"", Act::For),
             (Word::Try, ",\"try\":[", Act::Try),
@@ -233,7 +233,7 @@ impl Machine<'_, '_> {
         for (_, bytes, act) in parts.into_iter().filter(|it| words & one(it.0) != 0) {
             let fits = match act {
                 Act::Push => self.may_push(),
-                Act::Merge => self.may_merge(),
+                Act::Begin(Word::Merge) => self.may_merge(),
                 Act::For => self.new_slot(Binds::Let).is_some(),
                 Act::Try => self.new_slot(Binds::Failure).is_some(),
                 _ => true,

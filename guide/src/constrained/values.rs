@@ -43,19 +43,19 @@ const OTHERS: [(&str, Act); 14] = [
     ("null", Act::Nil),
     ("true", Act::Bool(true)),
     ("false", Act::Bool(false)),
-    ("[", Act::List),
+    ("[", Act::Begin(Word::List)),
     ("[]", Act::Empty(Word::List)),
     ("]", Act::EndParts),
-    ("{\"obj\":{", Act::Record),
+    ("{\"obj\":{", Act::Begin(Word::Obj)),
     ("{\"obj\":{}}", Act::Empty(Word::Obj)),
-    ("{\"merge\":", Act::Merge),
-    ("{\"match\":", Act::MatchMap),
-    ("{\"call\":", Act::Nested),
+    ("{\"merge\":", Act::Begin(Word::Merge)),
+    ("{\"match\":", Act::Begin(Word::MatchMap)),
+    ("{\"call\":", Act::Begin(Word::Call)),
     ("{\"expr\":", Act::Wrapped),
 ];
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let operation = |it: &Operator| (format!("{{\"{}\":[", it.spelling), Act::Operator(word_of(it)));
+    let operation = |it: &Operator| (format!("{{\"{}\":[", it.spelling), Act::Begin(word_of(it)));
     let mut all: Vec<(String, Act)> = OPERATORS.iter().map(operation).collect();
     all.extend(OTHERS.map(|it| (it.0.to_owned(), it.1)));
     all.extend(DIGITS.map(|digit| (digit.to_owned(), Act::Number)));
@@ -63,7 +63,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let (mut operations, mut digits) = ([0; Words::BITS as usize], 0);
     for (place, (_, act)) in all.iter().enumerate() {
         match *act {
-            Act::Operator(word) => {
+            Act::Begin(word) if OTHERS.iter().all(|it| it.1 != *act) => {
                 if let Some(to) = operations.get_mut(word as usize) {
                     *to = bit(place);
                 }
@@ -165,11 +165,15 @@ impl Machine<'_, '_> {
                 set |= this.literals(want, &mut more);
             }
             if has(Word::List) {
-                set |= of(if this.core.items_end(want, depth) { Act::List } else { Act::Empty(Word::List) });
+                set |= of(if this.core.items_end(want, depth) {
+                    Act::Begin(Word::List)
+                } else {
+                    Act::Empty(Word::List)
+                });
             }
             if has(Word::Obj) {
                 let most = this.core.record_counts(want, depth).map_or(0, |counts| counts.1);
-                set |= of(if most == 0 { Act::Empty(Word::Obj) } else { Act::Record });
+                set |= of(if most == 0 { Act::Empty(Word::Obj) } else { Act::Begin(Word::Obj) });
             }
         });
         // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
@@ -180,9 +184,9 @@ impl Machine<'_, '_> {
             more.extend(self.references(words, "\"").into_iter().map(quoted));
         }
         let others = [
-            (has(Word::Merge) && !is_bound && self.may_merge(), Act::Merge),
-            (has(Word::MatchMap) && !is_bound, Act::MatchMap),
-            (has(Word::Call), Act::Nested),
+            (has(Word::Merge) && !is_bound && self.may_merge(), Act::Begin(Word::Merge)),
+            (has(Word::MatchMap) && !is_bound, Act::Begin(Word::MatchMap)),
+            (has(Word::Call), Act::Begin(Word::Call)),
             (wraps, Act::Wrapped),
             (in_list, Act::EndParts),
         ];
