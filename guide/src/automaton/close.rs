@@ -68,7 +68,7 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         let goes_on = match self.state.phase {
             Phase::MergeMore => {
-                self.end_merge();
+                self.end_open();
                 true
             }
             Phase::End | Phase::Line => {

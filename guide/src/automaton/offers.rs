@@ -119,7 +119,7 @@ impl<'c> Core<'_, 'c> {
             Phase::CaseKey if self.may_default() => one(Word::Else),
             Phase::CallWord => one(Word::Call),
             Phase::MergeMore => self.trial(|this| {
-                this.end_merge();
+                this.end_open();
                 this.words()
             }),
             _ => 0,

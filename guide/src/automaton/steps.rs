@@ -25,7 +25,7 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn take_word(&mut self, word: Word) {
         match self.state.phase {
             Phase::MergeMore => {
-                self.end_merge();
+                self.end_open();
                 return self.take_word(word);
             }
             Phase::Bound if matches!(word, Word::If | Word::For | Word::Match | Word::Try) => {
@@ -175,15 +175,6 @@ impl<'c> Core<'_, 'c> {
                 self.set_frame(Frame { number, ..frame });
                 self.state.phase = Phase::PairCount;
             }
-            Phase::PairCount => {
-                self.set_frame(Frame { left: number, counted: true, ..frame });
-                self.next_pair();
-            }
-            Phase::MergeStart => {
-                self.set_frame(Frame { left: number, counted: true, ..frame });
-                let base = self.merge_base();
-                self.operand(base, true);
-            }
             Phase::PairField | Phase::MergeMore => {
                 let want = self.pair_want(&frame, number).unwrap_or(Want::Any);
                 let want = self.arena.add_want(want);
@@ -192,16 +183,19 @@ impl<'c> Core<'_, 'c> {
                 self.set_frame(Frame { left, given, ..frame });
                 self.operand(want, if frame.counted && left == 0 { frame.behind } else { true });
             }
-            Phase::ItemCount => {
-                self.set_frame(Frame { left: number, ..frame });
-                self.next_item();
+            phase => {
+                self.set_frame(Frame { left: number, counted: true, ..frame });
+                match phase {
+                    Phase::PairCount => self.next_pair(),
+                    Phase::MergeStart => {
+                        let base = self.merge_base();
+                        self.operand(base, true);
+                    }
+                    Phase::ItemCount => self.next_item(),
+                    _ if number == 0 => self.close_frame(type_of(NIL)),
+                    _ => self.state.phase = Phase::CaseKey,
+                }
             }
-            Phase::CaseCount if number == 0 => self.close_frame(type_of(NIL)),
-            Phase::CaseCount => {
-                self.set_frame(Frame { left: number, ..frame });
-                self.state.phase = Phase::CaseKey;
-            }
-            _ => {}
         }
     }
 
@@ -264,28 +258,18 @@ impl<'c> Core<'_, 'c> {
         let joined = if frame.others == NONE { known } else { either(self.arena.value(frame.others), known) };
         let others = self.arena.add_value(joined);
         match frame.word {
+            Word::Obj | Word::Call if frame.left == 0 => Some(self.whole(&frame)),
             Word::Obj | Word::Call => {
-                if frame.left > 0 {
-                    self.next_pair();
-                    return None;
-                }
-                Some(self.paired(&frame))
+                self.state.phase = Phase::PairField;
+                None
             }
             Word::Merge => {
                 let frame = if frame.index == 0 { Frame { index: 1, first: value, ..frame } } else { frame };
                 self.set_frame(frame);
                 if frame.counted && frame.left == 0 {
-                    return Some(ValueInfo::held(Inferred::RECORD));
+                    return Some(self.whole(&frame));
                 }
                 self.state.phase = if frame.counted { Phase::PairField } else { Phase::MergeMore };
-                None
-            }
-            Word::List => {
-                self.set_frame(Frame { others, left: frame.left.saturating_sub(1), ..frame });
-                if frame.left <= 1 {
-                    return Some(joined.listed());
-                }
-                self.next_item();
                 None
             }
             Word::MatchMap if frame.index == 0 => {
@@ -293,13 +277,14 @@ impl<'c> Core<'_, 'c> {
                 self.state.phase = Phase::CaseCount;
                 None
             }
-            Word::MatchMap => {
-                let left = frame.left.saturating_sub(1);
-                self.set_frame(Frame { left, others, ..frame });
-                if left == 0 {
-                    return Some(joined);
+            Word::List | Word::MatchMap => {
+                let frame = Frame { left: frame.left.saturating_sub(1), others, ..frame };
+                self.set_frame(frame);
+                match frame.word {
+                    _ if frame.left == 0 => return Some(self.whole(&frame)),
+                    Word::List => self.next_item(),
+                    _ => self.state.phase = Phase::CaseKey,
                 }
-                self.state.phase = Phase::CaseKey;
                 None
             }
             Word::Field => {
@@ -352,28 +337,31 @@ impl<'c> Core<'_, 'c> {
         ValueInfo::held(ty).with_part(part.unwrap_or(Part::Unknown))
     }
 
-    fn paired(&self, frame: &Frame) -> ValueInfo<'c> {
-        if frame.word == Word::Call {
-            let tool = self.session.tools.get(frame.number as usize);
-            return tool.map_or(ValueInfo::ANY, |tool| tool.output);
+    /// The value of a list, a record, cases or a call that has all its parts.
+    fn whole(&self, frame: &Frame) -> ValueInfo<'c> {
+        match frame.word {
+            Word::List if frame.others == NONE => empty_list(),
+            Word::List => self.arena.value(frame.others).listed(),
+            Word::MatchMap => self.arena.value(frame.others),
+            Word::Call => {
+                let tool = self.session.tools.get(frame.number as usize);
+                tool.map_or(ValueInfo::ANY, |tool| tool.output)
+            }
+            _ => ValueInfo::held(Inferred::RECORD),
         }
-        ValueInfo::held(Inferred::RECORD)
     }
 
     fn next_pair(&mut self) {
-        let Some(frame) = self.frame() else { return };
-        if frame.left > 0 {
-            self.state.phase = Phase::PairField;
-            return;
+        match self.frame() {
+            Some(frame) if frame.left > 0 => self.state.phase = Phase::PairField,
+            _ => self.end_open(),
         }
-        let known = self.paired(&frame);
-        self.close_frame(known);
     }
 
     fn next_item(&mut self) {
         let Some(frame) = self.frame() else { return };
         if frame.left == 0 {
-            return self.close_frame(empty_list());
+            return self.end_open();
         }
         let want = self.arena.item_want(frame.want);
         let want = self.arena.add_want(want);
@@ -386,18 +374,11 @@ impl<'c> Core<'_, 'c> {
         self.operand(frame.want, frame.left > 1 || frame.behind);
     }
 
-    /// Ends a list, a record, cases or the arguments of a call with an open count, which is larger than the
-    /// number of parts.
+    /// Ends a list, a record, cases or the arguments of a call, also with an open count, which is larger than
+    /// the number of parts.
     pub(crate) fn end_open(&mut self) {
-        let Some(frame) = self.frame() else { return };
-        match frame.word {
-            Word::List if frame.others == NONE => self.close_frame(empty_list()),
-            Word::List => self.close_frame(self.arena.value(frame.others).listed()),
-            Word::MatchMap => self.close_frame(self.arena.value(frame.others)),
-            _ => {
-                let known = self.paired(&frame);
-                self.close_frame(known);
-            }
+        if let Some(frame) = self.frame() {
+            self.close_frame(self.whole(&frame));
         }
     }
 
@@ -406,11 +387,6 @@ impl<'c> Core<'_, 'c> {
         if let Some(frame) = self.frame() {
             self.set_frame(Frame { left: 1, ..frame });
         }
-    }
-
-    /// Ends a MERGE without a count.
-    pub(crate) fn end_merge(&mut self) {
-        self.close_frame(ValueInfo::held(Inferred::RECORD));
     }
 
     /// Completes the value of a statement.

@@ -180,7 +180,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             }
             b'\n' => {
                 if self.core.state.phase == Phase::MergeMore {
-                    self.core.end_merge();
+                    self.core.end_open();
                 }
                 let ends = self.core.state.phase == Phase::End;
                 if ends {
