@@ -4,7 +4,7 @@ use ilo_spec::number;
 
 /// Digits of a number before its point, after it, and in its exponent. With that many before its point, these
 /// alone must be an integer of 64 bits.
-const WHOLE: usize = 19;
+pub(crate) const WHOLE: usize = 19;
 const FRACTION: usize = 17;
 const EXPONENT: usize = 3;
 /// Digits of an integer within a range.
@@ -104,12 +104,5 @@ pub(crate) fn room(text: &[u8]) -> Option<Room> {
     if count < exponent.len() { None } else { EXPONENT.checked_sub(count).map(Room::Exponent) }
 }
 
-/// The number of digits of a text.
-pub(crate) fn digits_in(text: &[u8]) -> usize {
-    text.iter().filter(|byte| byte.is_ascii_digit()).count()
-}
-
-/// The most digits before the point.
-pub(crate) const MOST_WHOLE: usize = WHOLE;
 /// Different numbers with this many digits are never the same double.
 pub(crate) const EXACT: usize = 15;

@@ -4,7 +4,7 @@
 use super::lex::{Lex, Machine};
 use crate::automaton::integers::Integers;
 use crate::automaton::keys::{KEY, Numbers};
-use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room};
+use crate::automaton::numbers::{Begun, EXACT, Room, WHOLE, room};
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::{Core, Phase};
 use crate::vocab::bits::{set, set_all};
@@ -64,7 +64,7 @@ impl Core<'_, '_> {
                 self.key_digits(vocab, written, bits);
             }
             Numbers::All => match room(written) {
-                Some(Room::First) => digits_up_to(vocab, written, (MOST_WHOLE, true), bits),
+                Some(Room::First) => digits_up_to(vocab, written, (WHOLE, true), bits),
                 Some(Room::More(left) | Room::Exponent(left)) => {
                     digits_up_to(vocab, written, (left, false), bits);
                 }
@@ -87,9 +87,10 @@ impl Core<'_, '_> {
     /// Sets the digits that continue the key of a case. It must differ from the other keys, and can if enough
     /// digits may follow.
     fn key_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
-        let (Some(room), digits) = (room(written), digits_in(written)) else { return };
+        let Some(room) = room(written) else { return };
+        let digits = written.iter().filter(|byte| byte.is_ascii_digit()).count();
         let (tokens, left) = match room {
-            Room::First => (vocab.digits.up_to(MOST_WHOLE, true), EXACT),
+            Room::First => (vocab.digits.up_to(WHOLE, true), EXACT),
             Room::More(left) => (vocab.digits.up_to(left, false), left.min(EXACT.saturating_sub(digits))),
             Room::Exponent(left) => (vocab.digits.up_to(left, false), 0),
         };

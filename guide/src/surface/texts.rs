@@ -13,7 +13,8 @@ use ilo_asm::catalog::SchemaShape;
 impl<S: Bytes> Texts for S {}
 
 pub(crate) trait Texts: Walks {
-    /// Sets the tokens that continue a text or end it: from the tables, if it has room for any of them.
+    /// Sets the tokens that continue a text whose quote is at `start`, or end it: from the tables, if it has
+    /// room for any of them.
     fn fill_in_text(
         &mut self,
         vocab: &Vocab,
@@ -21,15 +22,10 @@ pub(crate) trait Texts: Walks {
         has_room: bool,
         bits: &mut [u32],
     ) {
-        if has_room && self.core().format().is_none() {
-            return self.fill_text(vocab, start, inside, bits);
+        if !has_room || self.core().format().is_some() {
+            bits.fill(0);
+            return self.walk_from(vocab, vocab.all(), ANY, 0, bits);
         }
-        bits.fill(0);
-        self.walk_from(vocab, vocab.all(), ANY, 0, bits);
-    }
-
-    /// Sets the tokens that stay in a text whose quote is at `start`, from the tables, and those that end it.
-    fn fill_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, bits: &mut [u32]) {
         vocab.texts.fill(inside, bits);
         let closers = vocab.texts.closers(inside);
         let written = self.text().get(start + 1..).unwrap_or_default().to_vec();

@@ -1,7 +1,7 @@
 //! The tokens that consist of digits.
 
 use super::{Prefixes, Vocab};
-use crate::automaton::numbers::MOST_WHOLE;
+use crate::automaton::numbers::WHOLE;
 use ilo_asm::sorting::sort_numbers;
 
 fn is_digits(token: &[u8]) -> bool {
@@ -28,7 +28,7 @@ impl Digits {
         let leading = all.iter().copied().filter(leads).collect();
         let lists = [all, leading].map(|all: Vec<u32>| {
             let end = |length| all.partition_point(|&token| vocab.token(token).len() <= length);
-            let ends = (0..=MOST_WHOLE).map(end).collect();
+            let ends = (0..=WHOLE).map(end).collect();
             (all, ends)
         });
         Digits { tree, lists }

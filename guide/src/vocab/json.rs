@@ -3,7 +3,7 @@
 
 use super::texts::mask;
 use super::{Closer, Prefixes, Vocab, bits};
-use crate::automaton::numbers::{MOST_WHOLE, room};
+use crate::automaton::numbers::{WHOLE, room};
 use crate::automaton::texts::{Inside, Led, is_text, run};
 use ilo_asm::sorting::{sort_by_key, sort_numbers};
 
@@ -175,7 +175,7 @@ impl JsonTokens {
         (found.plain, found.mixed) = (tree(&plain), tree(&mixed));
         let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
         let fits = |token: &&u32| room(vocab.token(**token)).is_some();
-        let numbers = vocab.digits.up_to(MOST_WHOLE, true).iter().filter(fits);
+        let numbers = vocab.digits.up_to(WHOLE, true).iter().filter(fits);
         found.values = mask(found.opens.iter().chain(numbers).copied(), vocab);
         found.within.holes.iter().for_each(|&hole| bits::clear(&mut found.stays, hole));
         let is_plain = |token: &u32| run(Inside::Plain, behind_quote(*token)) == Led::On(Inside::Plain);
