@@ -482,17 +482,13 @@ impl Machine<'_, '_> {
     /// Ends the passes for which the condition does not hold: IF with SKIP in its ELSE.
     fn leave_out(&mut self) {
         let level = self.core.level();
-        for arm in [None, Some(Word::Else)] {
-            if let Some(arm) = arm {
-                self.core.begin_line(level, arm);
-            }
-            self.begin_block();
-            if arm.is_some() {
-                self.core.begin_line(level + 1, Word::Skip);
-                self.core.state.phase = Phase::Line;
-            }
-            self.core.up_to(level);
-        }
+        self.begin_block();
+        self.core.up_to(level);
+        self.core.begin_line(level, Word::Else);
+        self.begin_block();
+        self.core.begin_line(level + 1, Word::Skip);
+        self.core.state.phase = Phase::Line;
+        self.core.up_to(level);
         self.core.settle();
     }
 

@@ -2,7 +2,7 @@
 
 use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
-use super::views::{Sorted, View, with};
+use super::views::{Sorted, View};
 use crate::automaton::close::Out;
 use crate::automaton::constants::Flat;
 use crate::automaton::offers::{NIL, TEXT};
@@ -181,30 +181,9 @@ impl Machine<'_, '_> {
             Act::Listed(1..) if selects => (5, false),
             _ => (rank(act, owes, &owed), bytes.starts_with('-')),
         };
-        with!(choices, choices => least(choices, low, high, &rank))
+        let all = choices.all(low, high).map(|(place, bytes, act)| (rank(bytes, act), place));
+        all.min().map(|it| it.1)
     }
-}
-
-/// The place of the choice, of some, with the least rank.
-fn least<'c>(
-    choices: impl Sorted<'c>,
-    low: usize,
-    high: usize,
-    rank: &dyn Fn(&str, Act) -> (u8, bool),
-) -> Option<usize> {
-    let mut least = None;
-    let mut place = choices.from(low);
-    while let Some((bytes, act)) = choices.at(place).filter(|_| place < high) {
-        let rank = rank(bytes, act);
-        if least.is_none_or(|it: ((u8, bool), usize)| rank < it.0) {
-            least = Some((rank, place));
-        }
-        if rank == (0, false) {
-            break;
-        }
-        place = choices.from(place + 1);
-    }
-    least.map(|it| it.1)
 }
 
 /// The distance of a choice from the end, as an order.

@@ -4,7 +4,6 @@ use super::choices::{Choices, Names, Places};
 use super::machine::Machine;
 use crate::automaton::integers::Integers;
 use crate::automaton::json_names::in_path;
-use crate::automaton::session::Session;
 use crate::automaton::state::DEPTH;
 use crate::automaton::want::{ANY, WantId, field};
 use ilo_asm::catalog::SchemaShape;
@@ -51,11 +50,6 @@ pub(super) struct Aim {
     most: usize,
 }
 
-/// Whether a field can be in a path.
-fn is_named(session: &Session<'_>, field: u32) -> bool {
-    session.path_field(field).is_some()
-}
-
 impl<'c> Machine<'_, 'c> {
     /// What the path must lead to of which the FIELD has begun.
     pub(super) fn aim(&self) -> Aim {
@@ -71,7 +65,7 @@ impl<'c> Machine<'_, 'c> {
             return self.equal_fields(path, aim).contains(&true);
         };
         let last = self.last(path, aim);
-        self.core.find(last, |field| is_named(session, field)).is_some()
+        self.core.find(last, |field| session.path_field(field).is_some()).is_some()
             || self.longer(path, shape, aim).next().is_some()
     }
 
@@ -107,7 +101,7 @@ impl<'c> Machine<'_, 'c> {
         let fits = path.fields().len() + 1 < PATH && session.path_field(next).is_some_and(leads);
         // All fields of an unknown value are equivalent.
         let most = if self.read(longer).part.shape().is_some() { usize::MAX } else { 1 };
-        let named = session.named.iter().filter(|&&field| is_named(session, field));
+        let named = session.named.iter().filter(|&&field| session.path_field(field).is_some());
         fits && named.take(most).any(|&field| self.may_end_path(longer, field, aim))
     }
 
@@ -149,7 +143,7 @@ impl<'c> Machine<'_, 'c> {
     /// ones may follow: all have the same effect.
     fn equal_fields(&self, path: Path, aim: Aim) -> [bool; 2] {
         let session = self.core.session;
-        let first = session.named.iter().copied().find(|&it| is_named(session, it));
+        let first = session.named.iter().copied().find(|&it| session.path_field(it).is_some());
         let last = first.is_some_and(|first| self.may_end_path(path, first, aim));
         [last, first.is_some_and(|first| self.may_go_on(path, first, aim))]
     }

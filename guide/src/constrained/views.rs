@@ -114,8 +114,13 @@ impl<'a> View<'a> {
 
     /// All choices, each with its place.
     pub(super) fn all(self, low: usize, high: usize) -> impl Iterator<Item = (usize, &'a str, Act)> {
-        let all = low..high.min(self.len());
-        all.filter_map(move |at| self.at(at).map(|(bytes, act)| (at, bytes, act)))
+        let mut next = low;
+        core::iter::from_fn(move || {
+            let place = with!(self, choices => choices.from(next));
+            let (bytes, act) = self.at(place).filter(|_| place < high)?;
+            next = place + 1;
+            Some((place, bytes, act))
+        })
     }
 
     /// What some of them begin.

@@ -21,14 +21,10 @@ pub(super) fn text(rules: &Rules, head: &str, syntax: Syntax) -> String {
     for (token, name) in TOKENS {
         let used = rules.all.iter().flat_map(|it| &it.1).flatten().any(|item| *item == Item::Token(token));
         if used {
-            match syntax {
-                Syntax::Lark => {
-                    let _ = writeln!(out, "{}: /{}/", name.to_uppercase(), lark_token(token));
-                }
-                _ => {
-                    let _ = writeln!(out, "{name} ::= {}", gbnf_token(token));
-                }
-            }
+            let _ = match syntax {
+                Syntax::Lark => writeln!(out, "{}: /{}/", name.to_uppercase(), lark_token(token)),
+                _ => writeln!(out, "{name} ::= {}", gbnf_token(token)),
+            };
         }
     }
     out

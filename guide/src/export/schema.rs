@@ -4,7 +4,6 @@
 
 use super::hosts::{self, Host, Optional, TooLarge};
 use crate::automaton::session::{Callee, Numbered, Session};
-use ilo_asm::catalog::SchemaShape;
 use ilo_asm::dialect::operator::{self, Makes, Operator};
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
@@ -19,6 +18,7 @@ const BLOCKS: u8 = 1;
 const ENDLESS: u8 = u8::MAX;
 
 const STRING: &str = r#"{"type":"string"}"#;
+const YES: &str = r#"{"type":"boolean","enum":[true]}"#;
 
 /// A schema of one function in the notation `constrained`: with the session's signature, or with any. Schemas
 /// for hosts that accept no free keys have no free signature.
@@ -94,6 +94,11 @@ fn any_of(all: &[String]) -> String {
     }
 }
 
+/// A record of any keys.
+fn free(value: &str) -> String {
+    format!("{{\"type\":\"object\",\"additionalProperties\":{value}}}")
+}
+
 fn list_of(item: &str) -> String {
     format!("{{\"type\":\"array\",\"items\":{item}}}")
 }
@@ -127,8 +132,8 @@ impl Schema<'_, '_> {
     /// The members of the function itself.
     fn top(&self, steps: &str) -> String {
         let fields = if self.any_signature {
-            let free = format!("{{\"type\":\"object\",\"additionalProperties\":{STRING}}}");
-            vec![(Key::Name, STRING.to_owned()), (Key::Input, free), (Key::Output, STRING.to_owned())]
+            let string = STRING.to_owned();
+            vec![(Key::Name, string.clone()), (Key::Input, free(STRING)), (Key::Output, string)]
         } else {
             let header = self.session.constrained_header();
             let text = |value: &Value| constant(value.as_str().unwrap_or_default());
@@ -207,15 +212,10 @@ impl Schema<'_, '_> {
     }
 
     fn records(&self, inner: &str) -> Vec<String> {
-        let fields = if self.rules.free_keys {
-            format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}")
-        } else {
-            record([])
-        };
+        let fields = if self.rules.free_keys { free(inner) } else { record([]) };
         let mut all = vec![step(&[(Key::Obj, &fields)])];
         if self.rules.free_keys {
-            let set = fields.clone();
-            all.push(step(&[(Key::Merge, inner), (Key::Set, &set)]));
+            all.push(step(&[(Key::Merge, inner), (Key::Set, &fields)]));
             // A record with one field that has the name of an operator is read as that operator.
             let first =
                 operator::TABLE.iter().filter(|row| row.is_everywhere()).map(|row| quoted(row.spelling));
@@ -266,16 +266,11 @@ impl Schema<'_, '_> {
     /// A choice by equal cases.
     fn cases(&mut self, inner: &str, below: u8) -> String {
         let inner = inner.to_owned();
-        self.define(Self::named("cases", below), |schema| {
-            let cases = schema.listed_cases(&inner);
-            let is_required = schema.rules.optional == Optional::None;
-            let head = [(Key::Match, inner.as_str(), true), (Key::Cases, &cases, true)];
-            any_of(&schema.forms(&[&head[..], &[(Key::Default, &inner, is_required)]].concat()))
-        })
+        self.define(Self::named("cases", below), |schema| any_of(&schema.case_forms(&[], &inner)))
     }
 
-    /// The pairs of a choice.
-    fn listed_cases(&self, inner: &str) -> String {
+    /// The records of a choice, with more keys before its own.
+    fn case_forms(&self, before: &[(Key, &str, bool)], inner: &str) -> Vec<String> {
         let pair = if self.rules.bounds {
             format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
         } else {
@@ -283,9 +278,11 @@ impl Schema<'_, '_> {
         };
         let mut cases = vec![list_of(&pair)];
         if self.rules.free_keys {
-            cases.push(format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}"));
+            cases.push(free(inner));
         }
-        any_of(&cases)
+        let (cases, is_required) = (any_of(&cases), self.rules.optional == Optional::None);
+        let own = [(Key::Match, inner, true), (Key::Cases, &cases, true), (Key::Default, inner, is_required)];
+        self.forms(&[before, &own].concat())
     }
 
     fn steps(&mut self, level: u8) -> String {
@@ -309,7 +306,6 @@ impl Schema<'_, '_> {
 
     fn simple(&mut self, level: u8, any: &str, all: &mut Vec<String>) {
         use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback, Skip};
-        let yes = r#"{"type":"boolean","enum":[true]}"#;
         let level_of_whole = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
         let whole = self.value(Kinds::ANY, level_of_whole);
         let (ret, plain) = (self.returns(&whole), self.returns(any));
@@ -321,23 +317,17 @@ impl Schema<'_, '_> {
         let (one, two) = (operator_of(1), operator_of(2));
         all.extend(self.forms(&[bound, (Key::Op, &one, true), (Key::A, any, true)]));
         all.extend(self.forms(&[bound, (Key::Op, &two, true), (Key::A, any, true), (Key::B, any, true)]));
-        let cases = self.listed_cases(any);
-        all.extend(self.forms(&[
-            bound,
-            (Key::Match, any, true),
-            (Key::Cases, &cases, true),
-            (Key::Default, any, self.rules.optional == Optional::None),
-        ]));
+        all.extend(self.case_forms(&[bound], any));
         all.push(step(&[(Return, &ret)]));
         all.push(step(&[(Fail, any)]));
         all.push(step(&[(Key::Yield, any)]));
         all.push(step(&[(If, any), (Return, &plain)]));
         for leaves in [Break, Skip] {
-            all.push(step(&[(leaves, yes)]));
-            all.push(step(&[(If, any), (leaves, yes)]));
+            all.push(step(&[(leaves, YES)]));
+            all.push(step(&[(If, any), (leaves, YES)]));
         }
         if self.rules.free_keys {
-            let fields = format!("{{\"type\":\"object\",\"additionalProperties\":{any}}}");
+            let fields = free(any);
             all.push(step(&[(Obj, &fields)]));
             all.push(step(&[(Let, STRING), (Obj, &fields)]));
             all.push(step(&[(Let, STRING), (Key::Merge, any), (Key::Set, &fields)]));
@@ -405,9 +395,8 @@ impl Schema<'_, '_> {
     fn handler(&mut self, level: u8, any: &str) -> String {
         let any = any.to_owned();
         self.define(Self::named("handler", level), |schema| {
-            let yes = r#"{"type":"boolean","enum":[true]}"#.to_owned();
             let mut ways = vec![(Key::Return, schema.returns(&any)), (Key::Value, any)];
-            ways.extend([Key::Skip, Key::Break, Key::Ignore].map(|way| (way, yes.clone())));
+            ways.extend([Key::Skip, Key::Break, Key::Ignore].map(|way| (way, YES.to_owned())));
             if let Some(below) = Self::below(level).filter(|_| schema.rules.references) {
                 ways.push((Key::Then, schema.steps(below)));
             }
@@ -460,7 +449,11 @@ impl Schema<'_, '_> {
                     let input = called.input();
                     open = (!input.has_fields() || input.is_open()) && schema.rules.free_keys;
                     for field in input.fields() {
-                        fields.push((field.name, schema.argument(field.shape), field.required));
+                        fields.push((
+                            field.name,
+                            schema.value(field.shape.kinds(), schema.level()),
+                            field.required,
+                        ));
                     }
                 }
                 Some(Callee::Function { parameters, .. }) => {
@@ -483,10 +476,6 @@ impl Schema<'_, '_> {
             let all = record(fields.into_iter().map(|(name, value, _)| (name, value, true)));
             any_of(&[required, all])
         })
-    }
-
-    fn argument(&mut self, shape: SchemaShape<'_>) -> String {
-        self.value(shape.kinds(), self.level())
     }
 }
 

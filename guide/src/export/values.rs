@@ -152,18 +152,6 @@ impl Values<'_, '_> {
         (0..=most).map(of).collect()
     }
 
-    fn list(&mut self, item: Item) -> Sequence {
-        let choices = self.counted(Some(vec![item]), |count| spaced([word(Word::List), count]));
-        vec![self.rules.of("list", choices)]
-    }
-
-    /// A record of any fields.
-    fn record(&mut self) -> Sequence {
-        let pair = self.pair();
-        let choices = self.counted(pair, |count| spaced([word(Word::Obj), count]));
-        vec![self.rules.of("record", choices)]
-    }
-
     /// A field and a value of any kind.
     fn pair(&mut self) -> Option<Sequence> {
         let field = self.field()?;
@@ -334,7 +322,8 @@ impl Values<'_, '_> {
         }
         if kinds.meets(Kinds::LIST) {
             let item = self.value(shape.item(), depth + 1);
-            choices.push(self.list(item));
+            let items = self.counted(Some(vec![item]), |count| spaced([word(Word::List), count]));
+            choices.push(vec![self.rules.of("list", items)]);
         }
         if kinds.meets(Kinds::RECORD) {
             if shape.has_fields() {
@@ -342,7 +331,9 @@ impl Values<'_, '_> {
                 let head = |pairs| [vec![word(Word::Obj), text(" ")], pairs].concat();
                 choices.extend(pairs.into_iter().map(head));
             } else {
-                choices.push(self.record());
+                let pair = self.pair();
+                let pairs = self.counted(pair, |count| spaced([word(Word::Obj), count]));
+                choices.push(vec![self.rules.of("record", pairs)]);
             }
         }
         choices

@@ -408,15 +408,6 @@ impl Bytes for Machine<'_, '_> {
             Lex::Behind => return Look::Refused,
             Lex::Integer(_) if !byte.is_ascii_digit() => return Look::Refused,
             Lex::Line(_) if byte != b' ' && !byte.is_ascii_uppercase() => return Look::Refused,
-            Lex::Word(length, level, left) => {
-                let next = narrow(left, length.into(), byte);
-                if next == 0 {
-                    return Look::Refused;
-                }
-                self.lex = Lex::Word(length.saturating_add(1), level, next);
-                self.text.push(byte);
-                return Look::On;
-            }
             _ => {}
         }
         if self.byte(byte) {

@@ -7,6 +7,13 @@ use crate::automaton::numbers::{WHOLE, room};
 use crate::automaton::texts::{Inside, Led, is_text, run};
 use ilo_asm::sorting::{sort_by_key, sort_numbers};
 
+/// Tokens that end a text or a name, by their bytes before the end.
+type ByBeginning = Vec<(Box<[u8]>, Vec<Closer>)>;
+
+fn memory(groups: &ByBeginning) -> usize {
+    groups.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum()
+}
+
 /// Tokens in a text that may be a reference.
 #[derive(Debug, Default)]
 pub(crate) struct TextTokens {
@@ -14,7 +21,7 @@ pub(crate) struct TextTokens {
     pub(crate) skipped: usize,
     /// Those that end it and make it certainly a text, and the others by their bytes before the end.
     pub(crate) sure: Vec<Closer>,
-    pub(crate) unsure: Vec<(Box<[u8]>, Vec<Closer>)>,
+    pub(crate) unsure: ByBeginning,
     /// Those that begin a reference in it, or an escape that could be part of one.
     pub(crate) holes: Vec<u32>,
     pub(crate) hole_tree: Prefixes,
@@ -33,8 +40,7 @@ impl TextTokens {
     }
 
     fn memory(&self) -> usize {
-        let unsure: usize = self.unsure.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
-        8 * self.sure.len() + unsure + 4 * self.holes.len() + self.hole_tree.memory()
+        8 * self.sure.len() + memory(&self.unsure) + 4 * self.holes.len() + self.hole_tree.memory()
     }
 }
 
@@ -57,7 +63,7 @@ pub(crate) struct JsonTokens {
     /// Tokens with a dot behind the bytes of a name.
     pub(crate) dotted: Vec<u32>,
     /// Tokens that end a name, by their bytes before the end.
-    pub(crate) name_ends: Vec<(Box<[u8]>, Vec<Closer>)>,
+    pub(crate) name_ends: ByBeginning,
     /// The mask of the tokens that begin a text and stay in it, or are the beginning of some number.
     pub(crate) values: Box<[u32]>,
     /// The masks of the tokens that stay in a text and begin no reference in it, and of those that begin such
@@ -94,7 +100,7 @@ fn begins_hole(bytes: &[u8]) -> bool {
 }
 
 /// Adds a token to those with these bytes before the end of a text; tokens come in the order of their bytes.
-fn add(groups: &mut Vec<(Box<[u8]>, Vec<Closer>)>, before: &[u8], closer: Closer) {
+fn add(groups: &mut ByBeginning, before: &[u8], closer: Closer) {
     match groups.last_mut() {
         Some((last, closers)) if **last == *before => closers.push(closer),
         _ => groups.push((before.into(), vec![closer])),
@@ -190,7 +196,6 @@ impl JsonTokens {
         let texts = self.within.memory() + self.opening.memory();
         let lists = self.opens.len() + self.long.len() + self.dotted.len();
         let trees = self.plain.memory() + self.mixed.memory();
-        let ends: usize = self.name_ends.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
-        ends + texts + 4 * (lists + 3 * self.names.len() + self.values.len()) + trees
+        memory(&self.name_ends) + texts + 4 * (lists + 3 * self.names.len() + self.values.len()) + trees
     }
 }
