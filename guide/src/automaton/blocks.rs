@@ -178,7 +178,7 @@ impl Core<'_, '_> {
         self.state.bound = None;
         if word == Word::Else || (block.kind == Kind::Match && matches!(word, Word::Err | Word::Ok)) {
             self.state.stmt = Stmt::Opens(word);
-            self.state.phase = if word == Word::Else { Phase::BlockCount } else { Phase::ArmSlot };
+            self.state.phase = if word == Word::Else { Phase::BlockCount } else { Phase::Slot };
             return;
         }
         if word == Word::Err {
@@ -189,7 +189,7 @@ impl Core<'_, '_> {
         match word {
             Word::Let => {
                 self.state.stmt = Stmt::Let;
-                self.state.phase = Phase::LetSlot;
+                self.state.phase = Phase::Slot;
             }
             Word::If | Word::For | Word::Match | Word::Try => self.control(word),
             Word::Ret | Word::RetOk | Word::RetErr | Word::Fail => {
@@ -235,13 +235,12 @@ impl Core<'_, '_> {
                 let want = self.arena.add_want(Want::Demand(Demand::Condition));
                 self.operand(want, true);
             }
-            Word::For => self.state.phase = Phase::ForSlot,
             Word::Try => {
                 // The handler cannot match what was bound before.
                 self.leave();
                 self.state.phase = Phase::BlockCount;
             }
-            _ => self.state.phase = Phase::MatchSlot,
+            _ => self.state.phase = Phase::Slot,
         }
     }
 
@@ -283,7 +282,7 @@ impl Core<'_, '_> {
         }
         self.state.tried.taken |= done.tried.taken;
         self.state.stmt = Stmt::Opens(Word::Err);
-        self.state.phase = Phase::ArmSlot;
+        self.state.phase = Phase::Slot;
     }
 
     /// Completes a statement.

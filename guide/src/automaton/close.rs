@@ -4,7 +4,7 @@
 use crate::automaton::formats;
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, one};
-use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS};
+use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::ANY;
 use ilo_asm::ast::Literal;
 use ilo_asm::types::Inferred;
@@ -184,7 +184,7 @@ impl<'c> Core<'_, 'c> {
             Phase::ItemCount | Phase::BlockCount | Phase::MergeStart => return Some(Node::Integer(0)),
             Phase::MatchCount | Phase::CaseCount => return Some(Node::Integer(1)),
             Phase::PairCount => return self.pair_counts().map(|counts| Node::Integer(counts.0)),
-            Phase::MatchSlot => {
+            Phase::Slot if self.state.stmt == Stmt::Opens(Word::Match) => {
                 let owed =
                     |slot: &u8| self.matchable(*slot) && self.now().calls(*slot) & self.state.checked != 0;
                 if let Some(slot) = (0..SLOTS).find(owed) {

@@ -389,8 +389,8 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn takes_integer(&self, number: u32) -> bool {
         let slot = u8::try_from(number).unwrap_or(SLOTS);
         match self.state.phase {
-            Phase::LetSlot | Phase::ForSlot | Phase::ArmSlot => self.bindable(slot),
-            Phase::MatchSlot => self.matchable(slot),
+            Phase::Slot if self.state.stmt == Stmt::Opens(Word::Match) => self.matchable(slot),
+            Phase::Slot => self.bindable(slot),
             Phase::RefSlot => {
                 slot < self.state.next && self.is_readable_as(slot, self.arena.want(self.frame_want()))
             }

@@ -36,10 +36,8 @@ pub(crate) enum Phase {
     Operand,
     /// The value that LET binds: an operand, or IF, MATCH or FOR.
     Bound,
-    LetSlot,
-    ForSlot,
-    ArmSlot,
-    MatchSlot,
+    /// The slot of the statement: of LET, FOR, MATCH or an arm.
+    Slot,
     MatchCount,
     BlockCount,
     /// The slot of REF.
@@ -71,8 +69,7 @@ pub(crate) enum Phase {
 impl Phase {
     /// Whether a slot is next.
     pub(crate) fn is_slot(self) -> bool {
-        use Phase::{ArmSlot, ForSlot, LetSlot, MatchSlot, Path, RefSlot};
-        matches!(self, LetSlot | ForSlot | ArmSlot | MatchSlot | RefSlot | Path)
+        matches!(self, Phase::Slot | Phase::RefSlot | Phase::Path)
     }
 }
 

@@ -105,31 +105,30 @@ impl<'c> Core<'_, 'c> {
             self.state.counted = self.state.counted.saturating_add(number);
         }
         match self.state.phase {
-            Phase::LetSlot => {
-                self.state.slot = slot;
-                // New slots in its value have other numbers.
-                self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
-                self.state.want = ANY;
-                self.state.behind = false;
-                self.state.phase = Phase::Bound;
-            }
-            Phase::ForSlot => {
-                self.state.slot = slot;
-                let list = self.arena.add_want(Want::Demand(rules::operand(Word::For, 0, None)));
-                self.operand(list, true);
-            }
-            Phase::MatchSlot => {
-                self.state.slot = slot;
-                self.state.phase = Phase::MatchCount;
-            }
-            Phase::ArmSlot => {
-                self.state.slot = slot;
-                self.state.phase = Phase::BlockCount;
-            }
+            Phase::Slot => self.take_slot(slot),
             Phase::MatchCount => self.open_match(number == 2),
             Phase::BlockCount => self.open_block(number),
             Phase::LitKind => self.state.phase = Phase::LitValue(u8::try_from(number).unwrap_or(NIL)),
             _ => self.take_operand_integer(number, slot),
+        }
+    }
+
+    /// Takes the slot of the statement.
+    fn take_slot(&mut self, slot: u8) {
+        self.state.slot = slot;
+        match self.state.stmt {
+            Stmt::Opens(Word::For) => {
+                let list = self.arena.add_want(Want::Demand(rules::operand(Word::For, 0, None)));
+                self.operand(list, true);
+            }
+            Stmt::Opens(Word::Match) => self.state.phase = Phase::MatchCount,
+            Stmt::Opens(_) => self.state.phase = Phase::BlockCount,
+            _ => {
+                // New slots in its value have other numbers.
+                self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
+                self.operand(ANY, false);
+                self.state.phase = Phase::Bound;
+            }
         }
     }
 
