@@ -101,12 +101,19 @@ struct Row {
     place: Place,
     words: &'static [&'static str],
     means: Means,
-    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    #[cfg(test)]
     example: &'static str,
 }
 
+#[cfg_attr(not(test), allow(unused_variables, reason = "tests read the example"))]
 const fn row(place: Place, words: &'static [&'static str], means: Means, example: &'static str) -> Row {
-    Row { place, words, means, example }
+    Row {
+        place,
+        words,
+        means,
+        #[cfg(test)]
+        example,
+    }
 }
 
 /// What to write instead of an unbounded loop.
@@ -115,7 +122,7 @@ const LOOP: &str = "a loop has a bound: `while` or `until` with its condition, `
 use Place as At;
 
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
+static ROWS: &[Row] = &[
     row(At::Key, &["tool", "function", "invoke", "run", "uses", "action"], Keys(&["call"]), "first-try/tool-calling/call-arguments"),
     row(At::Key, &["arguments", "params", "input", "kwargs", "tool-input", "action-input"], Keys(&["args"]), "first-try/mcp/arguments"),
     row(At::Key, &["parameters", "inputs"], Keys(&["args", "input"]), "first-try/workflow/inputs"),
@@ -312,7 +319,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// The rows of each place, which are adjacent.
-const RANGES: [(usize, usize); Place::Document as usize + 1] = {
+static RANGES: [(usize, usize); Place::Document as usize + 1] = {
     let mut ranges = [(0, 0); Place::Document as usize + 1];
     let mut at = 0;
     while at < ROWS.len() {

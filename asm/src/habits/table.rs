@@ -2,24 +2,25 @@
 
 use super::context::{At, Context, Entries, Rewrite};
 use super::{operations, steps};
+#[cfg(test)]
 use crate::notation::Notation;
 
 /// One habit.
 pub(super) struct Habit {
     /// Its name, for the test of the examples.
-    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    #[cfg(test)]
     pub(super) name: &'static str,
     /// The positions at which it is tried.
     pub(super) at: At,
     /// Returns the rewritten record and its diagnostic; `None` if the record does not have this form.
     pub(super) rewrite: for<'a> fn(&Context<'_, 'a>, Entries<'a>) -> Option<Rewrite<'a>>,
     /// An example.
-    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    #[cfg(test)]
     pub(super) example: Example,
 }
 
 /// A part of a program in JSON, before and after the rewrite.
-#[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+#[cfg(test)]
 pub(super) struct Example {
     pub(super) notation: Notation,
     pub(super) written: &'static str,
@@ -27,21 +28,24 @@ pub(super) struct Example {
 }
 
 use At::{Condition, Formula, NoStep, Step, Value};
+#[cfg(test)]
 use Notation::{Constrained, Mcp, ToolCalling, Workflow};
 
 macro_rules! habits {
     ($($name:literal, $at:ident, $rewrite:path, $notation:ident, $written:literal => $read:literal;)*) => {
         &[$(Habit {
+            #[cfg(test)]
             name: $name,
             at: $at,
             rewrite: $rewrite,
+            #[cfg(test)]
             example: Example { notation: $notation, written: $written, read: $read },
         }),*]
     };
 }
 
 /// The table.
-pub(super) const HABITS: &[Habit] = habits! {
+pub(super) static HABITS: &[Habit] = habits! {
     "operator of another language under `op`", Step, operations::other_word, Constrained,
         r#"{"let": "v", "op": "add", "a": 1, "b": 2}"# => r#"{"let": "v", "op": "+", "a": 1, "b": 2}"#;
     "operator of another language under `op` in a value", Value, operations::other_word, Constrained,
