@@ -188,7 +188,7 @@ const fn paint(kind: Kind, class: &'static str, light: [&'static str; 3], dark: 
 
 /// Every kind with its style. This is the only list of them.
 #[rustfmt::skip]
-pub(super) const PALETTE: [Paint; 15] = [
+pub(super) static PALETTE: [Paint; 15] = [
     paint(Kind::Entry, "entry", ["#eef1f5", "#5b6675", "#1c2430"], ["#262c35", "#8b97a8", "#e6ebf2"]),
     paint(Kind::Tool, "tool", ["#d7e8ff", "#1f63c4", "#0b2a5b"], ["#12335f", "#62a0ff", "#e3efff"]),
     paint(Kind::Own, "own", ["#eadfff", "#7a3fd1", "#35136b"], ["#38216a", "#b48cff", "#f0e8ff"]),

@@ -48,7 +48,10 @@ macro_rules! instructions {
         }
 
         /// The rows in the order of their numbers.
-        pub const TABLE: &[Row] = &[$(Row {
+        pub const TABLE: &[Row] = &ROWS;
+
+        // A constant in its place is copied into each crate that reads it.
+        static ROWS: [Row; [$($number),*].len()] = [$(Row {
             number: $number,
             mnemonic: $mnemonic,
             operands: &[$((stringify!($field), stringify!($kind))),*],

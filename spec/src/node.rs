@@ -135,7 +135,10 @@ macro_rules! words {
         }
 
         /// The rows in the order of their numbers.
-        pub const TABLE: &[Row] = &[$(Row {
+        pub const TABLE: &[Row] = &ROWS;
+
+        // A constant in its place is copied into each crate that reads it.
+        static ROWS: [Row; [$($number),*].len()] = [$(Row {
             word: Word::$name,
             mnemonic: $mnemonic,
             operands: &[$(Shape::$shape),*],

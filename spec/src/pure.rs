@@ -166,7 +166,10 @@ macro_rules! functions {
         pub enum Pure { $(#[doc = $meaning] $name = $number,)* }
 
         /// The rows in the order of their numbers.
-        pub const TABLE: &[Row] = &[$(Row {
+        pub const TABLE: &[Row] = &ROWS;
+
+        // A constant in its place is copied into each crate that reads it.
+        static ROWS: [Row; [$($number),*].len()] = [$(Row {
             function: Pure::$name,
             name: $word,
             operands: &[$(Operand {

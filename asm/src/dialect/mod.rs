@@ -37,13 +37,13 @@ macro_rules! keys {
         pub(crate) const ALL: [Key; KEYS] = [$(Key::$key),*];
 
         /// The number of keys.
-        pub(crate) const KEYS: usize = WORDS.len();
+        pub(crate) const KEYS: usize = [$(Key::$key),*].len();
 
         /// The words of each key: in tool calling, constrained, workflow and MCP.
-        const WORDS: &[[&str; 4]] = &[$([$($words)*]),*];
+        static WORDS: [[&str; 4]; KEYS] = [$([$($words)*]),*];
 
         /// The role of the value under a key, and what the key is for.
-        const ROLES: &[(Wanted, &str)] = &[$((Wanted::$role, $about)),*];
+        static ROLES: [(Wanted, &str); KEYS] = [$((Wanted::$role, $about)),*];
     };
 }
 
@@ -138,7 +138,7 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 
 /// The kinds of steps, in the order in which a record is searched for their keys: a key that other kinds may
 /// have comes after them.
-pub(crate) const STEPS: [Form; 24] = [
+pub(crate) static STEPS: [Form; 24] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else, Key::Where, Key::Index]),
     form(Key::While, &[], &[Key::Do, Key::Body, Key::Max]),
     form(Key::Until, &[], &[Key::Do, Key::Body, Key::Max]),

@@ -55,7 +55,7 @@ const fn function(spelling: &'static str, makes: Makes, folds: bool) -> Operator
 }
 
 /// Every operator.
-pub const TABLE: [Operator; 64] = [
+pub static TABLE: [Operator; 64] = [
     between("or", Binary::Or, 1, true),
     between("and", Binary::And, 2, true),
     Operator { spelling: "not", makes: Makes::Unary(Unary::Not), form: Form::Before(3), folds: false },
