@@ -13,6 +13,7 @@ use crate::problem::{Problem, shortened};
 use crate::sent::as_recorded;
 use crate::trace::{AFTER_CANCEL, ENDED, IN_DOUBT, INTERRUPTED, SENT};
 use bumpalo::Bump;
+use ilo_asm::sorting::sort_by_key;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::program::Number;
@@ -157,7 +158,7 @@ impl Reading {
 impl Recording {
     /// Puts the calls in the order of their numbers, which count from 0.
     fn order(&mut self) -> Result<(), Problem> {
-        self.calls.sort_by_key(|call| call.seq);
+        sort_by_key(&mut self.calls, |call| call.seq);
         for (expected, call) in (0_u64..).zip(&self.calls) {
             if call.seq != expected {
                 let message = if call.seq < expected {

@@ -5,6 +5,7 @@
 
 use super::model::NodeId;
 use ilo_asm::ast::Slot;
+use ilo_asm::sorting::sort_by_key;
 use smallvec::SmallVec;
 
 /// Sources shown for one read. More could not be told apart in a picture.
@@ -88,7 +89,7 @@ impl Flow {
         for (slot, before) in self.log.drain(mark..).rev() {
             self.state[slot] = before;
         }
-        changes.sort_unstable_by_key(|&(slot, _)| slot);
+        sort_by_key(&mut changes, |&(slot, _)| slot);
         changes.dedup_by_key(|&mut (slot, _)| slot);
         comes_out.then_some(changes)
     }
@@ -102,7 +103,7 @@ impl Flow {
             }
             [Some(one), Some(two)] => {
                 let mut slots: Vec<usize> = one.iter().chain(&two).map(|&(slot, _)| slot).collect();
-                slots.sort_unstable();
+                sort_by_key(&mut slots, |slot| *slot);
                 slots.dedup();
                 for slot in slots {
                     let now = self.state[slot];
@@ -164,7 +165,7 @@ impl Flow {
             }
             at += 1;
         }
-        found.sort_unstable();
+        sort_by_key(&mut found, |node| *node);
         found.dedup();
         found
     }

@@ -4,6 +4,7 @@
 use super::text::{LINE, Names, clean};
 use hashbrown::HashSet;
 use ilo_asm::ast::{Arm, Block, Bound, Control, Expr, ExprKind, For, Function, LoopId, Slot, StmtKind};
+use ilo_asm::sorting::sort_by_key;
 use std::ops::Range;
 
 /// The name of a value that comes from nothing with a name.
@@ -46,7 +47,7 @@ impl Ahead {
         let range = self.loops.get(id.0 as usize).cloned().unwrap_or_default();
         let mut slots: Vec<usize> =
             self.bound.get(range).unwrap_or_default().iter().map(|slot| slot.0 as usize).collect();
-        slots.sort_unstable();
+        sort_by_key(&mut slots, |slot| *slot);
         slots.dedup();
         slots
     }

@@ -6,6 +6,7 @@
 mod findings;
 
 use crate::notation::Notation;
+use crate::sorting::sort_by_key;
 use crate::text::{nearest, shortened};
 use std::fmt;
 use std::ops::Range;
@@ -168,7 +169,7 @@ impl Case {
                 None => added.extend([MARK, title, "\n", content]),
             }
         }
-        changes.sort_by_key(|(range, _)| range.start);
+        sort_by_key(&mut changes, |(range, _)| range.start);
         let (mut new, mut at) = (String::with_capacity(text.len()), 0);
         for (range, content) in changes {
             new.push_str(text.get(at..range.start).unwrap_or_default());
@@ -283,7 +284,7 @@ impl CaseReader {
             }
         }
         findings::form(&self.case).into_iter().for_each(|(line, message)| self.error(line, message));
-        self.errors.sort_by_key(|error| error.line);
+        sort_by_key(&mut self.errors, |error| error.line);
         if self.errors.is_empty() { Ok(self.case) } else { Err(self.errors) }
     }
 }

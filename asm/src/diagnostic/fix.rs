@@ -1,35 +1,40 @@
 //! Applies fixes to a source.
 
 use super::{Diagnostic, Edit};
-use std::collections::BTreeMap;
 
 /// Applies the fixes of `diagnostics` to their source, except those that overlap an earlier one. Returns the
 /// new source and the number of applied fixes. Diagnostics whose fix was not applied are found again in the
 /// new source.
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     // By position; an insertion comes before a replacement at the same position.
-    let mut accepted: BTreeMap<(u32, u32), &Edit> = BTreeMap::new();
+    let place = |edit: &Edit| (edit.span.start, edit.span.end);
+    let mut accepted: Vec<&Edit> = Vec::new();
     let mut applied = 0;
     for fix in diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_ref()) {
         let fits = |edit: &Edit| {
-            let (start, end) = (edit.span.start, edit.span.end);
+            let (start, end) = place(edit);
             let valid = start <= end && source.get(edit.span.range()).is_some();
-            let before = accepted.range(..(start, end)).next_back();
-            let after = accepted.range((start, end)..).next();
-            let free_before = before.is_none_or(|(&(_, before), _)| before <= start);
-            let free_after = after
-                .is_none_or(|(&(after, after_end), _)| end <= after && (after, after_end) != (start, end));
+            let (before, after) =
+                accepted.split_at(accepted.partition_point(|other| place(other) < (start, end)));
+            let free_before = before.last().is_none_or(|before| before.span.end <= start);
+            let free_after =
+                after.first().is_none_or(|after| end <= after.span.start && place(after) != (start, end));
             valid && free_before && free_after
         };
         if fix.edits.is_empty() || !fix.edits.iter().all(fits) {
             continue;
         }
         applied += 1;
-        accepted.extend(fix.edits.iter().map(|edit| ((edit.span.start, edit.span.end), edit)));
+        for edit in &fix.edits {
+            match accepted.binary_search_by_key(&place(edit), |other| place(other)) {
+                Ok(at) => accepted[at] = edit,
+                Err(at) => accepted.insert(at, edit),
+            }
+        }
     }
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
-    for edit in accepted.values() {
+    for edit in accepted {
         out.push_str(source.get(at..edit.span.start as usize).unwrap_or(""));
         out.push_str(&edit.text);
         at = edit.span.end as usize;

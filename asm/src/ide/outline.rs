@@ -3,6 +3,7 @@
 
 use super::Analysis;
 use super::mention::{Role, What};
+use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::syntax::lexer::Kind;
 use crate::text::shortened;
@@ -125,7 +126,7 @@ impl Analysis<'_> {
             }
             let mut special: Vec<usize> =
                 text.sections.iter().flat_map(|section| section.consumed.iter().copied()).collect();
-            special.sort_unstable();
+            sort_by_key(&mut special, |index| *index);
             for (index, comment) in text.comments().iter().enumerate() {
                 if special.binary_search(&index).is_err() {
                     found.push(Token { span: comment.span, kind: TokenKind::Comment, declares: false });
@@ -133,7 +134,7 @@ impl Analysis<'_> {
             }
         }
         // A name has priority over the number that it is.
-        found.sort_by_key(|token| (token.span.start, matches!(token.kind, TokenKind::Number)));
+        sort_by_key(&mut found, |token| (token.span.start, matches!(token.kind, TokenKind::Number)));
         let mut end = 0;
         found.retain(|token| {
             let text = self.at(token.span);

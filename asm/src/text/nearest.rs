@@ -18,6 +18,11 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
 /// The name among `candidates` that `name` most likely means: equal except for case, hyphens and underscores,
 /// or at most a third of its letters away.
 pub fn near<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
+    near_in(name, &mut candidates.into_iter())
+}
+
+/// Compiled once, not for each kind of candidates.
+fn near_in<'n>(name: &str, candidates: &mut dyn Iterator<Item = &'n str>) -> Option<Near<'n>> {
     let wanted: Vec<char> = plain(name).take(LONGEST + 1).collect();
     let word = Word::new(&wanted)?;
     let allowed = (wanted.len() / 3).max(1);
