@@ -30,7 +30,6 @@ pub use shape::{Bound, Field, Misfit, SchemaShape};
 pub use validation::OutputSchema;
 pub use validation::Validation;
 
-use crate::sorting::sort_by_key;
 use hashbrown::{HashMap, HashSet};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -161,12 +160,11 @@ impl ToolSignature {
     /// The keywords of its schemas that restrict values but are not checked, in alphabetical order.
     pub fn unchecked_keywords(&self) -> Vec<&'static str> {
         let (input, output) = self.schemas.schemas();
-        let mut found = Vec::new();
+        let mut found = std::collections::BTreeSet::new();
         for schema in [input.as_deref(), output.as_deref()].into_iter().flatten() {
             unchecked_keywords::unchecked_keywords(schema, &mut found);
         }
-        sort_by_key(&mut found, |keyword| *keyword);
-        found
+        found.into_iter().collect()
     }
 
     /// What a model reads of its arguments, by name, in the order of the schema: the description, and what

@@ -106,7 +106,7 @@ macro_rules! origin {
 
 macro_rules! meaning {
     ($name:ident) => {
-        Pure::$name.row().meaning
+        Pure::$name.meaning()
     };
     ($name:ident $meaning:literal) => {
         $meaning

@@ -128,10 +128,6 @@ pub struct Row {
     pub result: Type,
     /// Whether it can fail.
     pub fails: bool,
-    /// The fuel that it costs beyond 1.
-    pub fuel: &'static str,
-    /// Its meaning in one line.
-    pub meaning: &'static str,
 }
 
 const LIST: Type = Type { lists: 1, base: Base::Any };
@@ -179,8 +175,6 @@ macro_rules! functions {
             }),*],
             result: $result,
             fails: fails!($fails),
-            fuel: $fuel,
-            meaning: $meaning,
         }),*];
 
         impl Pure {
@@ -190,6 +184,17 @@ macro_rules! functions {
                     $($number => Some(Pure::$name),)*
                     _ => None,
                 }
+            }
+
+            /// The fuel that it costs beyond 1. This and the meaning are not in the row, so that a program
+            /// that does not show them does not contain them.
+            pub const fn fuel(self) -> &'static str {
+                match self { $(Pure::$name => $fuel,)* }
+            }
+
+            /// Its meaning in one line.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Pure::$name => $meaning,)* }
             }
         }
     };

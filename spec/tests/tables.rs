@@ -118,8 +118,8 @@ fn pure_functions() {
             row.name,
             operands.join(", "),
             row.result,
-            row.fuel,
-            row.meaning
+            row.function.fuel(),
+            row.function.meaning()
         )
         .unwrap();
     }

@@ -6,7 +6,6 @@
 mod findings;
 
 use crate::notation::Notation;
-use crate::sorting::sort_by_key;
 use crate::text::{nearest, shortened};
 use std::fmt;
 use std::ops::Range;
@@ -169,7 +168,7 @@ impl Case {
                 None => added.extend([MARK, title, "\n", content]),
             }
         }
-        sort_by_key(&mut changes, |(range, _)| range.start);
+        crate::sorting::sort_by_key(&mut changes, |(range, _)| range.start);
         let (mut new, mut at) = (String::with_capacity(text.len()), 0);
         for (range, content) in changes {
             new.push_str(text.get(at..range.start).unwrap_or_default());
@@ -284,7 +283,7 @@ impl CaseReader {
             }
         }
         findings::form(&self.case).into_iter().for_each(|(line, message)| self.error(line, message));
-        sort_by_key(&mut self.errors, |error| error.line);
+        crate::sorting::sort_by_key(&mut self.errors, |error| error.line);
         if self.errors.is_empty() { Ok(self.case) } else { Err(self.errors) }
     }
 }

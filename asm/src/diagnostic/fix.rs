@@ -14,11 +14,10 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
         let fits = |edit: &Edit| {
             let (start, end) = place(edit);
             let valid = start <= end && source.get(edit.span.range()).is_some();
-            let (before, after) =
-                accepted.split_at(accepted.partition_point(|other| place(other) < (start, end)));
+            let split = accepted.partition_point(|other| place(other) < (start, end));
+            let (before, after) = accepted.split_at(split);
             let free_before = before.last().is_none_or(|before| before.span.end <= start);
-            let free_after =
-                after.first().is_none_or(|after| end <= after.span.start && place(after) != (start, end));
+            let free_after = after.first().is_none_or(|it| end <= it.span.start && place(it) != (start, end));
             valid && free_before && free_after
         };
         if fix.edits.is_empty() || !fix.edits.iter().all(fits) {

@@ -2,44 +2,31 @@
 
 use super::context::{At, Context, Entries, Rewrite};
 use super::{operations, steps};
-#[cfg(test)]
 use crate::notation::Notation;
 
 /// One habit.
+#[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
 pub(super) struct Habit {
     /// Its name, for the test of the examples.
-    #[cfg(test)]
     pub(super) name: &'static str,
     /// The positions at which it is tried.
     pub(super) at: At,
     /// Returns the rewritten record and its diagnostic; `None` if the record does not have this form.
     pub(super) rewrite: for<'a> fn(&Context<'_, 'a>, Entries<'a>) -> Option<Rewrite<'a>>,
-    /// An example.
-    #[cfg(test)]
-    pub(super) example: Example,
-}
-
-/// A part of a program in JSON, before and after the rewrite.
-#[cfg(test)]
-pub(super) struct Example {
-    pub(super) notation: Notation,
-    pub(super) written: &'static str,
-    pub(super) read: &'static str,
+    /// A part of a program in JSON in a notation, before and after the rewrite.
+    pub(super) example: (Notation, [&'static str; 2]),
 }
 
 use At::{Condition, Formula, NoStep, Step, Value};
-#[cfg(test)]
 use Notation::{Constrained, Mcp, ToolCalling, Workflow};
 
 macro_rules! habits {
     ($($name:literal, $at:ident, $rewrite:path, $notation:ident, $written:literal => $read:literal;)*) => {
         &[$(Habit {
-            #[cfg(test)]
-            name: $name,
+            name: if cfg!(test) { $name } else { "" },
             at: $at,
             rewrite: $rewrite,
-            #[cfg(test)]
-            example: Example { notation: $notation, written: $written, read: $read },
+            example: ($notation, if cfg!(test) { [$written, $read] } else { ["", ""] }),
         }),*]
     };
 }

@@ -43,12 +43,12 @@ fn read(source: &str, notation: Notation) -> (String, Diagnostics) {
 #[test]
 fn every_habit_is_read_as_its_example_says() {
     for habit in HABITS {
-        let example = &habit.example;
-        let expected = example.read.trim();
+        let (notation, [written, read_as]) = habit.example;
+        let expected = read_as.trim();
         let expected =
             expected.strip_prefix('[').and_then(|steps| steps.strip_suffix(']')).unwrap_or(expected);
-        let (found, reported) = read(&program(example.notation, habit.at, example.written), example.notation);
-        let (meant, _) = read(&program(example.notation, habit.at, expected), example.notation);
+        let (found, reported) = read(&program(notation, habit.at, written), notation);
+        let (meant, _) = read(&program(notation, habit.at, expected), notation);
         assert_eq!(found, meant, "{}: {reported:?}", habit.name);
     }
 }

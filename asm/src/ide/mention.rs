@@ -2,7 +2,6 @@
 
 use super::Analysis;
 use crate::ast::{Call, Expr, Function, NameUse, Slot};
-use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::syntax::registry::{Entry, Kind};
 use hashbrown::HashMap;
@@ -88,7 +87,7 @@ pub(super) fn all<'a>(of: &Analysis<'a>) -> Vec<Mention<'a>> {
         }
     }
     // A step that is bound and also the value of its block counts once.
-    sort_by_key(&mut found, |mention| (mention.span, order(mention.what)));
+    crate::sorting::sort_by_key(&mut found, |mention| (mention.span, order(mention.what)));
     found.dedup_by_key(|mention| mention.span);
     found
 }

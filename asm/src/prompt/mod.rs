@@ -8,7 +8,6 @@ mod about;
 use crate::catalog::{Catalog, ToolSignature, bare};
 use crate::compile::{OutputSchema, Signature};
 use crate::notation::Notation;
-use crate::sorting::sort_by_key;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -88,7 +87,7 @@ fn names(catalog: &Catalog) -> Vec<(String, String)> {
             names.push((name, record));
         }
     }
-    sort_by_key(&mut names, |(_, record)| Reverse(record.len()));
+    crate::sorting::sort_by_key(&mut names, |(_, record)| Reverse(record.len()));
     names
 }
 

@@ -34,9 +34,7 @@ fn near_in<'n>(name: &str, candidates: &mut dyn Iterator<Item = &'n str>) -> Opt
             continue;
         }
         slips += usize::from(is_slip(distance, &wanted, candidate));
-        if best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
-        }
+        best = best.filter(|(least, _)| *least <= distance).or(Some((distance, candidate)));
     }
     best.map(|(distance, name)| Near { name, sure: slips == 1 && is_slip(distance, &wanted, name) })
 }
