@@ -175,14 +175,11 @@ impl<'c> Core<'_, 'c> {
                     return Some(Node::Constant(key));
                 }
             }
-            Phase::CallWord => return Some(Node::Word(Word::Call)),
             Phase::LitKind => {
                 let want = self.frame().map_or(ANY, |frame| frame.want);
                 let kind = [NIL, BOOL, NUMBER, TEXT].into_iter().find(|&kind| self.is_kind(kind, want));
                 return kind.map(|kind| Node::Integer(kind.into()));
             }
-            Phase::ItemCount | Phase::BlockCount | Phase::MergeStart => return Some(Node::Integer(0)),
-            Phase::MatchCount | Phase::CaseCount => return Some(Node::Integer(1)),
             Phase::PairCount => return self.pair_counts().map(|counts| Node::Integer(counts.0)),
             Phase::Slot if self.state.stmt == Stmt::Opens(Word::Match) => {
                 let owed =

@@ -132,7 +132,7 @@ impl<'c> Core<'_, 'c> {
     }
 
     fn may_default(&self) -> bool {
-        self.frame().is_some_and(|frame| !frame.default && frame.left == 1)
+        self.frame().is_some_and(|frame| frame.left == 1)
     }
 
     /// Whether a slot may be read and has a fitting value.

@@ -104,13 +104,11 @@ pub(crate) struct Frame {
     /// The values of the first operand, and of the others.
     pub(crate) first: u32,
     pub(crate) others: u32,
-    /// The field, tool or kind of literal.
+    /// The tool.
     pub(crate) number: u32,
     /// Fields or keys that were given, and the place of the arm that one of them has selected.
     pub(crate) given: u32,
     pub(crate) arm: Option<u32>,
-    /// Whether the default case was taken.
-    pub(crate) default: bool,
 }
 
 /// Whether a block's end is reached with a value, and whether without one.

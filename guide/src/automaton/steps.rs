@@ -32,13 +32,7 @@ impl<'c> Core<'_, 'c> {
                 self.state.bound = Some(self.state.slot);
                 return self.control(word);
             }
-            Phase::CaseKey => {
-                if let Some(frame) = self.frame() {
-                    self.set_frame(Frame { default: true, ..frame });
-                    self.case_value();
-                }
-                return;
-            }
+            Phase::CaseKey => return self.case_value(),
             Phase::MergeStart => {
                 let base = self.merge_base();
                 self.operand(base, true);
@@ -64,7 +58,6 @@ impl<'c> Core<'_, 'c> {
             number: NONE,
             given: NONE,
             arm: None,
-            default: false,
         };
         self.set_frame(frame);
         match word {
