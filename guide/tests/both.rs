@@ -3,6 +3,7 @@
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
+    clippy::panic,
     clippy::missing_panics_doc,
     reason = "tests use it, and may panic"
 )]
@@ -124,3 +125,20 @@ macro_rules! for_both {
 }
 
 pub(crate) use for_both;
+
+fn ends(guide: &mut impl Follow, body: &str, catalog: &Catalog) {
+    guide.accept_bytes(body.as_bytes()).unwrap_or_else(|error| panic!("{body} at {}", error.at));
+    guide.check(catalog).unwrap();
+}
+
+#[test]
+fn cases_of_nil_and_of_the_empty_text_differ_and_equal_numbers_do_not() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f(x: any) -> any", &Options::default()).unwrap();
+    let id = "RET MATCH_MAP REF 0 4 nil LIT 1 1 \"\" LIT 1 2 5 LIT 1 3 ";
+    ends(&mut Guide::new(&session), &format!("{id}5.5 LIT 1 4"), &catalog);
+    let constrained = r#"{"ret":{"match":"x","cases":[[null,1],["",2],[5,3],["#;
+    ends(&mut ConstrainedGuide::new(&session), &format!("{constrained}5.5,4]]}}}}]}}"), &catalog);
+    assert!(Guide::new(&session).accept_bytes(format!("{id}5.0 ").as_bytes()).is_err());
+    assert!(ConstrainedGuide::new(&session).accept_bytes(format!("{constrained}5.0,").as_bytes()).is_err());
+}
