@@ -11,8 +11,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 target=${1:?"usage: release/build.sh TARGET; the head of this file lists the targets"}
-# SQLite without what a journal does not use.
-export LIBSQLITE3_FLAGS='-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE -USQLITE_ENABLE_LOAD_EXTENSION -DSQLITE_OMIT_LOAD_EXTENSION'
 build=(build) as=$target
 case $target in
 *-linux-gnu) build=(zigbuild) as=$target.2.28 ;;

@@ -6,6 +6,8 @@ root=$(dirname "$release")
 out=$release/out
 # `dist` is what is published; `trial` is built in a quarter of the time, to test the packages.
 PROFILE=${PROFILE:-dist}
+# SQLite without what a journal does not use, in the program and in the library.
+export LIBSQLITE3_FLAGS='-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE -USQLITE_ENABLE_LOAD_EXTENSION -DSQLITE_OMIT_LOAD_EXTENSION'
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -1)
 if ! cmp -s "$release/requirements.txt" "$release/.venv/requirements.txt"; then
     python3 -m venv "$release/.venv"
