@@ -97,6 +97,8 @@ enum Needs {
     PartsAsElsewhere,
     /// A list if another read needs one, else a text.
     ItemsAsElsewhere,
+    /// A record or a list, but other values may reach the read: an answer is read where it is bound.
+    Bound,
 }
 
 /// What an operand needs that may be a whole answer.
@@ -119,12 +121,13 @@ fn answers_of(answers: &[(Span, Slot, Needs)], used: &[Slot]) -> Vec<Answer> {
         used.iter().for_each(|&slot| *texts.entry(slot).or_default() += 1);
     }
     for &(_, slot, needs) in answers {
-        if matches!(needs, Needs::Parts | Needs::Items) {
+        if matches!(needs, Needs::Parts | Needs::Items | Needs::Bound) {
             *needed.entry(slot).or_default() |= needs == Needs::Items;
         }
     }
     let is_read = |&(_, slot, needs): &(Span, Slot, Needs)| match needs {
         Needs::Parts | Needs::Items => true,
+        Needs::Bound => false,
         Needs::PartsAsElsewhere => needed.contains_key(&slot),
         Needs::ItemsAsElsewhere => needed.get(&slot) == Some(&true),
     };
@@ -213,6 +216,8 @@ struct Types<'l, 't, 'a> {
     webs: (Webs, Vec<Slots<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
+    /// The place of the last binding of the nearest enclosing ERR arm: its value is in place of an answer.
+    instead: Span,
     /// Whether a slot changed after it was read in this pass.
     changed: bool,
     /// Whether whole answers and other values are bound to one slot.
@@ -260,6 +265,13 @@ enum Goes {
     Out,
 }
 
+/// Makes an unknown value one that may be read beside a whole answer.
+fn own(seen: &mut Seen<'_>) {
+    if let Some(ValueInfo { part: part @ Part::Unknown, .. }) = seen {
+        *part = Part::Own;
+    }
+}
+
 /// Whether two operands are the same path or constant.
 fn same_value(a: &Expr<'_>, b: &Expr<'_>) -> bool {
     match (a.kind, b.kind) {
@@ -299,6 +311,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             slots: SmallVec::new(),
             webs: (Webs::default(), Vec::new()),
             failures: SmallVec::new(),
+            instead: Span::default(),
             changed: false,
             mixes: false,
             found: Diagnostics::default(),
@@ -424,7 +437,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    fn bind(&mut self, slot: Slot, seen: Seen<'t>, span: Span) {
+    fn bind(&mut self, slot: Slot, mut seen: Seen<'t>, span: Span) {
+        if span == self.instead {
+            own(&mut seen);
+        }
         self.learn(slot, seen, span, |info| &mut info.plain);
         let nil = seen.is_some_and(|seen| seen.nil.is_some() || seen.ty == Inferred::NIL);
         self.narrowing.bind(slot, nil);
@@ -454,6 +470,18 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         match here {
             Some(ValueInfo { part: part @ Part::Answer, .. }) => seen.map(|seen| seen.with_part(part)),
             _ => seen,
+        }
+    }
+
+    /// Notes a whole answer that is bound to a slot which may hold other values too: it is read there if the
+    /// slot is needed as a record or list.
+    #[cold]
+    fn copies_answer(&mut self, slot: Slot, seen: Seen<'t>, place: Span) {
+        let web = self.webs.0.at(slot, place).and_then(|web| self.webs.1.get(web)?.plain);
+        if let (Some(ValueInfo { part: Part::Answer, .. }), Some(ValueInfo { part: Part::Unknown, .. })) =
+            (seen, web)
+        {
+            self.answers.push((place, self.held_at(slot, place), Needs::PartsAsElsewhere));
         }
     }
 
@@ -551,6 +579,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let seen = self.expression(value);
         if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
             self.bind(slot, seen, span);
+            if !self.webs.1.is_empty() && matches!(value.kind, ExprKind::Ref(_)) {
+                self.copies_answer(slot, seen, span);
+            }
             return self.narrowing.bind_test(slot, value);
         }
         // The failure of a pure function is a text.
@@ -639,9 +670,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (ok, mut err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let place = (node.slot, node.slot_span);
         let ok = if self.webs.1.is_empty() { ok } else { self.seen_at(place, ok, |info| info.ok) };
-        if let Some(ValueInfo { part: part @ Part::Unknown, .. }) = &mut err {
-            *part = Part::Own;
-        }
+        own(&mut err);
         let mut seen = None;
         let before = self.narrowing.point();
         if let Some(arm) = &node.err {
@@ -652,7 +681,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             if !(only && arm.body.leaves_function()) {
                 self.bind(arm.bind, err, arm.bind_span);
             }
+            let last = arm.body.statements.last().map(|last| last.kind);
+            let last =
+                if let Some(StmtKind::Let { slot_span, .. }) = last { slot_span } else { Span::default() };
+            let outer = core::mem::replace(&mut self.instead, last);
             seen = self.block(&arm.body, to);
+            self.instead = outer;
             if only {
                 self.failures.pop();
             }

@@ -8,6 +8,7 @@ use super::tree::Tree;
 use super::{BRACES, OF_ITEMS};
 use crate::diagnostic::Diagnostic;
 use crate::foreign::{self, Place};
+use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
@@ -98,6 +99,17 @@ impl<'a> Parser<'_, '_, 'a> {
                 self.fail(wrong.expected("a name, a literal or `(`", self.found()).help(help));
             }
         }
+    }
+
+    /// A function of two items that is no order of their fields; its second name.
+    pub(super) fn no_comparison(&mut self, span: Span) {
+        let wrong =
+            Diagnostic::new(Code::BadExpression, span, "a function of two items is an order of their fields");
+        let wrong = wrong.expected("`(a, b) => a.f - b.f`, or several with `||` between them", "another one");
+        self.fail(wrong.help(
+            "`sort(list, 'f')` sorts by a field, `'-f'` from the greatest; `sum(list, 'f')` adds; a value that is \
+             computed from all items is a loop, with `let` in it",
+        ));
     }
 
     pub(super) fn lone_dollar(&mut self) {

@@ -278,7 +278,7 @@ impl<'a> Parser<'_, '_, 'a> {
         Some(name)
     }
 
-    /// An operand, which may be `x => E`, `(x) => E` or `lambda x: E`.
+    /// An operand, which may be `x => E`, `(x) => E`, `lambda x: E` or `(a, b) => a.f - b.f`.
     fn lambda(&mut self, level: usize) -> Option<Tree<'a>> {
         let (text, start) = (self.words.text, self.from);
         let behind = |at: usize, sign: &str| {
@@ -290,13 +290,29 @@ impl<'a> Parser<'_, '_, 'a> {
         let inside = if words || parenthesis { self.words.blanks(self.to) } else { start };
         let arrow = || {
             let end = name_end(text, inside)?;
-            let at = if parenthesis { behind(end, ")")? } else { end };
-            Some((end, behind(at, if words { ":" } else { "=>" })?))
+            let second = if parenthesis { behind(end, ",").map(|at| self.words.blanks(at)) } else { None };
+            let second = match second {
+                Some(at) => Some((at, name_end(text, at)?)),
+                None => None,
+            };
+            let at = second.map_or(end, |(_, end)| end);
+            let at = if parenthesis { behind(at, ")")? } else { at };
+            Some((end, second, behind(at, if words { ":" } else { "=>" })?))
         };
-        let Some((end, behind)) = arrow() else { return self.expression(CHOICE, level + 1) };
-        let item = Name { text: self.words.get(inside, end), span: self.words.part(inside, end) };
+        let Some((end, second, behind)) = arrow() else { return self.expression(CHOICE, level + 1) };
+        let name = |from, to| Name { text: self.words.get(from, to), span: self.words.part(from, to) };
+        let item = name(inside, end);
+        let other = second.map(|(from, to)| name(from, to));
         self.go_to(behind);
-        let value = self.expression(CHOICE, level + 1)?;
+        let mut value = self.expression(CHOICE, level + 1)?;
+        if let Some(other) = other {
+            let mut fields = Vec::new();
+            if !value.compares([item.text, other.text], &mut fields) {
+                self.no_comparison(other.span);
+                return None;
+            }
+            value.kind = TreeKind::List(self.words.arena.alloc_slice_copy(&fields));
+        }
         let value = &*self.words.arena.alloc(value);
         self.checked(TreeKind::Lambda(item, value), self.words.part(start, self.before), value.levels)
     }

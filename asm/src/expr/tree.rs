@@ -130,20 +130,58 @@ impl<'a> Tree<'a> {
     }
 
     /// The fields of its item that a lambda gives, with `-` before those that are negated: `x => x.f`,
-    /// `lambda x: (-x.f, x.g)`.
-    pub(crate) fn item_fields(&self) -> Option<Vec<(Name<'a>, bool)>> {
+    /// `lambda x: (-x.f, x.g)`. The items of `entries` are pairs too: `x[1]` is `x.value`.
+    pub(crate) fn item_fields(&self, list: Option<&Tree<'a>>) -> Option<Vec<(Name<'a>, bool)>> {
         let TreeKind::Lambda(item, value) = self.kind else { return None };
+        let pairs = list.is_some_and(|list| match list.kind {
+            TreeKind::Call(name, _) => name.text == "entries",
+            TreeKind::Method(_, name, _) => matches!(name.text, "entries" | "items"),
+            _ => false,
+        });
         let field = |tree: &Tree<'a>| {
             let (tree, down) = if let TreeKind::Minus(of) = tree.kind { (of, true) } else { (tree, false) };
-            let Reference { root: Root::Name(root), path: [Step::Field(name)], .. } = tree.path()? else {
-                return None;
+            let Reference { root: Root::Name(root), path: [step], .. } = tree.path()? else { return None };
+            let name = match *step {
+                Step::Field(name) => name,
+                Step::Index(at, span) if pairs => {
+                    Name { text: ["key", "value"].get(usize::try_from(at).ok()?)?, span }
+                }
+                Step::Index(..) => return None,
             };
-            (root.text == item.text).then_some((*name, down))
+            (root.text == item.text).then_some((name, down))
         };
         match value.kind {
             TreeKind::List(all) => all.iter().map(field).collect(),
             _ => Some(vec![field(value)?]),
         }
+    }
+
+    /// Whether it compares two items by fields, as an order of JavaScript does: `a.f - b.f`,
+    /// `a.f.localeCompare(b.f)`, or several with `||` between them. The fields are those of the first item,
+    /// negated where the second comes first.
+    pub(super) fn compares(&self, items: [&str; 2], fields: &mut Vec<Self>) -> bool {
+        let pair = match self.kind {
+            TreeKind::Binary(Sign::Plain(Binary::Or), [first, rest], _) => {
+                return first.compares(items, fields) && rest.compares(items, fields);
+            }
+            TreeKind::Binary(Sign::Plain(Binary::Sub), [one, other], _) => [one, other],
+            TreeKind::Method(one, Name { text: "localeCompare", .. }, [other]) => [one, &other.value],
+            _ => return false,
+        };
+        let [Some(one), Some(other)] = pair.map(Tree::path) else { return false };
+        let ([one_step], [other_step]) = (one.path, other.path) else { return false };
+        let same = match (one_step, other_step) {
+            (Step::Field(one), Step::Field(other)) => one.text == other.text,
+            (Step::Index(one, _), Step::Index(other, _)) => one == other,
+            _ => false,
+        };
+        let (Root::Name(left), Root::Name(right)) = (one.root, other.root) else { return false };
+        let up = [left.text, right.text] == items;
+        if !same || !up && [right.text, left.text] != items {
+            return false;
+        }
+        fields.push(if up { *pair[0] } else { Tree { kind: TreeKind::Minus(pair[1]), ..*self } });
+        true
     }
 
     /// Visits the operands that are written; the tree is at most as deep as the allowed nesting.

@@ -85,7 +85,7 @@ impl<'a, 'l> Values<'_, 'l> {
     pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
-            if let Some(in_place) = self.read_as_json(expr) {
+            if let Some(in_place) = self.read_as_json(expr.span) {
                 let dst = match want {
                     Want::Into(dst) => dst,
                     Want::Any if in_place => source,
@@ -117,11 +117,19 @@ impl<'a, 'l> Values<'_, 'l> {
     }
 
     /// Whether a slot is read as JSON here, and if so, whether the slot itself may hold what was read.
-    fn read_as_json(&self, expr: &Expr<'a>) -> Option<bool> {
+    fn read_as_json(&self, at: Span) -> Option<bool> {
         let place = |span: Span| (span.start, span.end);
         let answers = &self.facts.answers;
-        let found = answers.binary_search_by_key(&place(expr.span), |answer| place(answer.span)).ok()?;
+        let found = answers.binary_search_by_key(&place(at), |answer| place(answer.span)).ok()?;
         answers.get(found).map(|answer| answer.in_place)
+    }
+
+    /// Reads the answer that a slot was bound to as JSON, if it is read there.
+    pub(super) fn read_bound(&mut self, slot: Slot, at: Span) {
+        if self.read_as_json(at).is_some() {
+            let slot = self.slot(slot);
+            self.read(slot, slot, at.start);
+        }
     }
 
     /// Reads a field that the schema of an answer lists and does not require: nil where it is absent.
@@ -412,7 +420,7 @@ impl<'a, 'l> Values<'_, 'l> {
     /// Evaluates values into adjacent registers. Slots that are already adjacent stay in place.
     fn window(&mut self, values: &[&Expr<'a>]) -> Lowered<First> {
         let mut slots = values.iter().map(|value| match value.kind {
-            ExprKind::Ref(slot) if self.read_as_json(value).is_none() => Some(self.slot(slot).0),
+            ExprKind::Ref(slot) if self.read_as_json(value.span).is_none() => Some(self.slot(slot).0),
             _ => None,
         });
         if let Some(Some(first)) = slots.next()

@@ -171,8 +171,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             self.values.code.settle();
         }
         match statement.kind {
-            StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+            StmtKind::Let { slot, slot_span, value: Bound::Expr(value) } => {
                 self.bind(slot, &value)?;
+                self.values.read_bound(slot, slot_span);
                 // A call at the end of an expression is not a call that a ROLLBACK can follow directly.
                 if !matches!(value.kind, ExprKind::Call(_)) {
                     self.values.code.settle();

@@ -9,7 +9,8 @@
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Bind, Item, Keyed, Step, Tail, Target};
 use crate::ast::{
-    Arm, Block, Bound, Control, Expr, ExprKind, Literal, Match, Name, ReturnKind, Slot, Stmt, StmtKind, Try,
+    Arm, Block, Bound, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt, StmtKind,
+    Try,
 };
 use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
@@ -367,10 +368,35 @@ impl<'a> StepReader<'_, 'a> {
                 };
                 this.act(action, bind.0, by.tail, at);
             });
-            let gives = this.statements.get(start..).and_then(<[_]>::last).is_some_and(Stmt::may_give);
-            this.bind_last(start, by.bind.filter(|_| gives || !by.may_be_nil));
+            let last = this.statements.get(start..).and_then(<[_]>::last).copied();
+            let gives = last.as_ref().is_some_and(Stmt::may_give);
+            match (last.map(|last| last.kind), by.bind.filter(|_| by.may_be_nil && gives)) {
+                (Some(StmtKind::Control(control @ Control::If(_))), Some(bind)) if control.lacks_value() => {
+                    let paths = this.arena.alloc_slice_copy(this.statements.get(start..).unwrap_or_default());
+                    this.statements.truncate(start);
+                    let bound = this.binding_paths(Block { statements: paths }, bind);
+                    this.statements.extend_from_slice(bound.statements);
+                }
+                _ => this.bind_last(start, by.bind.filter(|_| gives || !by.may_be_nil)),
+            }
         });
         Arm { bind: bind.0, bind_span: bind.1, body, span: at }
+    }
+
+    /// A block in which each path of its last `if` that gives a value binds it.
+    fn binding_paths(&self, block: Block<'a>, (slot, slot_span): Bind) -> Block<'a> {
+        let Some((last, before)) = block.statements.split_last() else { return block };
+        let kind = match last.kind {
+            StmtKind::Value(value) => StmtKind::Let { slot, slot_span, value: Bound::Expr(value) },
+            StmtKind::Control(Control::If(node)) => {
+                let then = self.binding_paths(node.then, (slot, slot_span));
+                let otherwise = node.otherwise.map(|block| self.binding_paths(block, (slot, slot_span)));
+                StmtKind::Control(Control::If(self.arena.alloc(If { then, otherwise, ..*node })))
+            }
+            _ => return block,
+        };
+        let statements: Vec<Stmt<'a>> = before.iter().copied().chain([Stmt { kind, ..*last }]).collect();
+        Block { statements: self.arena.alloc_slice_copy(&statements) }
     }
 
     /// Reads a handler.

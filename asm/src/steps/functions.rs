@@ -40,7 +40,7 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(list) = self.loop_form(node, name, of, operands, span) {
             return list;
         }
-        let reverse = match Self::reversed(name, operands) {
+        let reverse = match Self::reversed(name, of, operands) {
             Ok(reverse) => reverse,
             Err(named) => {
                 self.no_operand_name(named);
@@ -67,6 +67,8 @@ impl<'a> StepReader<'_, 'a> {
         let unlike = foreign::instead(Place::Method, name.text);
         let own = foreign::word(Place::Method, name.text);
         let own = own.or_else(|| METHODS.contains(&name.text).then_some(name.text));
+        let by_fields = |operand: &Operand<'a>| operand.value.item_fields(Some(of)).is_some();
+        let own = own.or_else(|| (name.text == "sort" && operands.iter().any(by_fields)).then_some("sort"));
         let bare_split = own == Some("split") && operands.is_empty();
         let Some(own) = own.filter(|own| !bare_split && operator::find(own).is_some()) else {
             return self.no_method(name, unlike, bare_split, span);
@@ -78,7 +80,7 @@ impl<'a> StepReader<'_, 'a> {
             all.swap(0, 1);
         }
         let read = self.operands(node, own, &all);
-        self.function(Name { text: own, span: name.span }, (&read, None), span)
+        self.function(Name { text: own, span: name.span }, (&read, reverse), span)
     }
 
     /// The name of a function of a module of another language, such as `JSON.parse`, if nothing has the
@@ -110,7 +112,7 @@ impl<'a> StepReader<'_, 'a> {
         let by_field = takes_fields(function);
         let mut read = Vec::new();
         for tree in trees {
-            let Some(fields) = tree.item_fields().filter(|_| by_field) else {
+            let Some(fields) = tree.item_fields(trees.first().copied()).filter(|_| by_field) else {
                 read.push(self.of_tree(node, tree));
                 continue;
             };
@@ -124,10 +126,15 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The last operand `reverse=true` of a sort; an error for another operand with a name, except
     /// `key=lambda …`.
-    fn reversed(name: Name<'a>, operands: &[Operand<'a>]) -> Result<Option<bool>, Name<'a>> {
+    fn reversed(
+        name: Name<'a>,
+        of: Option<&Tree<'a>>,
+        operands: &[Operand<'a>],
+    ) -> Result<Option<bool>, Name<'a>> {
+        let list = of.or_else(|| Some(&operands.first()?.value));
         let is_key = |operand: &Operand<'a>| {
             let by = operand.name.is_some_and(|by| by.text == "key") && takes_fields(name.text);
-            by && operand.value.item_fields().is_some()
+            by && operand.value.item_fields(list).is_some()
         };
         let named = operands.iter().filter(|operand| !is_key(operand));
         let named = named.filter_map(|operand| Some((operand.name?, operand.value.kind)));

@@ -470,12 +470,17 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         needs: impl FnOnce() -> Option<Needs>,
     ) {
         let ExprKind::Ref(slot) = expression.kind else { return };
-        let Some(ValueInfo { part: Part::Answer, .. }) = seen else { return };
+        let part = seen.map(|seen| seen.part);
+        let mixed = matches!(part, Some(Part::Unknown)) && !self.webs.1.is_empty();
+        if !mixed && !matches!(part, Some(Part::Answer)) {
+            return;
+        }
         if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
             return;
         }
         let held = self.held_at(slot, expression.span);
-        self.answers.extend(needs().map(|needs| (expression.span, held, needs)));
+        let needs = needs().map(|needs| if mixed { Needs::Bound } else { needs });
+        self.answers.extend(needs.map(|needs| (expression.span, held, needs)));
     }
 
     /// Whether an operand fits its word; if not, it is reported.
