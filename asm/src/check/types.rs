@@ -437,10 +437,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    fn bind(&mut self, slot: Slot, mut seen: Seen<'t>, span: Span) {
-        if span == self.instead {
-            own(&mut seen);
-        }
+    fn bind(&mut self, slot: Slot, seen: Seen<'t>, span: Span) {
         self.learn(slot, seen, span, |info| &mut info.plain);
         let nil = seen.is_some_and(|seen| seen.nil.is_some() || seen.ty == Inferred::NIL);
         self.narrowing.bind(slot, nil);
@@ -576,7 +573,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
-        let seen = self.expression(value);
+        let mut seen = self.expression(value);
+        if span == self.instead {
+            own(&mut seen);
+        }
         if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
             self.bind(slot, seen, span);
             if !self.webs.1.is_empty() && matches!(value.kind, ExprKind::Ref(_)) {

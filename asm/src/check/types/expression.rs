@@ -470,11 +470,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         needs: impl FnOnce() -> Option<Needs>,
     ) {
         let ExprKind::Ref(slot) = expression.kind else { return };
-        let part = seen.map(|seen| seen.part);
-        let mixed = matches!(part, Some(Part::Unknown)) && !self.webs.1.is_empty();
-        if !mixed && !matches!(part, Some(Part::Answer)) {
-            return;
-        }
+        let mixed = match seen {
+            Some(ValueInfo { part: Part::Answer, .. }) => false,
+            Some(ValueInfo { part: Part::Unknown, .. }) if !self.webs.1.is_empty() => true,
+            _ => return,
+        };
         if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
             return;
         }
