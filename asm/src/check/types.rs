@@ -267,7 +267,7 @@ enum Goes {
 
 /// Makes an unknown value one that may be read beside a whole answer.
 fn own(seen: &mut Seen<'_>) {
-    if let Some(ValueInfo { part: part @ Part::Unknown, .. }) = seen {
+    if let Some(ValueInfo { part: part @ (Part::Unknown | Part::Mixed), .. }) = seen {
         *part = Part::Own;
     }
 }
@@ -431,7 +431,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     #[cold]
-    fn learn_of_web(&mut self, slot: Slot, seen: Seen<'t>, span: Span, part: PartOf<'t>) {
+    fn learn_of_web(&mut self, slot: Slot, mut seen: Seen<'t>, span: Span, part: PartOf<'t>) {
+        if span == self.instead {
+            own(&mut seen);
+        }
         if let Some(web) = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get_mut(web)) {
             self.changed |= web.learn(seen, span, part, &mut self.mixes);
         }
@@ -439,8 +442,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn bind(&mut self, slot: Slot, seen: Seen<'t>, span: Span) {
         self.learn(slot, seen, span, |info| &mut info.plain);
-        let nil = seen.is_some_and(|seen| seen.nil.is_some() || seen.ty == Inferred::NIL);
-        self.narrowing.bind(slot, nil);
+        if self.narrowing.on {
+            let nil = seen.is_some_and(|seen| seen.nil.is_some() || seen.ty == Inferred::NIL);
+            self.narrowing.bind(slot, nil);
+        }
     }
 
     /// The types of a slot that is read.
@@ -466,11 +471,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         });
         match here {
             Some(ValueInfo { part: part @ Part::Answer, .. }) => seen.map(|seen| seen.with_part(part)),
+            Some(ValueInfo { part: Part::Unknown, .. }) => seen.map(|seen| seen.with_part(Part::Mixed)),
             _ => seen,
         }
     }
 
-    /// Notes a whole answer that is bound to a slot which may hold other values too: it is read there if the
+    /// Notes a whole answer that is copied to a slot which may hold other values too: it is read there if the
     /// slot is needed as a record or list.
     #[cold]
     fn copies_answer(&mut self, slot: Slot, seen: Seen<'t>, place: Span) {
@@ -573,13 +579,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
-        let mut seen = self.expression(value);
-        if span == self.instead {
-            own(&mut seen);
-        }
+        let seen = self.expression(value);
         if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
             self.bind(slot, seen, span);
-            if !self.webs.1.is_empty() && matches!(value.kind, ExprKind::Ref(_)) {
+            if matches!(value.kind, ExprKind::Ref(_)) && !self.webs.1.is_empty() {
                 self.copies_answer(slot, seen, span);
             }
             return self.narrowing.bind_test(slot, value);

@@ -56,6 +56,8 @@ pub enum Part<'t> {
     Nothing,
     /// The whole answer of a tool without a schema for its answers, which may be JSON as a text.
     Answer,
+    /// What a slot holds where a whole answer or other values may reach the read.
+    Mixed,
     /// A list that whole answers were joined with, unless one of them was another text.
     Grown,
     /// A constant of the program, or the failure of a call: beside a whole answer it may be read.
@@ -108,7 +110,7 @@ impl<'t> Part<'t> {
         match self {
             Part::Of { shape, lists } => Part::Of { shape, lists: lists.saturating_add(1) },
             Part::Pair { other, lists } => Part::Pair { other, lists: lists.saturating_add(1) },
-            Part::Answer | Part::Grown | Part::Own => Part::Unknown,
+            Part::Answer | Part::Mixed | Part::Grown | Part::Own => Part::Unknown,
             part => part,
         }
     }
@@ -122,7 +124,7 @@ impl<'t> Part<'t> {
             Part::Pair { other, lists } => {
                 lists.checked_sub(1).map_or(Part::Unknown, |lists| Part::Pair { other, lists })
             }
-            Part::Answer | Part::Grown | Part::Own => Part::Unknown,
+            Part::Answer | Part::Mixed | Part::Grown | Part::Own => Part::Unknown,
             part => part,
         }
     }

@@ -125,9 +125,8 @@ impl<'a, 'l> Values<'_, 'l> {
     }
 
     /// Reads the answer that a slot was bound to as JSON, if it is read there.
-    #[inline]
     pub(super) fn read_bound(&mut self, slot: Slot, at: Span) {
-        if !self.facts.answers.is_empty() && self.read_as_json(at).is_some() {
+        if self.read_as_json(at).is_some() {
             let slot = self.slot(slot);
             self.read(slot, slot, at.start);
         }

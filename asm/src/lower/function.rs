@@ -173,7 +173,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         match statement.kind {
             StmtKind::Let { slot, slot_span, value: Bound::Expr(value) } => {
                 self.bind(slot, &value)?;
-                self.values.read_bound(slot, slot_span);
+                if let ExprKind::Ref(_) = value.kind {
+                    self.values.read_bound(slot, slot_span);
+                }
                 // A call at the end of an expression is not a call that a ROLLBACK can follow directly.
                 if !matches!(value.kind, ExprKind::Call(_)) {
                     self.values.code.settle();

@@ -470,16 +470,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         needs: impl FnOnce() -> Option<Needs>,
     ) {
         let ExprKind::Ref(slot) = expression.kind else { return };
-        let mixed = match seen {
-            Some(ValueInfo { part: Part::Answer, .. }) => false,
-            Some(ValueInfo { part: Part::Unknown, .. }) if !self.webs.1.is_empty() => true,
-            _ => return,
-        };
+        let Some(ValueInfo { part: part @ (Part::Answer | Part::Mixed), .. }) = seen else { return };
         if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
             return;
         }
         let held = self.held_at(slot, expression.span);
-        let needs = needs().map(|needs| if mixed { Needs::Bound } else { needs });
+        let needs = needs().map(|needs| if matches!(part, Part::Mixed) { Needs::Bound } else { needs });
         self.answers.extend(needs.map(|needs| (expression.span, held, needs)));
     }
 

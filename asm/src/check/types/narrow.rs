@@ -189,12 +189,10 @@ impl<'a> Narrowing<'a> {
 
     /// From here on a slot holds a new value.
     pub(super) fn bind(&mut self, slot: Slot, nil: bool) {
-        if self.on {
-            self.forget(slot);
-            if !nil {
-                let path = self.number((None, Step::Root(slot)));
-                self.add(path);
-            }
+        self.forget(slot);
+        if !nil {
+            let path = self.number((None, Step::Root(slot)));
+            self.add(path);
         }
     }
 
