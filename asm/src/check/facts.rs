@@ -28,14 +28,23 @@ pub struct Facts {
     pub(crate) optional: Vec<usize>,
 }
 
-/// A read of a slot that holds the whole answer of a tool without a schema for its answers, where a record or
-/// list is needed: a text that is a JSON object or array is read.
+/// Where the whole answer of a tool without a schema for its answers is needed as a record or list: a text
+/// that is a JSON object or array is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Where the slot is read.
+    /// Where the slot is read or bound.
     pub span: Span,
+    /// Whether it is bound there.
+    pub binds: bool,
     /// Whether the slot may hold what was read from then on, since nothing reads it as a text.
     pub in_place: bool,
+}
+
+impl Answer {
+    /// Their order.
+    pub(crate) fn key(&self) -> (u32, u32, bool) {
+        (self.span.start, self.span.end, self.binds)
+    }
 }
 
 impl Facts {

@@ -99,6 +99,8 @@ enum Needs {
     ItemsAsElsewhere,
     /// A record or a list, but other values may reach the read: an answer is read where it is bound.
     Bound,
+    /// It is no read, but where an answer is bound beside other values.
+    Binding,
 }
 
 /// What an operand needs that may be a whole answer.
@@ -128,17 +130,20 @@ fn answers_of(answers: &[(Span, Slot, Needs)], used: &[Slot]) -> Vec<Answer> {
     let is_read = |&(_, slot, needs): &(Span, Slot, Needs)| match needs {
         Needs::Parts | Needs::Items => true,
         Needs::Bound => false,
-        Needs::PartsAsElsewhere => needed.contains_key(&slot),
+        Needs::PartsAsElsewhere | Needs::Binding => needed.contains_key(&slot),
         Needs::ItemsAsElsewhere => needed.get(&slot) == Some(&true),
     };
     let read = || answers.iter().filter(|answer| is_read(answer));
     for (_, slot, _) in read() {
         texts.entry(*slot).and_modify(|reads| *reads = reads.saturating_sub(1));
     }
-    let answer =
-        |&(span, slot, _): &(Span, Slot, Needs)| Answer { span, in_place: texts.get(&slot) == Some(&0) };
+    let answer = |&(span, slot, needs): &(Span, Slot, Needs)| Answer {
+        span,
+        binds: needs == Needs::Binding,
+        in_place: texts.get(&slot) == Some(&0),
+    };
     let mut all: Vec<Answer> = read().map(answer).collect();
-    sort_by_key(&mut all, |answer| (answer.span.start, answer.span.end));
+    sort_by_key(&mut all, Answer::key);
     all
 }
 
@@ -216,8 +221,6 @@ struct Types<'l, 't, 'a> {
     webs: (Webs, Vec<Slots<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
-    /// The place of the last binding of the nearest enclosing ERR arm: its value is in place of an answer.
-    instead: Span,
     /// Whether a slot changed after it was read in this pass.
     changed: bool,
     /// Whether whole answers and other values are bound to one slot.
@@ -265,13 +268,6 @@ enum Goes {
     Out,
 }
 
-/// Makes an unknown value one that may be read beside a whole answer.
-fn own(seen: &mut Seen<'_>) {
-    if let Some(ValueInfo { part: part @ (Part::Unknown | Part::Mixed), .. }) = seen {
-        *part = Part::Own;
-    }
-}
-
 /// Whether two operands are the same path or constant.
 fn same_value(a: &Expr<'_>, b: &Expr<'_>) -> bool {
     match (a.kind, b.kind) {
@@ -311,7 +307,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             slots: SmallVec::new(),
             webs: (Webs::default(), Vec::new()),
             failures: SmallVec::new(),
-            instead: Span::default(),
             changed: false,
             mixes: false,
             found: Diagnostics::default(),
@@ -431,12 +426,21 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     #[cold]
-    fn learn_of_web(&mut self, slot: Slot, mut seen: Seen<'t>, span: Span, part: PartOf<'t>) {
-        if span == self.instead {
-            own(&mut seen);
-        }
+    fn learn_of_web(&mut self, slot: Slot, seen: Seen<'t>, span: Span, part: PartOf<'t>) {
         if let Some(web) = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get_mut(web)) {
             self.changed |= web.learn(seen, span, part, &mut self.mixes);
+        }
+    }
+
+    /// Binds a value. A whole answer that is bound beside other values is read then, at `read`, if the slot
+    /// is needed as a record or list. (The place of the name may be that of two bindings.)
+    #[inline]
+    fn bind_at(&mut self, slot: Slot, seen: Seen<'t>, span: Span, read: Span) {
+        self.bind(slot, seen, span);
+        let Some(ValueInfo { part: Part::Answer, .. }) = seen else { return };
+        let web = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get(web)?.plain);
+        if let Some(ValueInfo { part: Part::Unknown, .. }) = web {
+            self.answers.push((read, self.held_at(slot, span), Needs::Binding));
         }
     }
 
@@ -473,18 +477,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             Some(ValueInfo { part: part @ Part::Answer, .. }) => seen.map(|seen| seen.with_part(part)),
             Some(ValueInfo { part: Part::Unknown, .. }) => seen.map(|seen| seen.with_part(Part::Mixed)),
             _ => seen,
-        }
-    }
-
-    /// Notes a whole answer that is copied to a slot which may hold other values too: it is read there if the
-    /// slot is needed as a record or list.
-    #[cold]
-    fn copies_answer(&mut self, slot: Slot, seen: Seen<'t>, place: Span) {
-        let web = self.webs.0.at(slot, place).and_then(|web| self.webs.1.get(web)?.plain);
-        if let (Some(ValueInfo { part: Part::Answer, .. }), Some(ValueInfo { part: Part::Unknown, .. })) =
-            (seen, web)
-        {
-            self.answers.push((place, self.held_at(slot, place), Needs::PartsAsElsewhere));
         }
     }
 
@@ -581,10 +573,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
         let seen = self.expression(value);
         if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
-            self.bind(slot, seen, span);
-            if matches!(value.kind, ExprKind::Ref(_)) && !self.webs.1.is_empty() {
-                self.copies_answer(slot, seen, span);
-            }
+            self.bind_at(slot, seen, span, value.span);
             return self.narrowing.bind_test(slot, value);
         }
         // The failure of a pure function is a text.
@@ -673,7 +662,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (ok, mut err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let place = (node.slot, node.slot_span);
         let ok = if self.webs.1.is_empty() { ok } else { self.seen_at(place, ok, |info| info.ok) };
-        own(&mut err);
+        if let Some(ValueInfo { part: part @ Part::Unknown, .. }) = &mut err {
+            *part = Part::Own;
+        }
         let mut seen = None;
         let before = self.narrowing.point();
         if let Some(arm) = &node.err {
@@ -684,22 +675,17 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             if !(only && arm.body.leaves_function()) {
                 self.bind(arm.bind, err, arm.bind_span);
             }
-            let last = arm.body.statements.last().map(|last| last.kind);
-            let last =
-                if let Some(StmtKind::Let { slot_span, .. }) = last { slot_span } else { Span::default() };
-            let outer = core::mem::replace(&mut self.instead, last);
             seen = self.block(&arm.body, to);
-            self.instead = outer;
             if only {
                 self.failures.pop();
             }
         }
         let failed = self.narrowing.from(before);
         if let Some(arm) = &node.ok {
-            self.bind(arm.bind, ok, arm.bind_span);
+            self.bind_at(arm.bind, ok, arm.bind_span, arm.bind_span);
             seen = join(seen, self.block(&arm.body, to));
         } else {
-            self.bind(node.slot, ok, node.slot_span);
+            self.bind_at(node.slot, ok, node.slot_span, node.slot_span);
         }
         if node.err.is_some() {
             self.narrowing.join(&failed);

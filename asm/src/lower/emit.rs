@@ -7,6 +7,7 @@ use ilo_spec::isa::{NumberByte, Op, Small};
 use ilo_spec::limits;
 use ilo_spec::operand::{Back, Entries, In, LoopBase, NumberId, OnFail, Out, To};
 use ilo_spec::program::{Map, Number};
+use ilo_spec::pure::Pure;
 use smallvec::SmallVec;
 
 /// A register. It is wider than in the format, so that a function that needs too many is noticed at its end.
@@ -179,7 +180,7 @@ impl Code {
         let Some(at) = self.sent.take() else { return };
         let follows = self.bound <= at;
         let after = self.ops.get(at + 1..).unwrap_or_default();
-        let moved = after.iter().all(|op| matches!(op, Op::Move { .. }));
+        let moved = after.iter().all(|op| matches!(op, Op::Move { .. }) || is_read(op));
         let Some(op) = self.ops.get_mut(at) else { return };
         match *op {
             Op::Tool { dst, first, call, fail } if follows && moved => {
@@ -288,6 +289,11 @@ impl Code {
     pub(super) fn fits(&self) -> bool {
         usize::from(self.most) <= limits::REGISTERS
     }
+}
+
+/// Whether an instruction reads an answer as JSON.
+fn is_read(op: &Op) -> bool {
+    matches!(*op, Op::Apply { function, fail: OnFail(0), .. } if function.0 == Pure::Read as u8)
 }
 
 /// Whether the target of an instruction is that of its failure.

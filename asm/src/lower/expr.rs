@@ -10,7 +10,7 @@ use super::tables::{Full, Tables};
 use crate::ast::{
     Apply, Binary, Call, CallId, Expr, ExprKind, Field, File, Literal, MatchMap, Parameter, Slot, Unary,
 };
-use crate::check::{CallFacts, Facts};
+use crate::check::{Answer, CallFacts, Facts};
 use crate::span::Span;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
@@ -85,7 +85,7 @@ impl<'a, 'l> Values<'_, 'l> {
     pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
-            if let Some(in_place) = self.read_as_json(expr.span) {
+            if let Some(&Answer { in_place, .. }) = self.answer(expr.span, false) {
                 let dst = match want {
                     Want::Into(dst) => dst,
                     Want::Any if in_place => source,
@@ -116,19 +116,18 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(dst)
     }
 
-    /// Whether a slot is read as JSON here, and if so, whether the slot itself may hold what was read.
-    fn read_as_json(&self, at: Span) -> Option<bool> {
-        let place = |span: Span| (span.start, span.end);
-        let answers = &self.facts.answers;
-        let found = answers.binary_search_by_key(&place(at), |answer| place(answer.span)).ok()?;
-        answers.get(found).map(|answer| answer.in_place)
+    /// The answer that is read as JSON where a slot is read or bound.
+    fn answer(&self, at: Span, binds: bool) -> Option<&Answer> {
+        let (answers, key) = (&self.facts.answers, (at.start, at.end, binds));
+        answers.get(answers.binary_search_by_key(&key, Answer::key).ok()?)
     }
 
-    /// Reads the answer that a slot was bound to as JSON, if it is read there.
+    /// Reads the answer to which a slot was bound as JSON, if it is read there.
     pub(super) fn read_bound(&mut self, slot: Slot, at: Span) {
-        if self.read_as_json(at).is_some() {
-            let slot = self.slot(slot);
-            self.read(slot, slot, at.start);
+        if self.answer(at, true).is_some()
+            && let Some(register) = self.registers.bound(slot)
+        {
+            self.read(register, register, at.start);
         }
     }
 
@@ -420,7 +419,7 @@ impl<'a, 'l> Values<'_, 'l> {
     /// Evaluates values into adjacent registers. Slots that are already adjacent stay in place.
     fn window(&mut self, values: &[&Expr<'a>]) -> Lowered<First> {
         let mut slots = values.iter().map(|value| match value.kind {
-            ExprKind::Ref(slot) if self.read_as_json(value.span).is_none() => Some(self.slot(slot).0),
+            ExprKind::Ref(slot) if self.answer(value.span, false).is_none() => Some(self.slot(slot).0),
             _ => None,
         });
         if let Some(Some(first)) = slots.next()

@@ -8,8 +8,8 @@
 use super::emit::{Label, Reg};
 use super::expr::{Aliases, Lowered, Values, Want};
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Parameter,
-    Slot, Stmt, StmtKind,
+    Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Parameter, Slot,
+    Stmt, StmtKind,
 };
 use crate::matched::{Matched, matched_call, rollbacks};
 use crate::span::Span;
@@ -171,10 +171,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             self.values.code.settle();
         }
         match statement.kind {
-            StmtKind::Let { slot, slot_span, value: Bound::Expr(value) } => {
+            StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 self.bind(slot, &value)?;
-                if let ExprKind::Ref(_) = value.kind {
-                    self.values.read_bound(slot, slot_span);
+                let unread = |id| self.values.facts_of(id).unread;
+                if !self.values.facts.answers.is_empty() && !value.attempt().is_some_and(unread) {
+                    self.values.read_bound(slot, value.span);
                 }
                 // A call at the end of an expression is not a call that a ROLLBACK can follow directly.
                 if !matches!(value.kind, ExprKind::Call(_)) {
@@ -494,12 +495,15 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
         };
         let success = match &node.ok {
-            Some(arm) if only_binds => {
+            Some(arm) => {
                 self.take_result(self.values.registers.bound(arm.bind), result);
+                self.values.read_bound(arm.bind, arm.bind_span);
+                if only_binds { End::Reached } else { self.block(&arm.body, then)? }
+            }
+            None => {
+                self.values.read_bound(node.slot, node.slot_span);
                 End::Reached
             }
-            Some(arm) => self.arm(arm, result, then)?,
-            None => End::Reached,
         };
         let Some(err) = err else { return Ok(success) };
         let mut after = Label::default();
@@ -508,15 +512,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
         self.values.code.bind(failure);
         self.values.code.settle();
-        let failed = self.arm(err, result, then)?;
+        self.take_result(self.values.registers.bound(err.bind), result);
+        let failed = self.block(&err.body, then)?;
         self.values.code.bind(after);
         self.values.code.settle();
         Ok(if success == End::Reached { success } else { failed })
-    }
-
-    fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {
-        self.take_result(self.values.registers.bound(arm.bind), result);
-        self.block(&arm.body, then)
     }
 
     fn take_result(&mut self, bind: Option<Reg>, result: Reg) {
