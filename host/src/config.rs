@@ -131,10 +131,8 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         let schemas = tools.schema_problems();
         let mut found = reading.wrong.into_iter().map(problem).chain(schemas);
         let mut problems: Vec<Problem> = found.by_ref().take(MOST).collect();
-        if found.next().is_some() {
-            problems
-                .push(bad(name.to_owned(), format!("there are more problems; the first {MOST} are shown")));
-        }
+        let more = format!("there are more problems; the first {MOST} are shown");
+        problems.extend(found.next().map(|_| bad(name.to_owned(), more)));
         return Err(problems);
     }
     for (owner, path, message) in reading.lacks {
@@ -205,11 +203,13 @@ impl Reading {
         }
     }
 
-    /// Records what this machine lacks for the current entry.
+    /// Records what this machine lacks for the current entry. A file in which too much is lacking is refused.
     fn lacks(&mut self, message: impl Into<String>) {
-        if let Some(owner) = self.owner.clone().filter(|_| self.lacks.len() < MOST * MOST) {
-            self.lacks.push((owner, self.path.clone(), message.into()));
+        let Some(owner) = self.owner.clone() else { return };
+        if self.lacks.len() >= MOST * MOST {
+            return self.wrong("this and more cannot be used here");
         }
+        self.lacks.push((owner, self.path.clone(), message.into()));
     }
 
     /// What is wrong with a server in the file of a client costs only that server.

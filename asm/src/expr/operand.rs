@@ -290,11 +290,8 @@ impl<'a> Parser<'_, '_, 'a> {
         let inside = if words || parenthesis { self.words.blanks(self.to) } else { start };
         let arrow = || {
             let end = name_end(text, inside)?;
-            let second = if parenthesis { behind(end, ",").map(|at| self.words.blanks(at)) } else { None };
-            let second = match second {
-                Some(at) => Some((at, name_end(text, at)?)),
-                None => None,
-            };
+            let second = behind(end, ",").filter(|_| parenthesis).map(|at| self.words.blanks(at));
+            let second = second.and_then(|at| Some((at, name_end(text, at)?)));
             let at = second.map_or(end, |(_, end)| end);
             let at = if parenthesis { behind(at, ")")? } else { at };
             Some((end, second, behind(at, if words { ":" } else { "=>" })?))

@@ -59,7 +59,10 @@ pub(super) fn changed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
 
 /// Whether the text of an expression may change a name.
 pub(crate) fn may_change(text: &str) -> bool {
-    ["+=", "-=", "*=", "/=", ".append(", ".push(", ".extend("].into_iter().any(|sign| text.contains(sign))
+    let grows =
+        |before: &str| before.rsplit_once('.').is_some_and(|(_, name)| foreign::is(Place::Grower, name));
+    ["+=", "-=", "*=", "/="].into_iter().any(|sign| text.contains(sign))
+        || text.rsplit_once('(').is_some_and(|(calls, _)| calls.split('(').any(grows))
 }
 
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.

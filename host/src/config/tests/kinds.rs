@@ -4,6 +4,7 @@
 use super::super::clients::{Place, ROWS};
 use super::{names, read, refused, tools_of, way};
 use crate::tools::Tools;
+use ilo_drive::problem::MOST;
 use std::path::Path;
 
 #[test]
@@ -275,4 +276,20 @@ fn every_key_with_each_type_is_read_or_refused_by_its_name() {
             }
         }
     }
+}
+
+#[test]
+fn a_file_with_more_settings_that_cannot_be_used_than_are_recorded_is_refused() {
+    let of = |at: usize| format!(r#""s{at}": {{"command": "x", "envFile": ".env"}}"#);
+    let text = |servers: usize| {
+        let all: Vec<String> = (0..servers).map(of).collect();
+        format!(r#"{{"mcpServers": {{{}}}}}"#, all.join(","))
+    };
+    let read = |servers| Tools::from_text("x.json", &text(servers), Path::new("/p"));
+    assert!(read(300).unwrap().problems(["mcp://s299/x"])[0].to_string().contains("envFile"));
+    let problems = read(MOST * MOST + 1).unwrap_err();
+    assert!(
+        problems[0].to_string().ends_with("s10000.envFile: this and more cannot be used here"),
+        "{problems:?}"
+    );
 }
