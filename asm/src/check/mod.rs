@@ -27,6 +27,7 @@ mod facts;
 mod fixes;
 mod flow;
 mod function;
+mod kept;
 mod liveness;
 mod messages;
 mod report;

@@ -19,6 +19,7 @@ pub(crate) use self::given::misfit;
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
+use super::kept::{self, Kept, Place};
 use super::messages::types as messages;
 use super::resolve::Resolved;
 use super::value_info::{Inputs, shape_of};
@@ -76,7 +77,10 @@ pub(super) fn check<'t, 'a>(
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
     }
     types.afterwards();
-    let Types { found, asked, mut reads, mut returns, answers, mut optional, used, .. } = types;
+    let Types { found, asked, mut reads, mut returns, mut answers, mut optional, used, kept, .. } = types;
+    if !kept.is_empty() {
+        answers.extend(kept::needed(function, &kept).map(|&(span, slot, _)| (span, slot, Needs::Parts)));
+    }
     let left = types.comparisons;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
@@ -88,7 +92,7 @@ pub(super) fn check<'t, 'a>(
 
 /// What a read of a slot that holds a whole answer needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
+pub(super) enum Needs {
     /// A record or a list.
     Parts,
     /// A list.
@@ -104,7 +108,7 @@ enum Needs {
 }
 
 /// What an operand needs that may be a whole answer.
-fn needs(demand: Demand) -> Option<Needs> {
+pub(super) fn needs(demand: Demand) -> Option<Needs> {
     let [text, record, list] =
         [Inferred::TEXT, Inferred::RECORD, Inferred::ANY.list()].map(|ty| demand.accepts(ty));
     match (record, list) {
@@ -236,6 +240,8 @@ struct Types<'l, 't, 'a> {
     tries: u32,
     /// The reads of slots that hold whole answers, where a record or list is needed.
     answers: Vec<(Span, Slot, Needs)>,
+    /// The reads of slots that keep whole answers in records and lists.
+    kept: Vec<Kept<'a>>,
     /// The reads of fields that answers may lack.
     optional: Vec<usize>,
     /// The slots with whole answers that are read, once for each read.
@@ -317,6 +323,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             yielded: SmallVec::new(),
             tries: 0,
             answers: Vec::new(),
+            kept: Vec::new(),
             optional: Vec::new(),
             used: Vec::new(),
             finds: (Vec::new(), false),
@@ -349,6 +356,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.comparisons = comparisons;
             self.returns.clear();
             self.answers.clear();
+            self.kept.clear();
             self.optional.clear();
             self.used.clear();
             self.narrowing.begin();
@@ -477,6 +485,21 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             Some(ValueInfo { part: part @ Part::Answer, .. }) => seen.map(|seen| seen.with_part(part)),
             Some(ValueInfo { part: Part::Unknown, .. }) => seen.map(|seen| seen.with_part(Part::Mixed)),
             _ => seen,
+        }
+    }
+
+    /// Notes a value that a record or list keeps, if it is a whole answer.
+    #[inline]
+    fn keeps(&mut self, value: &Expr<'a>, seen: Seen<'t>, place: impl FnOnce() -> Option<Place<'a>>) {
+        if let Some(ValueInfo { part: Part::Answer, .. }) = seen {
+            self.keeps_answer(value, place());
+        }
+    }
+
+    #[cold]
+    fn keeps_answer(&mut self, value: &Expr<'a>, place: Option<Place<'a>>) {
+        if let (ExprKind::Ref(slot), Some(place)) = (value.kind, place) {
+            self.kept.push((value.span, self.held_at(slot, value.span), place));
         }
     }
 

@@ -8,6 +8,7 @@ use crate::ast::{
 };
 use crate::check::answer_fields::Read;
 use crate::check::facts::CallFacts;
+use crate::check::kept::Place;
 use crate::check::messages::types as messages;
 use crate::check::messages::types::{Origin, Typed};
 use crate::check::messages::{maybe_nil, names};
@@ -136,6 +137,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 given.or_nil(Some(Nil::Find)).with_part(first.map_or(Part::Unknown, |list| list.part.item()))
             }
             Pure::Index => given.or_nil(Some(Nil::Index)),
+            Pure::Put => {
+                if let [of, key, value] = apply.operands {
+                    self.keeps(value, last, || Place::at(of, key));
+                }
+                given
+            }
             Pure::Get => given.or_nil(Self::absent(apply, last)),
             Pure::Group => given.with_part(Part::Pair { other: "items", lists: 1 }),
             Pure::Entries => given.with_part(Part::Pair { other: "value", lists: 1 }),
@@ -179,7 +186,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn fields(&mut self, fields: &[Field<'a>]) {
         for field in fields {
-            self.expression(&field.value);
+            let seen = self.expression(&field.value);
+            self.keeps(&field.value, seen, || Some(Place::Field(field.name.text)));
         }
     }
 
@@ -254,6 +262,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             Binary::At if b == Some(Inferred::NUMBER) => {
                 self.whole_answer(left, known, || Some(Needs::Items));
             }
+            Binary::Append => self.keeps(right, other, || Place::items(left)),
             Binary::Mod => self.divided(left, right, (whole, true)),
             Binary::Eq | Binary::Neq => {
                 self.divides([left, right]);
