@@ -1,11 +1,12 @@
-//! A program that was written as a JSON text, alone, in a list, or in a record around it. It is
+//! A program that was written as a JSON text, alone, in a list, or in a record around it, such as a call. It is
 //! refused with a fix that writes the program itself, in which everything has its own position.
 
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::document::{NodeKind, first_of, json};
+use crate::document::{Node, NodeKind, first_of, json};
 use crate::notation::Notation;
 use crate::source::{SourceLimits, envelope, trimmed};
+use crate::span::Span;
 use ilo_spec::error::Code;
 
 /// The error of a source that is nothing but the text of a program; `None` for any other source.
@@ -20,20 +21,65 @@ pub(super) fn refused(source: &str, limits: &SourceLimits) -> Option<Diagnostic>
     if diagnostics.has_errors() {
         return None;
     }
-    let text = match &document.kind {
-        NodeKind::Record([only]) => only.value.text(),
-        NodeKind::Record(list) => list.iter().find(|entry| entry.is(holds_source))?.value.text(),
-        NodeKind::List([only]) => only.text(),
-        _ => document.text(),
-    }?;
+    let held = held(document, &arena, limits, 3)?;
+    let text = match held {
+        Held::Text(text) => text,
+        Held::Program(span) => source.get(span.range())?,
+    };
     Notation::detect(text).filter(|_| !text.trim().is_empty())?;
     let fix =
         Fix { title: "write the program itself".to_owned(), edits: vec![Edit::new(document.span, text)] };
+    let (message, found) = match held {
+        Held::Text(_) => ("this is a text that holds a program", "its text in quotes"),
+        Held::Program(_) => ("this is a record around a program", "the call that would run it"),
+    };
     Some(
-        Diagnostic::new(Code::BadShape, first_of(document), "this is a text that holds a program")
-            .expected("the program itself", "its text in quotes")
+        Diagnostic::new(Code::BadShape, first_of(document), message)
+            .expected("the program itself", found)
             .fix(fix),
     )
+}
+
+/// A program in something else.
+#[derive(Clone, Copy)]
+enum Held<'a> {
+    /// As a text.
+    Text(&'a str),
+    /// As it is, here in the source.
+    Program(Span),
+}
+
+/// The program that a document holds: alone, in a list or record, or as an argument of a call, whose arguments
+/// may be a JSON text too.
+fn held<'a>(node: &Node<'a>, arena: &'a Arena, limits: &SourceLimits, depth: usize) -> Option<Held<'a>> {
+    let inner = |node: &Node<'a>| held(node, arena, limits, depth.checked_sub(1)?);
+    match node.kind {
+        NodeKind::List([only]) => inner(only),
+        NodeKind::Record([only]) if only.value.text().is_some() => only.value.text().map(Held::Text),
+        NodeKind::Record(list) => {
+            let named =
+                |is: fn(&str) -> bool| list.iter().find(|entry| entry.is(is)).map(|entry| &entry.value);
+            if named(|name| matches!(name, "steps" | "body" | "meta")).is_some() {
+                return None;
+            }
+            match named(holds_source) {
+                Some(of) if of.text().is_some() => of.text().map(Held::Text),
+                // Alone it is read as the program.
+                Some(of) if list.len() > 1 && matches!(of.kind, NodeKind::Record(_)) => {
+                    Some(Held::Program(of.span))
+                }
+                Some(_) => None,
+                None => match named(holds_arguments)? {
+                    of if of.text().is_some() => {
+                        let read = json::read(of.text()?, arena, limits, &mut Diagnostics::default());
+                        read.first().filter(|of| matches!(of.kind, NodeKind::Record(_))).and_then(inner)
+                    }
+                    of => inner(of),
+                },
+            }
+        }
+        _ => node.text().map(Held::Text),
+    }
 }
 
 /// Whether a key holds the text of a program, beside which other keys may be those of a call.
@@ -41,17 +87,29 @@ fn holds_source(key: &str) -> bool {
     matches!(key, "source" | "program" | "code")
 }
 
-/// Whether a source begins as such a text. It reads no more than the first text.
+/// Whether a key holds the arguments of a call.
+fn holds_arguments(key: &str) -> bool {
+    matches!(key, "arguments" | "args" | "params" | "parameters" | "input" | "function" | "tool_call")
+}
+
+/// Whether a key may be the first of a call.
+fn begins_call(key: &str) -> bool {
+    holds_arguments(key) || matches!(key, "name" | "type" | "id" | "tool" | "jsonrpc" | "method")
+}
+
+/// Whether a source begins as such a text, or as a call that has one.
 fn may_be(source: &str) -> bool {
     let start = match envelope(source) {
         Some(found) => source.get(found.before.end as usize..).unwrap_or(""),
         None => source,
     };
     let start = trimmed(start);
-    let list = start.strip_prefix('[').map(str::trim_start);
-    let Some(rest) = start.strip_prefix('{') else { return list.unwrap_or(start).starts_with('"') };
+    let start = start.strip_prefix('[').map_or(start, str::trim_start);
+    let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
     let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));
-    if after.is_some_and(|(key, _)| holds_source(key)) {
+    // A quote behind the key, which may be escaped itself.
+    let names_source = || rest.contains("source\"") || rest.contains("source\\\"");
+    if after.is_some_and(|(key, _)| holds_source(key) || (begins_call(key) && names_source())) {
         return true;
     }
     let value = after.and_then(|(_, after)| after.trim_start().strip_prefix(':')).unwrap_or("");
@@ -82,6 +140,19 @@ mod tests {
             Some("; fn f() -> nil")
         );
         assert_eq!(found(r#"["; fn f() -> nil"]"#).as_deref(), Some("; fn f() -> nil"));
+        for call in [
+            r#"{"name": "run_program", "arguments": {"inputs": {}, "source": "; fn f() -> nil"}}"#,
+            r#"{"type": "tool_use", "id": "a", "name": "run_program", "input": {"source": "; fn f() -> nil"}}"#,
+            r#"{"arguments": {"source": "; fn f() -> nil"}}"#,
+            r#"{"function": {"name": "run_program", "arguments": "{\"source\": \"; fn f() -> nil\"}"}}"#,
+            r#"{"method": "tools/call", "params": {"arguments": {"source": "; fn f() -> nil"}}}"#,
+            r#"[{"source": "; fn f() -> nil", "inputs": {}}]"#,
+        ] {
+            assert_eq!(found(call).as_deref(), Some("; fn f() -> nil"), "{call}");
+        }
+        assert_eq!(found(r#"{"source": {"function": "f"}, "inputs": {}}"#).as_deref(), Some(program));
+        assert_eq!(found(r#"{"name": "f", "input": {"source": "; fn f() -> nil"}, "steps": {}}"#), None);
+        assert_eq!(found(r#"{"name": "f", "input": {"source": "text"}}"#), None);
         assert_eq!(found(r#"{"other": "; fn f() -> nil", "inputs": {}}"#), None);
         assert_eq!(found(r#"["; fn f() -> nil", "; fn g() -> nil"]"#), None);
         assert_eq!(found(r#""some words""#), None);

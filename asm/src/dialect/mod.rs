@@ -11,7 +11,7 @@ pub(crate) mod step_forms;
 pub(crate) mod terms;
 pub mod words_at;
 
-pub(crate) use step_forms::{InputForm, input_form, lists_fields};
+pub(crate) use step_forms::{InputForm, input_form, is_null, lists_fields};
 
 use self::words_at::Wanted;
 

@@ -105,7 +105,13 @@ impl Dialect {
     pub(crate) fn written(self, reference: &Reference<'_>, how: char) -> String {
         let plain = reference.to_string();
         let inside = match (reference.root, self.notation) {
-            (Root::Input, Notation::ToolCalling) if plain != INPUT => format!("{INPUT}{plain}"),
+            // A name with blanks is in brackets.
+            (Root::Input, Notation::ToolCalling) if plain != INPUT => {
+                format!(
+                    "{INPUT}{}",
+                    plain.strip_prefix('.').filter(|it| it.starts_with('[')).unwrap_or(&plain)
+                )
+            }
             (Root::Input, Notation::Constrained) => plain.trim_start_matches('.').to_owned(),
             (Root::Name(name), _) if FAILURES.contains(&name.text) => {
                 format!("{}{}", self.failure(), plain.get(name.text.len()..).unwrap_or(""))
@@ -149,12 +155,18 @@ pub(crate) struct InputForm<'d, 'a> {
 pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>> {
     let all = entries(node);
     let get = |name: &str| all.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
-    let ty = get("type").filter(|ty| ty.text().is_some())?;
-    let (default, mut optional, mut nullable) = (get("default"), false, false);
+    // A type and null, as JSON Schema writes what takes null.
+    let (ty, mut nullable) = match &get("type")?.kind {
+        NodeKind::List([ty, null] | [null, ty]) if is_null(null) => (ty, true),
+        _ => (get("type")?, false),
+    };
+    ty.text()?;
+    let (default, mut optional) = (get("default"), false);
     for entry in all {
         let flag = if let NodeKind::Bool(flag) = entry.value.kind { Some(flag) } else { None };
         match entry.name()? {
             "type" => {}
+            "description" | "title" if entry.value.text().is_some_and(|text| !names_type(text)) => {}
             "default" if entry.value.text().is_none_or(|text| !names_type(text)) => optional = true,
             "optional" => optional |= flag?,
             "required" => optional |= !flag?,
@@ -163,6 +175,11 @@ pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>
         }
     }
     (optional || nullable).then_some(InputForm { ty, default, optional })
+}
+
+/// Whether a value is null, or its type.
+pub(crate) fn is_null(ty: &Node<'_>) -> bool {
+    matches!(ty.kind, NodeKind::Null) || ty.text() == Some("null")
 }
 
 /// Whether a value is the type of a record that lists its fields, also as the only item of a list. A field

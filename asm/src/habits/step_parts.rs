@@ -7,7 +7,7 @@ use super::context::{NewNodes, Rewriter, rebuilt};
 use super::words::{is_for, key_of};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, HANDLER, Key, Meant, changes};
+use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_null};
 use crate::document::{Entry, Node, NodeKind, entries, json, shown};
 use crate::foreign;
 use crate::foreign::Place;
@@ -374,10 +374,6 @@ fn declared(schema: &Node<'_>, optional: bool) -> String {
         None => String::new(),
     };
     schema_type(schema).unwrap_or_else(|| "any".to_owned()) + &behind
-}
-
-fn is_null(ty: &Node<'_>) -> bool {
-    matches!(ty.kind, NodeKind::Null) || ty.text() == Some("null")
 }
 
 /// The type that `{"type": "string"}` or `["text"]` means.

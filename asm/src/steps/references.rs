@@ -156,9 +156,25 @@ impl<'a> StepReader<'_, 'a> {
         let wrong = wrong
             .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text));
         let wrong = with_near(wrong, name, near);
+        // `$input.first name`, of which the reference ends at the blank.
+        let longer =
+            names.iter().find(|own| own.strip_prefix(name.text).is_some_and(|rest| rest.starts_with(' ')));
         let helped = wrong.fix.is_some() || wrong.help.is_some();
-        self.report(if helped { wrong } else { wrong.help("declare it among the inputs") });
+        self.report(match longer {
+            Some(own) => wrong.help(self.with_blanks(own, name.span)),
+            None if helped => wrong,
+            None => wrong.help("declare it among the inputs"),
+        });
         literal(Literal::Nil, span)
+    }
+
+    /// How an input is read whose name has blanks.
+    fn with_blanks(&self, text: &'a str, span: Span) -> String {
+        let reference = Reference { root: Root::Input, path: &[Step::Field(Name { text, span })], span };
+        format!(
+            "a reference ends at a blank: write `{}`, or give the input a name without blanks",
+            self.dialect.written(&reference, '{')
+        )
     }
 
     pub(crate) fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
