@@ -322,6 +322,19 @@ impl Catalog {
         }
     }
 
+    /// The number of servers; one may count twice.
+    pub(crate) fn server_count(&self) -> usize {
+        self.servers.len() + self.unlisted.len()
+    }
+
+    /// The names of all servers, in order.
+    pub(crate) fn servers(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.servers.iter().chain(&self.unlisted).map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// The names to suggest in place of a name: with their server if the name has one, otherwise also
     /// without.
     pub fn names_like<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c str> {

@@ -13,8 +13,8 @@ use super::report::Report;
 use super::value_info::{Inputs, RecordInputs};
 use crate::ast::{Call, File, Function, Name};
 use crate::catalog::{
-    Catalog, Lookup, ToolSignature, is_address, own_function, own_function_address, server_and_tool,
-    tool_of_client_name,
+    Catalog, Lookup, ToolSignature, address, is_address, own_function, own_function_address, server_and_tool,
+    tool_of_client_name, without_scheme,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -186,9 +186,20 @@ impl<'f, 'a> Names<'f, 'a> {
 
     /// Reports an unknown tool or function. Returns the name that is certainly meant.
     fn unknown_tool(&self, catalog: &Catalog, name: Name<'a>, report: &mut Report<'_>) -> Option<String> {
-        let near = tool(catalog, name.text, self.functions().map(|name| -> &str { name }), report);
+        let looked = is_address(name.text) && report.spend(catalog.server_count()).is_some();
+        let servers = if looked { catalog.servers() } else { Vec::new() };
+        let plain = plain_address(&servers, name.text);
+        let near = plain.as_deref().map(|name| Near { name, sure: true });
+        let near =
+            near.or_else(|| tool(catalog, name.text, self.functions().map(|name| -> &str { name }), report));
         let few = Some(catalog.tools()).filter(|tools| near.is_none() && (1..=SHOWN).contains(&tools.len()));
         let few = few.map(|tools| some_of(tools.iter().map(|tool| tool.name.as_str())));
+        // Where no server of the program's is there, none was asked for its tools.
+        let few = few.or_else(|| {
+            let (server, _) = server_and_tool(name.text)?;
+            (near.is_none() && !servers.is_empty() && !servers.contains(&server))
+                .then(|| format!("a tool of {}", some_of(servers.iter().copied())))
+        });
         report.push(messages::unknown_tool(name, name.text, few, near, self.notation()));
         near.filter(|near| near.sure).map(|near| near.name.to_owned())
     }
@@ -218,6 +229,19 @@ impl<'f, 'a> Names<'f, 'a> {
             report.push(messages::not_allowed(function, call.tool, near.map(|near| near.name)));
         }
     }
+}
+
+/// The address that one means in which one of these servers has the name that its owner gave it, with slashes,
+/// or with blanks escaped: `mcp://a/b/tool`, `mcp://my%20files/tool`.
+fn plain_address(servers: &[&str], name: &str) -> Option<String> {
+    let plain = |text: &str| text.replace("%2F", "/").replace("%2f", "/").replace("%20", " ");
+    let rest = plain(without_scheme(name));
+    let of = |server: &&str| {
+        let tool = rest.strip_prefix(plain(server).as_str())?.strip_prefix('/')?;
+        (!tool.is_empty()).then(|| address(server, tool))
+    };
+    let found = servers.iter().filter_map(of).max_by_key(String::len);
+    found.filter(|found| found != name)
 }
 
 /// The tool or function that a name most likely means.
