@@ -26,6 +26,7 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use sections::{Forms, Section, sections};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::{Form, Shown, Step};
@@ -135,8 +136,14 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         problems.extend(found.next().map(|_| bad(name.to_owned(), more)));
         return Err(problems);
     }
-    for (owner, path, message) in reading.lacks {
-        tools.lack(owner.is_server, &owner.name, &problem((path, message)));
+    for (at, (owner, path, message)) in reading.lacks.into_iter().enumerate() {
+        // Each place is looked for from the beginning of the text.
+        let found = if at < MOST {
+            problem((path, message))
+        } else {
+            bad(name.to_owned(), format!("{}: {message}", Shown(&path)))
+        };
+        tools.lack(owner.is_server, &owner.name, &found);
     }
     tools.set_warnings(reading.warnings.into_iter().map(problem).collect());
     tools.set_off(reading.off);
@@ -386,7 +393,7 @@ impl Reading {
     }
 
     fn servers(&mut self, section: &Section<'_>, tools: &mut Tools) {
-        let mut names: Vec<String> = Vec::new();
+        let mut names: HashSet<String> = tools.servers().map(str::to_owned).collect();
         let outer = self.path.len();
         let keys = section.path.split('.').filter(|_| section.whole.is_none());
         self.path.extend(keys.map(|key| Step::Key(key.to_owned())));
@@ -400,11 +407,10 @@ impl Reading {
             }
             let address = server::name_in_address(&name);
             self.inside(step, |this| {
-                if tools.servers().any(|known| known == address) || names.contains(&address) {
+                if !names.insert(address.clone()) {
                     this.wrong(format!("a second server `{}`", shortened(&name, 80)));
                     return;
                 }
-                names.push(address.clone());
                 this.owner = Some(Owner { is_server: true, name: address });
                 let server = this.server(&name, server);
                 server.into_iter().for_each(|server| tools.add_server(server));

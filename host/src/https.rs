@@ -2,16 +2,64 @@
 
 use reqwest::{Client, ClientBuilder};
 use std::error::Error;
+use std::io;
 
 /// The innermost cause of an error, without the URL.
 #[cfg(any(feature = "serve", feature = "telemetry"))]
 pub(crate) fn cause(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut cause: &dyn Error = &error;
+    said(&error.without_url())
+}
+
+/// The innermost source of an error, which says what happened.
+pub(crate) fn first_cause<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    cause.to_string()
+    cause
+}
+
+/// What the innermost source of an error says, without the words of Rust.
+pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
+    let cause = first_cause(error);
+    let Some(broken) = cause.downcast_ref::<io::Error>() else { return cause.to_string() };
+    match broken.get_ref().and_then(|inner| inner.downcast_ref()) {
+        Some(error) => unsafe_line(error),
+        None => of_system(broken),
+    }
+}
+
+/// What the system says, without its number.
+pub(crate) fn of_system(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Why there is no TLS with a server.
+fn unsafe_line(error: &rustls::Error) -> String {
+    use rustls::{CertificateError as Certificate, Error, InvalidMessage};
+    let why = match error {
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            "it does not speak TLS at this port; if it is meant so, its address begins with `http://`"
+        }
+        Error::InvalidCertificate(certificate) => match certificate {
+            Certificate::UnknownIssuer => {
+                "its certificate was issued by nobody whom this machine trusts; `SSL_CERT_FILE` names a file of others"
+            }
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+                "its certificate is for another name"
+            }
+            Certificate::Expired | Certificate::ExpiredContext { .. } => "its certificate has expired",
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+                "its certificate is not valid yet; is the clock of this machine right?"
+            }
+            Certificate::Revoked => "its certificate was revoked",
+            _ => "its certificate cannot be used",
+        },
+        Error::AlertReceived(_) => "it ended the TLS handshake",
+        other => return other.to_string(),
+    };
+    why.to_owned()
 }
 
 /// Builds a client. Without TLS (`plain`) it needs no certificates, and the machine may have none.

@@ -110,6 +110,9 @@ impl Lines {
                 }
             }
         }
+        // A server that asks something does not end its line.
+        let begun = if self.scan.is_message() { &[][..] } else { &self.line };
+        self.pending.begun(begun);
     }
 }
 

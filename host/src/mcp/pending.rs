@@ -56,6 +56,8 @@ struct State {
     expired: bool,
     /// The beginning of what it sent that is no message.
     noise: Vec<u8>,
+    /// The beginning of a line that has not ended.
+    begun: Vec<u8>,
 }
 
 /// The requests of one connection, shared by their senders and the reader.
@@ -177,10 +179,21 @@ impl Pending {
         noise.extend(line.iter().take(left));
     }
 
+    /// The beginning of the line that has not ended, where it is no message so far.
+    pub(super) fn begun(&self, line: &[u8]) {
+        let begun = &mut self.state().begun;
+        begun.clear();
+        begun.extend(line.iter().take(NOISE));
+    }
+
     /// What the server has sent that is no message of the protocol, for the message of its failure: the
     /// beginning of it, on one line.
     pub(super) fn noise(&self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.state().noise).into_owned();
+        let text = {
+            let state = self.state();
+            let first = if state.noise.is_empty() { &state.begun } else { &state.noise };
+            String::from_utf8_lossy(first).into_owned()
+        };
         let words: Vec<&str> = text.split_whitespace().collect();
         (!words.is_empty()).then(|| words.join(" "))
     }

@@ -1,11 +1,11 @@
 //! Short messages about errors of servers, in words and without what the libraries print of their own values.
 
 use super::transport::StreamError;
+use crate::https::{first_cause, said};
 use ilo_drive::problem::shortened;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use std::error::Error;
 use std::io::{self, ErrorKind};
 
 /// The message for a program that has ended.
@@ -42,26 +42,17 @@ pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
     }
 }
 
-/// The innermost source of an error, which says what happened.
-fn first_cause<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause
-}
-
 /// What an error of a transport says.
 fn transport(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref::<StreamError>() {
         Some(error) => cause(error),
-        None => first_cause(&*error.error).to_string(),
+        None => said(&*error.error),
     }
 }
 
 /// What happened to a message.
 pub(super) fn cause(error: &StreamError) -> String {
-    let StreamError::Http(http) = error else { return first_cause(error).to_string() };
+    let StreamError::Http(http) = error else { return said(error) };
     match http {
         StreamableHttpError::UnexpectedServerResponse(text) => text.to_string(),
         StreamableHttpError::UnexpectedContentType(kind) => {
@@ -85,7 +76,7 @@ pub(super) fn cause(error: &StreamError) -> String {
             format!("the header `{name}` belongs to the protocol; leave it out of `headers`")
         }
         StreamableHttpError::SessionExpired => "it no longer knows the session (HTTP 404)".to_owned(),
-        _ => first_cause(error).to_string(),
+        _ => said(error),
     }
 }
 

@@ -17,6 +17,7 @@ use super::stderr::Tail;
 use super::web::{Client, unknown_method};
 use crate::command::{closed, find};
 use crate::https;
+use crate::https::of_system;
 use crate::tool::process_mark;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -358,7 +359,7 @@ fn spawn(
     command.wrap(process_wrap::tokio::JobObject);
     let (child, errors) = Child::spawn(command, Arc::clone(&shared.pending)).map_err(|error| {
         let hint = if program.contains(char::is_whitespace) { ONE_PROGRAM } else { "" };
-        format!("cannot start `{program}`: {error}{hint}")
+        format!("cannot start `{program}`: {}{hint}", of_system(&error))
     })?;
     errors.into_iter().for_each(|errors| shared.errors.listen(errors));
     Ok(child)

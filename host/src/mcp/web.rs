@@ -11,6 +11,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
+use ilo_drive::problem::shortened;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
@@ -259,6 +260,9 @@ impl Client {
         if busy || (status.is_server_error() && !is_json) {
             return Err(failed());
         }
+        // Without its query, which may be a secret of the one who is signing in.
+        let place = response.headers().get("location").and_then(|place| place.to_str().ok());
+        let place = place.and_then(|place| place.split(['?', '#']).next()).map(|place| shortened(place, 200));
         let bytes = body(response, ERROR_BODY).await.unwrap_or_default();
         let closed = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let error = || match serde_json::from_slice::<ServerJsonRpcMessage>(&bytes) {
@@ -285,9 +289,12 @@ impl Client {
         let text = text.trim();
         let colon = if text.is_empty() { "" } else { ": " };
         let hint = match status {
-            _ if takes_no_posts(status, url) => OLDER,
-            _ if status.is_redirection() => "; redirects are not followed: give the address that it leads to",
-            _ => "",
+            _ if takes_no_posts(status, url) => OLDER.to_owned(),
+            _ if status.is_redirection() => {
+                let to = place.map_or_else(String::new, |place| format!(", `{place}`"));
+                format!("; redirects are not followed: give the address that it leads to{to}")
+            }
+            _ => String::new(),
         };
         Err(unexpected(format!("HTTP {status}{colon}{}{hint}", short(text))))
     }

@@ -256,10 +256,16 @@ impl Secrets {
     /// Adds these to those of all tools and servers.
     fn know(&self) {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|known| known.strong_count() > 0);
-        if !all.iter().any(|known| known.as_ptr() == Arc::as_ptr(&self.0)) {
-            all.push(Arc::downgrade(&self.0));
+        // Looking through all of them each time would be quadratic in the servers of a file.
+        if all.len() == all.capacity() {
+            all.retain(|known| known.strong_count() > 0);
         }
+        all.push(Arc::downgrade(&self.0));
+    }
+
+    fn is_known(&self) -> bool {
+        let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().any(|known| known.as_ptr() == Arc::as_ptr(&self.0))
     }
 
     /// Adds a secret that is not in the tools file.
@@ -275,7 +281,9 @@ impl Secrets {
         }
         learned.push(std::iter::once(secret.to_owned()).chain(encodings::forms(secret)).collect());
         drop(learned);
-        self.know();
+        if !self.is_known() {
+            self.know();
+        }
     }
 
     /// With more that were found in the tools file; what is learned is shared.

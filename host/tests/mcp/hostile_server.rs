@@ -75,6 +75,11 @@ impl Server {
         if self.is("silent") {
             return;
         }
+        if self.is("asks-for-a-password") {
+            raw(b"Password: ");
+            std::thread::sleep(std::time::Duration::from_mins(1));
+            exit(1);
+        }
         match message.get("method").and_then(Value::as_str) {
             Some("server/discover") if self.is("ignores-discover") => {}
             Some("server/discover") if self.is("dies-of-discover") => exit(1),

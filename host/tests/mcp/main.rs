@@ -120,6 +120,12 @@ fn a_server_that_cannot_be_used_is_refused_before_anything_runs() {
     refused("dies-at-start", 20_000, "ended before it answered; it said: no licence found");
     refused("dies-in-list", 20_000, "does not list its tools: the server has ended");
     refused("silent", 300, "did not start and list its tools within 300 ms (`timeout`, in milliseconds)");
+    refused(
+        "asks-for-a-password",
+        5_000,
+        "did not start and list its tools within 5000 ms (`timeout`, in milliseconds); its standard output is no MCP, \
+         a message a line, but begins with `Password:`",
+    );
     refused("pages-for-ever", 60_000, "lists more than 10000 tools, or as many pages");
     refused("page-to-itself", 20_000, "lists its tools without end: a page leads to itself");
 }
@@ -428,7 +434,7 @@ fn http_that_leads_elsewhere_is_not_followed() {
         let answer = if asked.contains(" /secret ") {
             "HTTP/1.1 500 arrived\r\ncontent-length: 7\r\nconnection: close\r\n\r\narrived"
         } else {
-            "HTTP/1.1 307 Temporary Redirect\r\nlocation: /secret\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            "HTTP/1.1 307 Temporary Redirect\r\nlocation: /secret?state=a1b2\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
         };
         answer.to_owned()
     });
@@ -437,5 +443,8 @@ fn http_that_leads_elsewhere_is_not_followed() {
     let problems = tools.connect_all().unwrap_err();
     let told = problems.first().unwrap().to_string();
     assert!(told.contains("server `w`") && !told.contains("arrived"), "{told}");
-    assert!(told.ends_with("redirects are not followed: give the address that it leads to"), "{told}");
+    assert!(
+        told.ends_with("redirects are not followed: give the address that it leads to, `/secret`"),
+        "{told}"
+    );
 }
