@@ -231,8 +231,8 @@ impl<'f, 'a> Names<'f, 'a> {
     }
 }
 
-/// The address that one means in which one of these servers has the name that its owner gave it, with slashes,
-/// or with blanks escaped: `mcp://a/b/tool`, `mcp://my%20files/tool`.
+/// The address that one means in which one of these servers has the name that its owner gave it, with
+/// slashes, or with blanks escaped: `mcp://a/b/tool`, `mcp://my%20files/tool`.
 fn plain_address(servers: &[&str], name: &str) -> Option<String> {
     let plain = |text: &str| text.replace("%2F", "/").replace("%2f", "/").replace("%20", " ");
     let rest = plain(without_scheme(name));

@@ -1,9 +1,10 @@
-//! A program that was written as a JSON text, alone, in a list, or in a record around it, such as a call. It is
-//! refused with a fix that writes the program itself, in which everything has its own position.
+//! A program that was written as a JSON text, alone, in a list, or in a record around it, such as a call. It
+//! is refused with a fix that writes the program itself, in which everything has its own position.
 
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::document::{Node, NodeKind, first_of, json};
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::source::{SourceLimits, envelope, trimmed};
 use crate::span::Span;
@@ -49,8 +50,8 @@ enum Held<'a> {
     Program(Span),
 }
 
-/// The program that a document holds: alone, in a list or record, or as an argument of a call, whose arguments
-/// may be a JSON text too.
+/// The program that a document holds: alone, in a list or record, or as an argument of a call, whose
+/// arguments may be a JSON text too.
 fn held<'a>(node: &Node<'a>, arena: &'a Arena, limits: &SourceLimits, depth: usize) -> Option<Held<'a>> {
     let inner = |node: &Node<'a>| held(node, arena, limits, depth.checked_sub(1)?);
     match node.kind {
@@ -89,12 +90,12 @@ fn holds_source(key: &str) -> bool {
 
 /// Whether a key holds the arguments of a call.
 fn holds_arguments(key: &str) -> bool {
-    matches!(key, "arguments" | "args" | "params" | "parameters" | "input" | "function" | "tool_call")
+    foreign::is(Place::Calling, key)
 }
 
 /// Whether a key may be the first of a call.
 fn begins_call(key: &str) -> bool {
-    holds_arguments(key) || matches!(key, "name" | "type" | "id" | "tool" | "jsonrpc" | "method")
+    [Place::Calling, Place::Callee, Place::Marker].iter().any(|&place| foreign::is(place, key))
 }
 
 /// Whether a source begins as such a text, or as a call that has one.
