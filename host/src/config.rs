@@ -153,7 +153,7 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
 /// Whether a file, by its name, is that of a client whose time limits are in seconds.
 fn is_in_seconds(name: &str) -> bool {
     let path = Path::new(name);
-    let in_folder = [".roo", ".kilocode", ".kilo"];
+    let in_folder = [".roo", ".kilocode"];
     let named = ["cline_mcp_settings.json", "mcp_settings.json"];
     path.file_name().is_some_and(|file| named.iter().any(|one| file == *one))
         || path.iter().any(|part| in_folder.iter().any(|one| part == *one))

@@ -173,6 +173,15 @@ fn opencode() {
     assert_eq!(server(&tools, "far").timeout, Duration::from_secs(9));
     assert_eq!(tools_of(&tools, "shop", &["list", "buy"]), "list !buy");
     assert_eq!(tools_of(&tools, "far", &["get", "drop", "bash"]), "?get !drop ?bash");
+    // Kilo Code has the same form, and its older files have others.
+    let kilo = r#"{"mcp": {"a": {"type": "local", "command": ["node", "/s.js"], "environment": {"K": "v"}, "enabled": true, "timeout": 3000}},
+        "permission": {"a_drop": "ask"}}"#;
+    for file in [".kilo/kilo.jsonc", "kilo.jsonc"] {
+        let tools = read(file, kilo);
+        assert_eq!(way(&tools, "a"), "node /s.js K=v", "{file}");
+        assert_eq!(server(&tools, "a").timeout, Duration::from_secs(3), "{file}");
+        assert_eq!(tools_of(&tools, "a", &["get", "drop"]), "get ?drop");
+    }
     let newer = r#"{"mcp": {"servers": {"a": {"type": "local", "command": ["a"], "disabled": true},
         "b": {"type": "local", "command": ["b"], "cwd": ".", "timeout": {"startup": 7000}}}}}"#;
     let tools = read("opencode.json", newer);
