@@ -88,6 +88,11 @@ fn with_folder(mut problem: Problem, path: &Path) -> Problem {
 fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
     let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+    if Path::new(name).file_name().is_some_and(|file| file == "crushrc" || file == ".crushrc") {
+        let message =
+            "a script that sets up Crush is not run; write its servers as `crush.json` or `mcpServers`";
+        return Err(vec![bad(name.to_owned(), message.to_owned())]);
+    }
     let form = match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
         Some("toml") => Form::Toml,
         Some("json" | "jsonc" | "json5") => Form::Json,

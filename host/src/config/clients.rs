@@ -110,7 +110,7 @@ const COPILOT: Client = (
     "Copilot",
     "https://docs.github.com/en/copilot/how-tos/use-copilot-agents/coding-agent/extend-coding-agent-with-mcp",
 );
-const CRUSH: Client = ("Crush", "https://github.com/charmbracelet/crush#mcps");
+const CRUSH: Client = ("Crush", "https://github.com/charmbracelet/crush/tree/main/docs/config#legacy-json");
 const CURSOR: Client = ("Cursor, LM Studio", "https://cursor.com/docs/context/mcp");
 const FASTMCP: Client = ("FastMCP", "https://gofastmcp.com/clients/client#configuration-format");
 const GEMINI: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/tools/mcp-server");
@@ -120,6 +120,8 @@ const GOOSE: Client = ("Goose", "https://block.github.io/goose/docs/guides/confi
 const JAN: Client = ("Jan, AstrBot", "https://www.jan.ai/docs/desktop/mcp");
 const LIBRECHAT: Client =
     ("LibreChat", "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers");
+const MCPHOST: Client = ("MCPHost", "https://github.com/mark3labs/mcphost");
+const OPENAI: Client = ("OpenAI", "https://platform.openai.com/docs/guides/tools-remote-mcp");
 const OPENCODE: Client = ("opencode", "https://opencode.ai/docs/mcp-servers");
 const OPENCODE_FILE: Client = ("opencode", "https://opencode.ai/docs/permissions");
 const ROO: Client = ("Roo Code, Kilo Code", "https://docs.roocode.com/features/mcp/using-mcp-in-roo");
@@ -226,11 +228,12 @@ pub(super) const ROWS: &[Row] = &[
     row(GOOSE, Server, "available_tools", AllowTools),
     row(ROO, Server, "enabledTools", AllowTools),
     row(ROO, Server, "disabledTools", DenyTools),
-    row(AMP, Server, "allowedTools", AllowTools),
-    row(CRUSH, Server, "allowed_tools", AllowTools),
-    row(CRUSH, Server, "excludedTools blockedTools", DenyTools),
+    row(MCPHOST, Server, "allowedTools", AllowTools),
+    row(MCPHOST, Server, "excludedTools", DenyTools),
+    row(OPENAI, Server, "allowed_tools", AllowTools),
     row(ANYTHING, Server, "anythingllm.suppressedTools", DenyTools),
-    row(CODEX, Server, "default_tools_approval_mode require_approval", Rules),
+    row(CODEX, Server, "default_tools_approval_mode", Rules),
+    row(OPENAI, Server, "require_approval", Rules),
     // How it is reached.
     row(DESKTOP, Server, "command", Command),
     row(GOOSE, Server, "cmd", Command),
@@ -259,8 +262,7 @@ pub(super) const ROWS: &[Row] = &[
     row(CONTINUE, Server, "connectionTimeout", Milliseconds),
     row(LIBRECHAT, Server, "initTimeout", Milliseconds),
     // What a server may not be without.
-    row(VSCODE, Server, "envFile", Unsupported(ENV_FILE)),
-    row(OPENCODE, Server, "env_file", Unsupported(ENV_FILE)),
+    row(VSCODE, Server, "envFile env_file", Unsupported(ENV_FILE)),
     row(
         CLAUDE_MCP,
         Server,

@@ -216,7 +216,8 @@ fn gemini_cli() {
     assert_eq!(tools_of(&tools, "py", &["safe", "fast", "drop", "more"]), "safe !fast !drop !more");
     refused(&tools, "out", "turns its server off (`mcp.excluded` of the file)");
     refused(&tools, "unlisted", "turns its server off (`mcp.allowed` of the file)");
-    let older = r#"{"excludeMCPServers": ["a"], "excludeTools": ["t"], "mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}}}"#;
+    let older = r#"{"allowMCPServers": ["a", "b"], "excludeMCPServers": ["a"], "excludeTools": ["t"],
+        "mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}, "c": {"command": "x"}}}"#;
     let tools = read("settings.json", older);
     assert_eq!(names(&tools), ["b"]);
     assert_eq!(tools_of(&tools, "b", &["t", "u"]), "!t u");
@@ -241,6 +242,9 @@ fn claude_code_and_claude_desktop() {
     let managed = r#"{"deniedMcpServers": [{"serverName": "a"}], "allowedMcpServers": [{"serverName": "a"}, {"serverName": "b"}],
         "mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}, "c": {"command": "x"}}}"#;
     assert_eq!(names(&read("managed.json", managed)), ["b"]);
+    let approved = r#"{"enabledMcpjsonServers": ["a", "b"], "disabledMcpServers": ["a"],
+        "mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}, "c": {"command": "x"}}}"#;
+    assert_eq!(names(&read(".claude/settings.local.json", approved)), ["b"]);
     let by_url =
         r#"{"deniedMcpServers": [{"serverUrl": "https://*"}], "mcpServers": {"b": {"command": "x"}}}"#;
     refused(&read("managed.json", by_url), "b", "names servers by something else than their name");

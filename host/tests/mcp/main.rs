@@ -69,6 +69,7 @@ fn main() {
         only_servers_that_are_named_are_started;
         a_short_name_takes_the_servers_schema_under_its_own_names;
         http_that_leads_elsewhere_is_not_followed;
+        an_address_without_tls_says_so_in_words;
         a_server_that_wants_a_login_says_what_to_set;
         an_answer_over_http_is_looked_at_too;
         a_secret_in_a_url_is_in_no_error;
@@ -426,6 +427,19 @@ fn a_server_that_wants_a_login_says_what_to_set() {
         let told = told.to_json();
         assert!(told.contains(expected) && told.contains("this call was not made"), "{told}");
     }
+}
+
+fn an_address_without_tls_says_so_in_words() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            drop(std::io::Read::read(&mut stream, &mut [0; 64]));
+            drop(std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+        }
+    });
+    let told = web_tools(&url).connect_all().unwrap_err().first().unwrap().to_string();
+    assert!(told.contains("it does not speak TLS at this port"), "{told}");
 }
 
 fn http_that_leads_elsewhere_is_not_followed() {

@@ -1,11 +1,13 @@
 //! Forms in which people bring files of clients: whole settings of an editor, settings that are null or
 //! empty, values of other types, and one server that cannot be used among others.
 
-use super::super::clients::{Place, ROWS};
-use super::{names, read, refused, tools_of, way};
+use super::super::clients::{Effect, Place, ROWS};
+use super::{names, read, refused, server, tools_of, way};
+use crate::mcp::server_config::Way;
 use crate::tools::Tools;
 use ilo_drive::problem::MOST;
 use std::path::Path;
+use std::time::Duration;
 
 #[test]
 fn the_settings_of_an_editor_beside_its_servers_shut_nothing_off() {
@@ -275,6 +277,167 @@ fn every_key_with_each_type_is_read_or_refused_by_its_name() {
                 }
             }
         }
+    }
+}
+
+/// A file with the servers `a` and `b`, and a key with a value: in the file, or in `a`, which has `rest` too.
+fn with(place: Place, key: &str, value: &str, rest: &str) -> Tools {
+    let setting = match key.split_once('.') {
+        Some((outer, inner)) if place == Place::Server => format!(r#""{outer}": {{"{inner}": {value}}}"#),
+        _ => format!(r#""{key}": {value}"#),
+    };
+    let text = match place {
+        Place::File => {
+            format!(r#"{{"mcpServers": {{"a": {{"command": "x"}}, "b": {{"command": "x"}}}}, {setting}}}"#)
+        }
+        Place::Server => {
+            format!(r#"{{"mcpServers": {{"a": {{{setting}{rest}}}, "b": {{"command": "x"}}}}}}"#)
+        }
+    };
+    read("x.json", &text)
+}
+
+/// A value with which a key of the file that has rules of its own keeps the tool `get` of `a` from being
+/// called.
+fn rule_against_get(key: &str) -> &'static str {
+    match key {
+        "permissions" => r#"{"deny": ["mcp__a__get"]}"#,
+        "tools" => r#"["@a/set"]"#,
+        "chat.mcp.access" => r#""none""#,
+        "amp.permissions" => r#"[{"tool": "mcp__a__get", "action": "reject"}]"#,
+        "amp.mcpPermissions" => r#"[{"matches": {"command": "x"}, "action": "reject"}]"#,
+        "permission" => r#"{"a_get": "deny"}"#,
+        "agent" => r#"{"tool_permissions": {"tools": {"mcp:a:get": {"default": "deny"}}}}"#,
+        "GOOSE_MODE" => r#""chat""#,
+        other => panic!("no rule for {other}"),
+    }
+}
+
+fn get_and_set(tools: &Tools) -> String {
+    tools_of(tools, "a", &["get", "set"])
+}
+
+fn limit(tools: &Tools) -> Option<Duration> {
+    server(tools, "a").policy.rules("get").timeout
+}
+
+#[test]
+fn every_key_of_the_file_of_a_client_has_the_effect_of_its_row() {
+    for row in ROWS.iter().filter(|row| row.place == Place::File) {
+        for key in row.keys() {
+            let with = |value: &str| with(Place::File, key, value, "");
+            match row.effect {
+                Effect::Servers => {
+                    let ends = "}".repeat(key.matches('.').count());
+                    let key = key.replace('.', r#"": {""#);
+                    let text = format!(r#"{{"{key}": {{"a": {{"command": "x"}}}}{ends}}}"#);
+                    assert_eq!(names(&read("x.json", &text)), ["a"], "{key}");
+                }
+                Effect::Inputs => {
+                    let text = format!(
+                        r#"{{"{key}": [{{"type": "promptString", "id": "k"}}],
+                            "mcpServers": {{"a": {{"command": "x", "args": ["${{input:k}}"]}}}}}}"#
+                    );
+                    assert_eq!(server(&read("x.json", &text), "a").inputs.len(), 1, "{key}");
+                }
+                Effect::OffIf(off) => {
+                    let (off, on) = (with(&off.to_string()), with(&(!off).to_string()));
+                    assert_eq!((names(&off).len(), names(&on)), (0, vec!["a", "b"]), "{key}");
+                    refused(&off, "a", &format!("turns its server off (`{key}` of the file)"));
+                }
+                Effect::AllowServers => assert_eq!(names(&with(r#"["a"]"#)), ["a"], "{key}"),
+                Effect::DenyServers => assert_eq!(names(&with(r#"["a"]"#)), ["b"], "{key}"),
+                Effect::DenyTools => assert_eq!(get_and_set(&with(r#"["get"]"#)), "!get set", "{key}"),
+                Effect::AskTools => assert_eq!(get_and_set(&with(r#"["get"]"#)), "?get set", "{key}"),
+                Effect::Rules => {
+                    let tools = with(rule_against_get(key));
+                    let is_off = names(&tools).is_empty();
+                    assert!(is_off || get_and_set(&tools) == "!get set", "{key}");
+                }
+                Effect::CallSeconds => assert_eq!(limit(&with("7")), Some(Duration::from_secs(7)), "{key}"),
+                Effect::Unsupported(why) => {
+                    let why = format!("`{key}` of the file has no effect here: {why}");
+                    refused(&with(r#"["x"]"#), "a", &why);
+                }
+                Effect::Nothing => {
+                    let tools = with("true");
+                    assert_eq!(get_and_set(&tools), "get set", "{key}");
+                    assert!(tools.warnings().is_empty(), "{key}");
+                }
+                effect => panic!("{key} of a file has {effect:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_key_of_a_server_of_a_client_has_the_effect_of_its_row() {
+    let home = std::env::var("HOME").unwrap();
+    for row in ROWS.iter().filter(|row| row.place == Place::Server) {
+        for key in row.keys() {
+            let alone = |value: &str| with(Place::Server, key, value, "");
+            let near = |value: &str| with(Place::Server, key, value, r#", "command": "x""#);
+            let line = |value: &str| way(&near(value), "a");
+            let far =
+                |value: &str| way(&with(Place::Server, key, value, r#", "url": "https://x.example/""#), "a");
+            let starting = |value: &str| server(&near(value), "a").timeout;
+            match row.effect {
+                Effect::OffIf(off) => {
+                    let (off, on) = (near(&off.to_string()), near(&(!off).to_string()));
+                    assert_eq!((names(&off), names(&on)), (vec!["b"], vec!["a", "b"]), "{key}");
+                    refused(&off, "a", &format!("turns its server off (`{key}`, a key of {}", row.client));
+                }
+                Effect::AllowTools | Effect::ToolKeys => {
+                    assert_eq!(get_and_set(&near(r#"["get"]"#)), "get !set", "{key}");
+                }
+                Effect::DenyTools => assert_eq!(get_and_set(&near(r#"["get"]"#)), "!get set", "{key}"),
+                Effect::Rules => assert_eq!(get_and_set(&near(r#""prompt""#)), "?get ?set", "{key}"),
+                Effect::Command => assert_eq!(way(&alone(r#""y""#), "a"), "y ", "{key}"),
+                Effect::Arguments => assert_eq!(line(r#"["y"]"#), "x y", "{key}"),
+                Effect::Variables => assert_eq!(line(r#"{"K": "v"}"#), "x  K=v", "{key}"),
+                Effect::Passed => assert_eq!(line(r#"["HOME"]"#), format!("x  HOME={home}"), "{key}"),
+                Effect::Folder => {
+                    let tools = near(r#""sub""#);
+                    let Way::Program { folder, .. } = &server(&tools, "a").way else { panic!("{key}") };
+                    assert!(folder.ends_with("project/sub"), "{key}: {}", folder.display());
+                }
+                Effect::Url => {
+                    assert_eq!(way(&alone(r#""https://y.example/""#), "a"), "https://y.example/", "{key}");
+                }
+                Effect::Headers => assert_eq!(far(r#"{"K": "v"}"#), "https://x.example/ K=v", "{key}"),
+                Effect::HeaderNames => {
+                    assert_eq!(far(r#"{"K": "HOME"}"#), format!("https://x.example/ K={home}"), "{key}");
+                }
+                Effect::Token => {
+                    assert_eq!(far(r#""t""#), "https://x.example/ Authorization=Bearer t", "{key}");
+                }
+                Effect::Bearer => {
+                    let expected = format!("https://x.example/ Authorization=Bearer {home}");
+                    assert_eq!(far(r#""HOME""#), expected, "{key}");
+                }
+                Effect::Seconds => assert_eq!(starting("7"), Duration::from_secs(7), "{key}"),
+                Effect::Milliseconds => assert_eq!(starting("7000"), Duration::from_secs(7), "{key}"),
+                Effect::CallSeconds => assert_eq!(limit(&near("7")), Some(Duration::from_secs(7)), "{key}"),
+                Effect::Unsupported(why) => refused(&near(r#""y""#), "a", why),
+                Effect::Nothing => {
+                    // A sandbox that is on refuses its server.
+                    let tools = near(if key == "sandboxEnabled" { "false" } else { "true" });
+                    assert_eq!(get_and_set(&tools), "get set", "{key}");
+                    assert_eq!(way(&tools, "a"), "x ", "{key}");
+                    assert!(tools.warnings().is_empty(), "{key}");
+                }
+                effect => panic!("{key} of a server has {effect:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_script_of_crush_is_named() {
+    for name in ["crushrc", ".crushrc"] {
+        let script = "mcp add files --command files-server\n";
+        let problems = Tools::from_text(name, script, Path::new("/p")).unwrap_err();
+        assert!(problems[0].to_string().contains("`crush.json`"), "{problems:?}");
     }
 }
 
