@@ -25,7 +25,7 @@ const { browser, server } = await started();
 
 /** A test with its own page, whose console must stay empty. */
 function onPage(name, use, options = {}) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: options.timeout ?? 60_000 }, async () => {
         const { page, complaints, context } = await open(browser, options.url ?? server.url, options);
         await use(page, context);
         assert.deepEqual(complaints, []);
@@ -163,7 +163,7 @@ describe("examples", () => {
             await page.emulateMedia({ colorScheme });
             for (const number of all.keys()) if (process.env.ALL || number % looks.length === turn) await runs(page, number, width < 800);
         }
-    });
+    }, process.env.ALL ? { timeout: 600_000 } : {});
     test("have schemas of all their tools", () => {
         for (const { title, tools } of all) {
             for (const tool of Object.values(tools === "" ? {} : JSON.parse(tools).tools)) {
