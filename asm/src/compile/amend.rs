@@ -77,6 +77,39 @@ fn key_start(before: &str) -> Option<usize> {
     }
 }
 
+/// Gives the texts that fixes write the quotes of their place: in a text of JSON, double quotes would end it.
+pub(super) fn quotes(source: &str, notation: Notation, diagnostics: &mut Diagnostics) {
+    let fitting = |edit: &Edit| {
+        let inside = edit.text.strip_prefix('"')?.strip_suffix('"').filter(|_| notation != Notation::Id)?;
+        let old = source.get(edit.span.range())?;
+        if old.starts_with('\'') && old.ends_with('\'') && !inside.contains(['\'', '"', '\\']) {
+            return Some(format!("'{inside}'"));
+        }
+        let is_inside = notation != Notation::Workflow && is_in_text(source.get(..edit.span.start as usize)?);
+        (is_inside && !old.contains('"')).then(|| edit.text.replace('\\', "\\\\").replace('"', "\\\""))
+    };
+    let edits =
+        |found: &Diagnostic| found.fix.iter().flat_map(|fix| &fix.edits).any(|edit| fitting(edit).is_some());
+    if diagnostics.as_slice().iter().any(edits) {
+        diagnostics.amend(|found| {
+            for edit in found.fix.iter_mut().flat_map(|fix| &mut fix.edits) {
+                edit.text = fitting(edit).unwrap_or_else(|| std::mem::take(&mut edit.text));
+            }
+        });
+    }
+}
+
+/// Whether the last line of a piece of JSON ends within a text.
+fn is_in_text(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or("");
+    let (mut is_in_text, mut escaped) = (false, false);
+    for byte in line.bytes() {
+        is_in_text ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+    }
+    is_in_text
+}
+
 /// The most parameters whose arguments are written.
 const MOST: usize = 32;
 

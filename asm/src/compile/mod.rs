@@ -144,6 +144,7 @@ fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &m
     let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
     amend::leave_out(source, notation, diagnostics);
     amend::name_arguments(source, file, options.catalog, diagnostics);
+    amend::quotes(source, notation, diagnostics);
     if let Some(expected) = options.signature {
         expected.compare(source, file, &checked, diagnostics);
     }

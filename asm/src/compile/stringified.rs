@@ -109,7 +109,7 @@ fn may_be(source: &str) -> bool {
     let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
     let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));
     // A quote behind the key, which may be escaped itself.
-    let names_source = || rest.contains("source\"") || rest.contains("source\\\"");
+    let names_source = || rest.split("source").skip(1).any(|behind| behind.starts_with(['"', '\\']));
     if after.is_some_and(|(key, _)| holds_source(key) || (begins_call(key) && names_source())) {
         return true;
     }

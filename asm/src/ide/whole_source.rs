@@ -3,7 +3,7 @@
 
 use crate::arena::Arena;
 use crate::compile::Options;
-use crate::diagnostic::{Diagnostics, Edit, fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, fix};
 use crate::dialect::{Dialect, Key, META};
 use crate::document::{Node, entries, items_of, json, yaml};
 use crate::format::Formatted;
@@ -11,6 +11,7 @@ use crate::notation::Notation;
 use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::{compile, format};
+use std::slice;
 
 /// The notation of a JSON or YAML source that has the steps of a program and, beside them, a key that no
 /// other format has; otherwise `None`.
@@ -41,19 +42,39 @@ fn is_program(document: &Node<'_>, notation: Notation) -> bool {
 /// The most rounds of checking: one fix can uncover the next.
 const ROUNDS: usize = 8;
 
-/// Applies all unambiguous fixes, repeatedly until none is left. Returns the new source and the number of
-/// applied fixes.
+/// The most fixes of warnings that are tried by themselves.
+const TRIED: usize = 64;
+
+/// Applies all unambiguous fixes, repeatedly until none is left: those of errors, then those of warnings, but
+/// none of a warning that would lead to an error. Returns the new source and the number of applied fixes.
 pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
-    let mut text = source.to_owned();
-    let mut fixed = 0;
+    let check = |text: &str| compile::compile(text, options).1;
+    let errors = |found: &Diagnostics| found.as_slice().iter().filter(|one| one.is_error()).count();
+    let (mut text, mut fixed, mut found) = (source.to_owned(), 0, check(source));
     for _ in 0..ROUNDS {
-        let (_, diagnostics) = compile::compile(&text, options);
-        let (next, count) = fix::apply(&text, diagnostics.as_slice());
+        let of = |is_error: bool| -> Vec<Diagnostic> {
+            let all = found.as_slice().iter().filter(|one| one.is_error() == is_error);
+            all.filter(|one| one.fix.is_some()).cloned().collect()
+        };
+        let (mut next, mut count) = fix::apply(&text, &of(true));
+        let most = if count == 0 { errors(&found) } else { usize::MAX };
+        if count == 0 {
+            (next, count) = fix::apply(&text, &of(false));
+        }
         if count == 0 {
             break;
         }
-        fixed += count;
-        text = next;
+        let mut left = check(&next);
+        if errors(&left) > most {
+            let fits = |one: &Diagnostic| errors(&check(&fix::apply(&text, slice::from_ref(one)).0)) <= most;
+            let kept: Vec<Diagnostic> = of(false).into_iter().take(TRIED).filter(fits).collect();
+            (next, count) = fix::apply(&text, &kept);
+            left = check(&next);
+            if count == 0 || errors(&left) > most {
+                break;
+            }
+        }
+        (text, found, fixed) = (next, left, fixed + count);
     }
     (text, fixed)
 }

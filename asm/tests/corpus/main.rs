@@ -15,8 +15,13 @@ mod recipes;
 use ilo_asm::case::{Case, Source};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::compile::{Options, compile};
+use ilo_asm::diagnostic::{Diagnostic, Diagnostics, Edit, Fix, fix};
+use ilo_asm::ide;
 use ilo_asm::notation::Notation;
+use ilo_spec::error::Code;
 use ilo_spec::node::Word;
+use std::fmt::Display;
+use std::ops::Range;
 
 /// A case that fails, and the reason.
 type Failure = String;
@@ -80,6 +85,97 @@ fn documents_have_messages_in_their_own_words() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// What a fix writes is no broken text, and all fixes together make no program wrong that was right. The
+/// sources are those of the cases, and those with a letter of a word left out.
+#[test]
+fn no_fix_writes_what_is_refused() {
+    let (mut failures, mut applied) = (Vec::new(), 0_usize);
+    for case in case::selected() {
+        let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
+        let output = case.section("output").map(|text| text.parse().unwrap());
+        for source in case.sources() {
+            let (from, catalog, output) = (Some(source.notation), catalog.as_ref(), output.as_ref());
+            let options = Options { from, catalog, output, ..Options::default() };
+            let mut fails = |why: &dyn Display, made: &str| {
+                failures.push(format!("{} ({}): {why}\n{made}", case.path.display(), source.notation));
+            };
+            for text in std::iter::once(source.text.to_owned()).chain(misspelt(source.text)) {
+                let found = compile(&text, &options).1;
+                for one in found.as_slice().iter().filter(|one| one.fix.is_some()) {
+                    applied += 1;
+                    let made = fix::apply(&text, std::slice::from_ref(one)).0;
+                    let left = compile(&made, &options).1;
+                    for error in broken_in(&written(one.fix.as_ref().unwrap()), &found, &left) {
+                        fails(&format!("{one} leads to {error}"), &made);
+                    }
+                }
+                let (made, count) = ide::fix_all(&text, &options);
+                let left = if count > 0 { compile(&made, &options).1 } else { Diagnostics::default() };
+                if left.has_errors() && !found.has_errors() {
+                    fails(&"all fixes together", &made);
+                }
+            }
+        }
+    }
+    assert!(applied > 5_000 || std::env::var("CASE").is_ok(), "{applied}");
+    assert!(failures.is_empty(), "{} of {applied}\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A source with a letter of a word left out: of at most eight words, here and there.
+fn misspelt(source: &str) -> Vec<String> {
+    let starts: Vec<usize> = source
+        .match_indices(char::is_alphabetic)
+        .map(|(at, _)| at)
+        .filter(|at| {
+            let before = source[..*at].chars().next_back();
+            before.is_none_or(|before| !before.is_alphanumeric())
+                && source[*at..].chars().take(4).all(char::is_alphabetic)
+        })
+        .collect();
+    let step = starts.len().div_ceil(8).max(1);
+    let without = |at: &usize| {
+        let end = at + source[*at..].chars().take(2).map(char::len_utf8).sum::<usize>();
+        let start = at + source[*at..].chars().next().map_or(0, char::len_utf8);
+        format!("{}{}", &source[..start], &source[end..])
+    };
+    starts.iter().step_by(step).map(without).collect()
+}
+
+/// The texts without an end and the like in what a fix has written, of which there were fewer before.
+fn broken_in<'d>(
+    written: &[Range<usize>],
+    before: &Diagnostics,
+    after: &'d Diagnostics,
+) -> Vec<&'d Diagnostic> {
+    let count = |all: &Diagnostics, code: Code| {
+        all.as_slice().iter().filter(|one| one.code == code && one.is_error()).count()
+    };
+    let inside = |error: &Diagnostic| {
+        let at = error.span.range();
+        written.iter().any(|range| at.start < range.end && range.start < at.end)
+    };
+    let is_new = |error: &&Diagnostic| {
+        matches!(error.code, Code::BadJson | Code::BadYaml | Code::BadString)
+            && inside(error)
+            && count(after, error.code) > count(before, error.code)
+    };
+    after.as_slice().iter().filter(is_new).collect()
+}
+
+/// Where the texts of a fix are in the source that it makes.
+fn written(fix: &Fix) -> Vec<Range<usize>> {
+    let mut edits: Vec<&Edit> = fix.edits.iter().collect();
+    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let (mut added, mut removed) = (0, 0);
+    let place = |edit: &Edit| {
+        let start = edit.span.start as usize + added - removed;
+        added += edit.text.len();
+        removed += edit.span.range().len();
+        start..start + edit.text.len()
+    };
+    edits.into_iter().map(place).collect()
 }
 
 /// A strict check is for programs that models have written: of those that do not end in a fault it refuses at

@@ -3,11 +3,8 @@
 use super::input::{self, Reading};
 use super::{Done, exit, output};
 use ilo_asm::compile::compile;
-use ilo_asm::diagnostic::fix;
+use ilo_asm::ide;
 use std::path::PathBuf;
-
-/// The most rounds of checking: one fix can uncover the next.
-const ROUNDS: usize = 8;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: ilo-asm fix draft.ilo")]
@@ -31,17 +28,7 @@ pub(super) fn run(args: &Args) -> Done {
             refused = true;
             continue;
         };
-        let mut text = source.to_owned();
-        let mut fixed = 0;
-        for _ in 0..ROUNDS {
-            let (_, diagnostics) = compile(&text, &options);
-            let (next, count) = fix::apply(&text, diagnostics.as_slice());
-            if count == 0 {
-                break;
-            }
-            fixed += count;
-            text = next;
-        }
+        let (text, fixed) = ide::fix_all(source, &options);
         let (_, diagnostics) = compile(&text, &options);
         output::diagnostics(&input.name, &text, &diagnostics);
         refused |= diagnostics.has_errors();
