@@ -19,13 +19,16 @@ pub(crate) fn first_cause<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Erro
     cause
 }
 
-/// What the innermost source of an error says, without the words of Rust.
+/// What the innermost source of an error says, without the words of Rust. One of the system may hold another.
 pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
-    let cause = first_cause(error);
-    let Some(broken) = cause.downcast_ref::<io::Error>() else { return cause.to_string() };
-    match broken.get_ref().and_then(|inner| inner.downcast_ref()) {
-        Some(error) => unsafe_line(error),
-        None => of_system(broken),
+    let mut cause = first_cause(error);
+    while let Some(held) = cause.downcast_ref().and_then(io::Error::get_ref) {
+        cause = first_cause(held);
+    }
+    match (cause.downcast_ref(), cause.downcast_ref()) {
+        (Some(error), _) => unsafe_line(error),
+        (_, Some(error)) => of_system(error),
+        _ => cause.to_string(),
     }
 }
 

@@ -328,9 +328,12 @@ fn every_key_of_the_file_of_a_client_has_the_effect_of_its_row() {
             let with = |value: &str| with(Place::File, key, value, "");
             match row.effect {
                 Effect::Servers => {
-                    let ends = "}".repeat(key.matches('.').count());
-                    let key = key.replace('.', r#"": {""#);
-                    let text = format!(r#"{{"{key}": {{"a": {{"command": "x"}}}}{ends}}}"#);
+                    let text = match key.split_once(".s") {
+                        Some((outer, _)) => {
+                            format!(r#"{{"{outer}": {{"servers": {{"a": {{"command": "x"}}}}}}}}"#)
+                        }
+                        None => format!(r#"{{"{key}": {{"a": {{"command": "x"}}}}}}"#),
+                    };
                     assert_eq!(names(&read("x.json", &text)), ["a"], "{key}");
                 }
                 Effect::Inputs => {
