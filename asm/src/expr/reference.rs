@@ -52,7 +52,6 @@ pub enum Step<'a> {
 /// Writes the text between `${` and `}`: `.user-id`, `user.email`, `c["First Name"]`.
 impl fmt::Display for Reference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let any = |f: &mut fmt::Formatter<'_>, name: &str| write!(f, "[{}]", crate::text::quoted(name));
         match self.root {
             Root::Input if self.path.is_empty() => f.write_str(INPUT)?,
             Root::Input => {
@@ -61,17 +60,24 @@ impl fmt::Display for Reference<'_> {
                 }
             }
             Root::Name(name) if is_name(name.text) && name.text != INPUT => f.write_str(name.text)?,
-            Root::Name(name) => any(f, name.text)?,
+            Root::Name(name) => write_any_name(name.text, f)?,
         }
-        for step in self.path {
-            match step {
-                Step::Field(name) if is_name(name.text) => write!(f, ".{}", name.text)?,
-                Step::Field(name) => any(f, name.text)?,
-                Step::Index(index, _) => write!(f, ".{index}")?,
-            }
-        }
-        Ok(())
+        write_path(self.path, f)
     }
+}
+
+/// Writes the steps of a path behind its root.
+pub(crate) fn write_path(path: &[Step<'_>], out: &mut dyn fmt::Write) -> fmt::Result {
+    path.iter().try_for_each(|step| match step {
+        Step::Field(name) if is_name(name.text) => write!(out, ".{}", name.text),
+        Step::Field(name) => write_any_name(name.text, out),
+        Step::Index(index, _) => write!(out, ".{index}"),
+    })
+}
+
+/// Writes a name that is not one of letters and digits.
+pub(crate) fn write_any_name(name: &str, out: &mut dyn fmt::Write) -> fmt::Result {
+    write!(out, "[{}]", crate::text::quoted(name))
 }
 
 /// Reads a text of the form `name(.name)*`, a reference of the constrained notation. A step of the path may

@@ -3,10 +3,9 @@
 use super::Printer;
 use super::names::{self, Names, RESERVED, SharedNames, Usage, numbered};
 use super::steps::{Step, Tail};
-use super::text::Style;
 use crate::ast::{Expr, ExprKind, File, Parameter, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
-use crate::dialect::{Key, UNNAMED, begins_step};
+use crate::dialect::{Dialect, Key, UNNAMED, begins_step};
 use crate::document::print::{Doc, Entry, json, yaml};
 use crate::notation::Notation;
 use crate::syntax::types::behind;
@@ -14,7 +13,7 @@ use hashbrown::HashSet;
 use std::borrow::Cow;
 
 /// Prints all functions of a file.
-pub(super) fn print(file: &File<'_>, words: &'static Style, diagnostics: &mut Diagnostics) -> String {
+pub(super) fn print(file: &File<'_>, words: Dialect, diagnostics: &mut Diagnostics) -> String {
     let functions: HashSet<&str> = file.functions.iter().map(|function| function.name.text).collect();
     let mut out = String::new();
     for (number, function) in file.functions.iter().enumerate() {

@@ -309,8 +309,8 @@ impl<'a> Printer<'_, 'a> {
     fn handler(&self, mut parts: Vec<Entry<'a>>) -> Vec<Entry<'a>> {
         let word = self.words.word(Key::Handler);
         // In the block of a TRY a text as a handler would go to its handler.
-        let beside =
-            self.words.short_handler() && self.tries == 0 && !parts.iter().any(|(key, _)| key == "as");
+        let short = word == self.words.word(Key::Message);
+        let beside = short && self.tries == 0 && !parts.iter().any(|(key, _)| key == "as");
         if !beside {
             return vec![(word.into(), Doc::Record(parts))];
         }
@@ -340,12 +340,12 @@ impl<'a> Printer<'_, 'a> {
             Some((kind, value, names::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
         if let [Stmt { kind: StmtKind::Skip, .. }] = arm.body.statements {
-            return vec![self.skips()];
+            return vec![self.flag(Key::Skip)];
         }
         if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
             && let Some(calls) = names::rollbacks(before, false)
         {
-            return self.compensate(&calls).into_iter().chain([self.breaks()]).collect();
+            return self.compensate(&calls).into_iter().chain([self.flag(Key::Break)]).collect();
         }
         if let Some((kind, value, calls)) = exit {
             // A named failure is read by its name, which affects other uses of that name.
@@ -367,7 +367,7 @@ impl<'a> Printer<'_, 'a> {
     /// The action of a handler whose arm continues: with a value for a slot, or with the value of its block.
     fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>, tail: Tail) -> Vec<Entry<'a>> {
         if arm.body.statements.is_empty() && tail == Tail::Drop {
-            return vec![("ignore".into(), Doc::Bool(true))];
+            return vec![self.flag(Key::Ignore)];
         }
         let last = arm.body.statements.split_last().and_then(|(last, before)| match last.kind {
             StmtKind::Value(value) => Some((value, before)),
@@ -383,7 +383,7 @@ impl<'a> Printer<'_, 'a> {
             Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Tail::Drop => {
                 let compensate = self.compensate(&calls);
                 let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {
-                    ("ignore".into(), Doc::Bool(true))
+                    self.flag(Key::Ignore)
                 } else {
                     ("value".into(), self.value(&value))
                 };

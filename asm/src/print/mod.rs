@@ -24,6 +24,7 @@ mod value;
 
 use crate::ast::{File, Function, PartSet, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::Dialect;
 use crate::notation::Notation;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
@@ -31,7 +32,6 @@ use ilo_spec::error::Code;
 use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
 use names::Usage;
-use text::Style;
 
 pub use id::{print as id, registry};
 
@@ -39,15 +39,15 @@ pub use id::{print as id, registry};
 // So that it is built as this crate is, not as that of its caller.
 #[inline(never)]
 pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
-    match text::of(notation) {
-        None => id::print(file),
-        Some(words) => function::print(file, words, diagnostics),
+    match notation {
+        Notation::Id => id::print(file),
+        _ => function::print(file, Dialect::of(notation), diagnostics),
     }
 }
 
 /// The function that is being printed.
 struct Printer<'p, 'a> {
-    words: &'static Style,
+    words: Dialect,
     /// The names of the file's functions.
     functions: &'p HashSet<&'a str>,
     function: &'p Function<'a>,

@@ -217,8 +217,8 @@ impl<'a> Printer<'_, 'a> {
                 let entries = vec![("raise".into(), self.value(value))];
                 out.push(Step::of(None, "fail", entries));
             }
-            StmtKind::Break => out.push(Step::of(None, "stop", vec![self.breaks()])),
-            StmtKind::Skip => out.push(Step::of(None, "skip", vec![self.skips()])),
+            StmtKind::Break => out.push(Step::of(None, "stop", vec![self.flag(Key::Break)])),
+            StmtKind::Skip => out.push(Step::of(None, "skip", vec![self.flag(Key::Skip)])),
             StmtKind::Yield(value) => {
                 let entries = vec![(self.words.word(Key::Yield).into(), self.value(value))];
                 out.push(Step::of(None, "add", entries));
@@ -292,14 +292,9 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// `break`.
-    pub(super) fn breaks(&self) -> Entry<'a> {
-        (self.words.word(Key::Break).into(), Doc::Bool(true))
-    }
-
-    /// `skip`.
-    pub(super) fn skips(&self) -> Entry<'a> {
-        (self.words.word(Key::Skip).into(), Doc::Bool(true))
+    /// `break`, `skip` or `ignore`.
+    pub(super) fn flag(&self, key: Key) -> Entry<'a> {
+        (self.words.word(key).into(), Doc::Bool(true))
     }
 
     /// `compensate` with its calls, if there are any.
@@ -429,8 +424,8 @@ impl<'a> Printer<'_, 'a> {
         let compensate = self.compensate(&exit.calls);
         let returns = match &exit.way {
             Way::Returns(kind, value) => self.returns(*kind, value),
-            Way::Breaks => vec![self.breaks()],
-            Way::Skips => vec![self.skips()],
+            Way::Breaks => vec![self.flag(Key::Break)],
+            Way::Skips => vec![self.flag(Key::Skip)],
         };
         let workflow = self.words.notation == Notation::Workflow;
         let fails = matches!(exit.way, Way::Returns(ReturnKind::Err, _));
