@@ -125,6 +125,11 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a related span, if there is one.
+    pub(crate) fn related_if(self, span: Option<Span>, what: &str) -> Diagnostic {
+        span.into_iter().fold(self, |diagnostic, span| diagnostic.related(span, what))
+    }
+
     /// Adds what to write instead, in words.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {

@@ -250,10 +250,8 @@ impl<'a> Parser<'_, 'a> {
         let message = format!("`{}` counts {count} {what}, but {read} follow", of.mnemonic());
         let code =
             if of == Word::List || of == Word::MatchMap { Code::ExpectedOperand } else { Code::ExpectedId };
-        let mut wrong = self.refuse(code, message, &format!("{count} {what}"));
-        if let Some(count) = self.token(count_token) {
-            wrong = wrong.related(count.span(), "the count");
-        }
+        let wrong = self.refuse(code, message, &format!("{count} {what}"));
+        let mut wrong = wrong.related_if(self.token(count_token).map(Token::span), "the count");
         wrong.span = Span::at(self.state.last_end);
         let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
         let wrong = self.merge_help(wrong, Word::List);

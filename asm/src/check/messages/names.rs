@@ -96,13 +96,10 @@ pub(crate) fn missing_argument(
     declared: Option<Span>,
 ) -> Diagnostic {
     let message = format!("the call of `{}` lacks the argument `{name}`", call.tool.text);
-    let diagnostic = Diagnostic::new(Code::MissingArgument, call.span, message)
+    Diagnostic::new(Code::MissingArgument, call.span, message)
         .expected(format!("the argument `{name}`"), "a call without it")
-        .help(format!("`{name}` takes {takes}"));
-    match declared {
-        Some(declared) => diagnostic.related(declared, "the parameter is declared here"),
-        None => diagnostic,
-    }
+        .help(format!("`{name}` takes {takes}"))
+        .related_if(declared, "the parameter is declared here")
 }
 
 /// An argument that the tool or function does not have; `names` are those that it has.

@@ -126,7 +126,7 @@ pub(crate) fn unchecked_read(
 }
 
 fn point_to_call(diagnostic: Diagnostic, call: Option<Span>) -> Diagnostic {
-    call.into_iter().fold(diagnostic, |found, span| found.related(span, "bound to the call's result here"))
+    diagnostic.related_if(call, "bound to the call's result here")
 }
 
 /// The result of a call that is lost on a path where nothing handles it.

@@ -267,10 +267,7 @@ pub(crate) fn argument(
         ),
         _ => diagnostic,
     };
-    match declared {
-        Some(span) => diagnostic.related(span, "the parameter's type is given here"),
-        None => diagnostic,
-    }
+    diagnostic.related_if(declared, "the parameter's type is given here")
 }
 
 /// The slot of which a value is a changed list or record, as it would be in a language that changes it in
