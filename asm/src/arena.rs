@@ -36,6 +36,11 @@ impl Arena {
         self.0.alloc_str(text)
     }
 
+    /// Adds the values of an iterator.
+    pub(crate) fn collect<T: Copy>(&self, values: impl Iterator<Item = T>) -> &[T] {
+        self.alloc_slice_copy(&values.collect::<Vec<T>>())
+    }
+
     /// Adds a copy of some values.
     #[inline(always)]
     pub fn alloc_slice_copy<T: Copy>(&self, values: &[T]) -> &[T] {

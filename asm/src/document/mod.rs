@@ -97,15 +97,13 @@ impl<'a> Node<'a> {
     pub(crate) fn placed(&self, span: Span, arena: &'a Arena) -> Node<'a> {
         let kind = match self.kind {
             NodeKind::Text(text) => NodeKind::Text(Text { start: None, ..text }),
-            NodeKind::List(items) => NodeKind::List(
-                arena.0.alloc_slice_fill_iter(items.iter().map(|item| item.placed(span, arena))),
-            ),
-            NodeKind::Record(list) => {
-                NodeKind::Record(arena.0.alloc_slice_fill_iter(list.iter().map(|entry| Entry {
-                    key: entry.key.placed(span, arena),
-                    value: entry.value.placed(span, arena),
-                })))
+            NodeKind::List(items) => {
+                NodeKind::List(arena.collect(items.iter().map(|item| item.placed(span, arena))))
             }
+            NodeKind::Record(list) => NodeKind::Record(arena.collect(list.iter().map(|entry| Entry {
+                key: entry.key.placed(span, arena),
+                value: entry.value.placed(span, arena),
+            }))),
             other => other,
         };
         Node { kind, span }

@@ -369,9 +369,9 @@ impl<'a> Parser<'_, '_, 'a> {
     }
 
     fn list_of(&mut self, items: impl Iterator<Item = Tree<'a>>, span: Span) -> Option<Tree<'a>> {
-        let items: Vec<Tree<'a>> = items.collect();
+        let items = self.words.arena.collect(items);
         let levels = items.iter().map(|item| item.levels).max().unwrap_or(0);
-        self.checked(TreeKind::List(self.words.arena.alloc_slice_copy(&items)), span, levels)
+        self.checked(TreeKind::List(items), span, levels)
     }
 
     /// A comma, if one is there.

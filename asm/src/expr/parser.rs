@@ -535,9 +535,8 @@ impl<'a> Parser<'_, '_, 'a> {
         if steps.is_empty() {
             return value;
         }
-        let all: Vec<Step<'a>> = reference.path.iter().copied().chain(steps.drain(..)).collect();
+        let path = self.words.arena.collect(reference.path.iter().copied().chain(steps.drain(..)));
         let span = self.words.part(start, self.before);
-        let path = self.words.arena.alloc_slice_copy(&all);
         tree(TreeKind::Path(Reference { path, span, ..reference }), span, path.len())
     }
 
@@ -597,7 +596,7 @@ impl<'a> Parser<'_, '_, 'a> {
             item.span = self.until(start);
             return Some(item);
         }
-        self.no_field();
+        self.refuse("the name of a field is missing behind the dot", "a name or a number");
         None
     }
 

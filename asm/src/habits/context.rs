@@ -36,8 +36,7 @@ impl<'a> NewNodes<'a> {
     /// A record.
     pub(super) fn record(self, list: Vec<(&'a str, Node<'a>)>) -> Node<'a> {
         let list = list.into_iter().map(|(key, value)| Entry { key: self.word(key), value });
-        let list: Vec<Entry<'a>> = list.collect();
-        Node { kind: NodeKind::Record(self.arena.alloc_slice_copy(&list)), span: self.place }
+        Node { kind: NodeKind::Record(self.arena.collect(list)), span: self.place }
     }
 
     /// A list.

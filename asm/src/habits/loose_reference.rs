@@ -15,17 +15,14 @@ pub(crate) fn resolve<'a>(
     let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
     let is_input =
         |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if names.has_input(name.text));
-    let whole: Vec<Step<'a>> = match reference.root {
+    let path: &'a [Step<'a>] = match reference.root {
         Root::Input if is_input(reference.path) => return Some(*reference),
-        Root::Input => reference.path.to_vec(),
-        Root::Name(name) if names_value(name.text) => {
-            return Some(*reference);
-        }
+        Root::Input => reference.path,
+        Root::Name(name) if names_value(name.text) => return Some(*reference),
         Root::Name(name) => {
-            core::iter::once(Step::Field(name)).chain(reference.path.iter().copied()).collect()
+            arena.collect(core::iter::once(Step::Field(name)).chain(reference.path.iter().copied()))
         }
     };
-    let path: &'a [Step<'a>] = arena.alloc_slice_copy(&whole);
     if is_input(path) {
         return Some(input(path));
     }

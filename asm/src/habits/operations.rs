@@ -60,8 +60,8 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
 
 /// A step with its operator under a key.
 pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let rest: Vec<Entry<'a>> = list.iter().filter(|entry| entry.name() != Some("let")).copied().collect();
-    let (value, _) = operation(at, at.arena.alloc_slice_copy(&rest))?;
+    let rest = list.iter().filter(|entry| entry.name() != Some("let")).copied();
+    let (value, _) = operation(at, at.arena.collect(rest))?;
     let mut step = bound(list);
     step.push(("expr", at.record(vec![value])));
     Some(at.rewrite(step))

@@ -300,6 +300,17 @@ impl<'a> StepReader<'_, 'a> {
         !binds && (is_data(item.node) || list.iter().any(|entry| entry.is(makes_value)))
     }
 
+    /// Reads steps in order into the current block; `tail` is the purpose of the value of the last one.
+    #[inline(never)]
+    pub(crate) fn steps(&mut self, items: &[Item<'_, 'a>], tail: Tail) {
+        for (place, item) in items.iter().enumerate() {
+            let of_step = if place + 1 == items.len() { tail } else { Tail::Drop };
+            if !self.step(item, of_step) {
+                return;
+            }
+        }
+    }
+
     /// Reads a step; `false` if it is nested too deep.
     fn step(&mut self, item: &Item<'_, 'a>, tail: Tail) -> bool {
         let found = self.deeper(item.node.span, |this| {
@@ -461,16 +472,6 @@ fn is_data(node: &Node<'_>) -> bool {
     let list = entries(node);
     let operation = matches!(list, [only] if only.is(|name| name == "value" || operator::is(name)));
     !operation && !list.iter().any(|entry| entry.is(word))
-}
-
-/// Reads steps in order; `tail` is the purpose of the value of the last one.
-pub(crate) fn read_steps<'a>(reader: &mut StepReader<'_, 'a>, items: &[Item<'_, 'a>], tail: Tail) {
-    for (place, item) in items.iter().enumerate() {
-        let of_step = if place + 1 == items.len() { tail } else { Tail::Drop };
-        if !reader.step(item, of_step) {
-            return;
-        }
-    }
 }
 
 /// The syntax of a missing part of a step.

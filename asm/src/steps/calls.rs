@@ -328,9 +328,8 @@ impl<'a> StepReader<'_, 'a> {
     fn beginning_with_nil(&self, err: Arm<'a>, (slot, slot_span): Bind) -> Arm<'a> {
         let value = Bound::Expr(literal(Literal::Nil, err.span));
         let first = Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: err.span };
-        let statements: Vec<Stmt<'a>> =
-            [first].into_iter().chain(err.body.statements.iter().copied()).collect();
-        Arm { body: Block { statements: self.arena.alloc_slice_copy(&statements) }, ..err }
+        let statements = self.arena.collect([first].into_iter().chain(err.body.statements.iter().copied()));
+        Arm { body: Block { statements }, ..err }
     }
 
     /// An arm with one more statement, if a path goes on behind it.
@@ -338,8 +337,8 @@ impl<'a> StepReader<'_, 'a> {
         if !arm.body.completes() {
             return arm;
         }
-        let statements: Vec<Stmt<'a>> = arm.body.statements.iter().copied().chain([last]).collect();
-        Arm { body: Block { statements: self.arena.alloc_slice_copy(&statements) }, ..arm }
+        let statements = self.arena.collect(arm.body.statements.iter().copied().chain([last]));
+        Arm { body: Block { statements }, ..arm }
     }
 
     /// The arm for a failure.
@@ -395,8 +394,7 @@ impl<'a> StepReader<'_, 'a> {
             }
             _ => return block,
         };
-        let statements: Vec<Stmt<'a>> = before.iter().copied().chain([Stmt { kind, ..*last }]).collect();
-        Block { statements: self.arena.alloc_slice_copy(&statements) }
+        Block { statements: self.arena.collect(before.iter().copied().chain([Stmt { kind, ..*last }])) }
     }
 
     /// Reads a handler.

@@ -62,8 +62,8 @@ impl<'a> StepReader<'_, 'a> {
                 Omitted::Zero => literal(Literal::Number(Number::Int(0)), span),
                 Omitted::Never | Omitted::Nil => literal(Literal::Nil, span),
             });
-        let all: Vec<Expr<'a>> = operands.iter().copied().chain(omitted).collect();
-        let (operands, id) = (self.arena.alloc_slice_copy(&all), self.attempt_of(function));
+        let operands = self.arena.collect(operands.iter().copied().chain(omitted));
+        let id = self.attempt_of(function);
         Expr { kind: ExprKind::Apply(Apply { function, operands, id }), span }
     }
 
@@ -247,15 +247,12 @@ impl<'a> StepReader<'_, 'a> {
             TreeKind::Call(name, operands) => return self.called(node, name, None, operands, span),
             TreeKind::Method(of, name, operands) => return self.called(node, name, Some(of), operands, span),
             TreeKind::List(items) => {
-                let items: Vec<Expr<'a>> = items.iter().map(|item| self.of_tree(node, item)).collect();
-                ExprKind::List(self.arena.alloc_slice_copy(&items))
+                ExprKind::List(self.arena.collect(items.iter().map(|item| self.of_tree(node, item))))
             }
             TreeKind::Record(fields) => {
-                let fields: Vec<Field<'a>> = fields
-                    .iter()
-                    .map(|(name, value)| Field { name: *name, value: self.of_tree(node, value) })
-                    .collect();
-                ExprKind::Record(self.arena.alloc_slice_copy(&fields))
+                let arena = self.arena;
+                let field = |&(name, ref value)| Field { name, value: self.of_tree(node, value) };
+                ExprKind::Record(arena.collect(fields.iter().map(field)))
             }
             TreeKind::Each(each) => return self.looped_value(node, each, OfItems::Map, span),
             TreeKind::Lambda(..) => return self.no_loop(span),

@@ -1,6 +1,5 @@
 //! Reads whole programs: names, inputs, outputs, what may be called, and steps.
 
-use super::blocks::read_steps;
 use super::reader::{Context, Functions, StepReader};
 use super::step::{Item, Keyed, Tail};
 use crate::arena::Arena;
@@ -56,12 +55,10 @@ pub(crate) fn read<'a>(
     let names = file.names(&programs);
     let inputs: Vec<Option<&Node<'a>>> =
         programs.iter().map(|program| file.of_head(program, Key::Input)).collect();
-    let functions: Vec<Function<'a>> = programs
-        .iter()
-        .enumerate()
-        .map(|(own, program)| file.function(program, Functions { list: &names, inputs: &inputs, own }))
-        .collect();
-    File { functions: arena.alloc_slice_copy(&functions) }
+    let function = |(own, program): (usize, &Node<'a>)| {
+        file.function(program, Functions { list: &names, inputs: &inputs, own })
+    };
+    File { functions: arena.collect(programs.iter().enumerate().map(function)) }
 }
 
 /// The reader of whole programs; `StepReader` reads one function.
@@ -150,7 +147,7 @@ impl<'a> Top<'_, 'a> {
             canonical: self.canonical,
             lists: &[],
         };
-        let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);
+        let mut reader = StepReader::new(context, self.too_deep, self.diagnostics);
         let of_mcp = self.dialect.notation == Notation::Mcp;
         let top = reader.keyed(program, self.dialect.top(), "a program");
         let head = if of_mcp { reader.meta(&top, first) } else { top };
@@ -166,8 +163,8 @@ impl<'a> Top<'_, 'a> {
         };
         let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
         let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
-        let lists: Vec<&'a str> = lists.map(|parameter| parameter.name.text).collect();
-        reader.context = Context { output, lists: self.arena.alloc_slice_copy(&lists), ..context };
+        let lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
+        reader.context = Context { output, lists, ..context };
         let body = reader.body(parameters, top.get(Key::Steps), first);
         let name_span = name_node.map_or(first, |node| node.span);
         Function {

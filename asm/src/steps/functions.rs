@@ -222,12 +222,11 @@ impl<'a> StepReader<'_, 'a> {
             return None;
         }
         let fields = inputs.iter().zip(given).map(|(input, &value)| Field { name: input.name, value });
-        let fields: Vec<Field<'a>> = fields.collect();
         let text = match self.dialect.notation {
             Notation::Mcp => self.arena.alloc_str(&own_function_address(name.text)),
             _ => name.text,
         };
-        let call = self.new_call(Name { text, ..name }, self.arena.alloc_slice_copy(&fields), span);
+        let call = self.new_call(Name { text, ..name }, self.arena.collect(fields), span);
         Some(Expr { kind: ExprKind::Call(call), span })
     }
 

@@ -9,7 +9,7 @@
 //! [`reader`] has the state of reading one function, and what does not change meanwhile. The
 //! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which
 //! `StepReader::within` restores. Each of the other files adds the readers of one kind of construct. A file
-//! imports and calls only files above it, or before it in its row:
+//! imports only files above it, or before it in its row:
 //!
 //! | file | reads |
 //! |---|---|
@@ -22,9 +22,6 @@
 //! | `values` | values |
 //! | `blocks` | blocks of steps, and the dispatcher |
 //! | `function` | programs |
-//!
-//! Steps contain blocks of steps. Blocks and calls reach the dispatcher through a function
-//! pointer that `function` gives to the reader, so that imports go one way.
 
 mod binding;
 mod blocks;

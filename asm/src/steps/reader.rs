@@ -3,7 +3,7 @@
 //! the keys of its records: the meaning of each, and unknown keys. Callers read the values.
 
 use super::scope::Scope;
-use super::step::{Item, Keyed, Tail};
+use super::step::Keyed;
 use crate::arena::Arena;
 use crate::ast::{
     Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, OutputName,
@@ -128,13 +128,9 @@ pub(crate) struct Position<'a> {
     pub(super) naming: Option<&'a Naming<'a>>,
 }
 
-/// Reads a list of steps: a pointer to the dispatcher, which in turn calls the readers of blocks.
-pub(crate) type ReadSteps<'a> = for<'s, 'r, 'i, 'd> fn(&'s mut StepReader<'r, 'a>, &'i [Item<'d, 'a>], Tail);
-
 /// The state of reading one function.
 pub(crate) struct StepReader<'r, 'a> {
     pub(crate) context: Context<'r, 'a>,
-    pub(crate) read_steps: ReadSteps<'a>,
     pub(crate) diagnostics: &'r mut Diagnostics,
     pub(crate) scope: Scope<'a>,
     pub(crate) at: Position<'a>,
@@ -164,13 +160,11 @@ impl<'r, 'a> Deref for StepReader<'r, 'a> {
 impl<'r, 'a> StepReader<'r, 'a> {
     pub(crate) fn new(
         context: Context<'r, 'a>,
-        read_steps: ReadSteps<'a>,
         too_deep: bool,
         diagnostics: &'r mut Diagnostics,
     ) -> StepReader<'r, 'a> {
         StepReader {
             context,
-            read_steps,
             diagnostics,
             scope: Scope::default(),
             at: Position::default(),
@@ -392,11 +386,6 @@ impl<'a> StepReader<'_, 'a> {
         let statements = self.arena.alloc_slice_copy(self.statements.get(start..).unwrap_or_default());
         self.statements.truncate(start);
         (Block { statements }, found)
-    }
-
-    /// Reads steps in order into the current block.
-    pub(crate) fn steps(&mut self, items: &[Item<'_, 'a>], tail: Tail) {
-        (self.read_steps)(self, items, tail);
     }
 
     pub(crate) fn alloc(&self, expr: Expr<'a>) -> &'a Expr<'a> {

@@ -130,12 +130,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// `$input`: a record of all inputs.
     fn all_inputs(&mut self, span: Span) -> Expr<'a> {
-        let inputs: Vec<(&'a str, Slot)> = self.scope.inputs().collect();
-        let fields: Vec<Field<'a>> = inputs
-            .into_iter()
-            .map(|(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) })
-            .collect();
-        Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
+        let field = |(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) };
+        Expr { kind: ExprKind::Record(self.arena.collect(self.scope.inputs().map(field))), span }
     }
 
     pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
@@ -462,10 +458,7 @@ impl<'a> StepReader<'_, 'a> {
         if names_field || (near.is_none() && later.is_none() && is_file(text)) {
             wrong = wrong.replace(node.span, as_text);
         }
-        if let Some(span) = later {
-            wrong = wrong.related(span, "bound here");
-        }
-        self.report(wrong);
+        self.report(wrong.related_if(later, "bound here"));
         Some(nothing(node))
     }
 
@@ -483,12 +476,12 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(text) = template.text() {
             return literal(Literal::Text(text), node.span);
         }
-        let parts: Vec<Expr<'a>> = template.parts.iter().map(|part| self.part(node, part)).collect();
+        let parts = self.arena.collect(template.parts.iter().map(|part| self.part(node, part)));
         let levels = parts.len().next_power_of_two().trailing_zeros();
         if !self.fits(levels as usize, node.span) {
             return nothing(node);
         }
-        Expr { kind: ExprKind::Template(self.arena.alloc_slice_copy(&parts)), span: node.span }
+        Expr { kind: ExprKind::Template(parts), span: node.span }
     }
 
     fn part(&mut self, node: &Node<'a>, part: &Part<'a>) -> Expr<'a> {

@@ -117,8 +117,8 @@ impl<'a> StepReader<'_, 'a> {
                     return new;
                 }
                 this.lint(|lints| lints.list(node, items, reading.place));
-                let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
-                Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
+                let items = this.arena.collect(items.iter().map(|item| this.value(item)));
+                Expr { kind: ExprKind::List(items), span: node.span }
             }
             NodeKind::Record(_) => this.record(node, reading, true),
         });

@@ -5,7 +5,7 @@
 
 use super::comment_cursor::{Cursor, Run, is_name_char};
 use super::registry::repeated;
-use super::types::{InputReader, TypeReader, write_need};
+use super::types::{TypeReader, write_need};
 use crate::arena::Arena;
 use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -96,10 +96,10 @@ struct Reader<'r, 'a> {
 impl<'a> Reader<'_, 'a> {
     /// Reads the type of a parameter, and what it takes besides; `optional` if a `?` follows its name.
     fn input(&mut self, optional: bool) -> (TypeName<'a>, Need<'a>) {
-        let mut inputs =
-            InputReader { cursor: self.cursor, arena: self.arena, diagnostics: self.diagnostics };
-        let found = inputs.input(optional);
-        self.cursor = inputs.cursor;
+        let (cursor, input) = (self.cursor, Some(self.arena));
+        let mut types = TypeReader { cursor, input, depth: 0, diagnostics: self.diagnostics };
+        let found = types.input(self.arena, optional);
+        self.cursor = types.cursor;
         found
     }
 

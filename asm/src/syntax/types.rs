@@ -310,6 +310,9 @@ fn is_type_char(c: char) -> bool {
 /// The deepest nesting of a default.
 const DEPTH: usize = 8;
 
+/// What messages call the type of an input.
+const OF_INPUT: &str = "an input's type";
+
 const FORM: &str = "write `text?`, `text = \"x\"` or `text|nil`";
 
 /// Reads a text that consists of the type of an input.
@@ -319,10 +322,10 @@ pub(crate) fn input_of<'a>(
     arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> (TypeName<'a>, Need<'a>) {
-    let mut reader = InputReader { cursor: Cursor::new(source, text), arena, diagnostics };
-    let found = reader.input(false);
-    let mut types = TypeReader { cursor: reader.cursor, input: Some(arena), depth: 0, diagnostics };
-    types.end();
+    let cursor = Cursor::new(source, text);
+    let mut reader = TypeReader { cursor, input: Some(arena), depth: 0, diagnostics };
+    let found = reader.input(arena, false);
+    reader.end();
     found
 }
 
@@ -342,17 +345,10 @@ pub(crate) fn default_fits(ty: &TypeName<'_>, constant: &Expr<'_>, diagnostics: 
     }
 }
 
-/// Reads the types of inputs at a cursor.
-pub(crate) struct InputReader<'r, 'a> {
-    pub(crate) cursor: Cursor<'a>,
-    pub(crate) arena: &'a Arena,
-    pub(crate) diagnostics: &'r mut Diagnostics,
-}
-
-impl<'a> InputReader<'_, 'a> {
-    /// Reads a type and what follows it; `optional` if a `?` followed the name.
-    pub(crate) fn input(&mut self, optional: bool) -> (TypeName<'a>, Need<'a>) {
-        let mut ty = self.ty();
+impl<'a> TypeReader<'_, 'a> {
+    /// Reads the type of an input and what follows it; `optional` if a `?` followed the name.
+    pub(crate) fn input(&mut self, arena: &'a Arena, optional: bool) -> (TypeName<'a>, Need<'a>) {
+        let mut ty = self.ty(OF_INPUT);
         let mut need = if optional { Need::Optional } else { Need::Required };
         if matches!(self.cursor.peek(), None | Some(',' | ')')) {
             return (ty, need);
@@ -372,24 +368,16 @@ impl<'a> InputReader<'_, 'a> {
         }
         if self.cursor.rest().starts_with('=') && !self.cursor.rest().starts_with("=>") {
             self.cursor.skip(1);
-            match self.constant() {
+            match self.constant(arena) {
                 Some(Expr { kind: ExprKind::Literal(Literal::Nil), .. }) => need = Need::Optional,
                 Some(constant) => {
                     default_fits(&ty, &constant, self.diagnostics);
-                    need = Need::Default(self.arena.alloc(constant));
+                    need = Need::Default(arena.alloc(constant));
                 }
                 None => {}
             }
         }
         (ty, need)
-    }
-
-    fn ty(&mut self) -> TypeName<'a> {
-        let (cursor, input) = (self.cursor, Some(self.arena));
-        let mut types = TypeReader { cursor, input, depth: 0, diagnostics: self.diagnostics };
-        let found = types.ty("an input's type");
-        self.cursor = types.cursor;
-        found
     }
 
     /// Reads what follows `|`: nil, or the type if nil came first, which is returned.
@@ -404,7 +392,7 @@ impl<'a> InputReader<'_, 'a> {
         }
         let nil_first = ty.ty == ilo_spec::types::Type::plain(Base::Nil);
         if nil_first && !word.is_empty() {
-            return Some(self.ty());
+            return Some(self.ty(OF_INPUT));
         }
         self.cursor = ahead;
         self.diagnostics.push(
@@ -416,15 +404,13 @@ impl<'a> InputReader<'_, 'a> {
     }
 
     /// Reads a constant; `None` if there is none, which is reported.
-    fn constant(&mut self) -> Option<Expr<'a>> {
+    fn constant(&mut self, arena: &'a Arena) -> Option<Expr<'a>> {
         self.cursor.skip_blanks();
         let (source, start) = (self.cursor.source(), self.cursor.offset());
         let part = start as usize..start as usize + self.cursor.rest().len();
-        if let Some((node, end)) =
-            json::value(source, part, self.arena).filter(|(node, _)| is_flat(node, DEPTH))
-        {
+        if let Some((node, end)) = json::value(source, part, arena).filter(|(node, _)| is_flat(node, DEPTH)) {
             self.cursor.skip(end - start as usize);
-            return Some(constant(&node, self.arena));
+            return Some(constant(&node, arena));
         }
         self.cursor.take(|c| !matches!(c, ',' | ')'));
         let span = self.cursor.since(start);
@@ -447,8 +433,7 @@ pub(crate) fn constant<'a>(node: &Node<'a>, arena: &'a Arena) -> Expr<'a> {
         NodeKind::Number(number) => ExprKind::Literal(Literal::Number(*number)),
         NodeKind::Text(text) => ExprKind::Literal(Literal::Text(text.text)),
         NodeKind::List(items) => {
-            let items: Vec<Expr<'a>> = items.iter().map(|item| constant(item, arena)).collect();
-            ExprKind::List(arena.alloc_slice_copy(&items))
+            ExprKind::List(arena.collect(items.iter().map(|item| constant(item, arena))))
         }
         NodeKind::Record(fields) => {
             let field = |entry: &Entry<'a>| {
@@ -458,8 +443,7 @@ pub(crate) fn constant<'a>(node: &Node<'a>, arena: &'a Arena) -> Expr<'a> {
                 };
                 Field { name: Name { text, span: inner(&entry.key) }, value: constant(&entry.value, arena) }
             };
-            let fields: Vec<Field<'a>> = fields.iter().map(field).collect();
-            ExprKind::Record(arena.alloc_slice_copy(&fields))
+            ExprKind::Record(arena.collect(fields.iter().map(field)))
         }
     };
     Expr { kind, span: node.span }
