@@ -4,7 +4,6 @@
 //! [`super::recovery`] handles errors in the structure of JSON.
 
 use super::{Reader, Want, offset};
-use crate::diagnostic::Diagnostic;
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::foreign::{self, Place};
 use crate::span::Span;
@@ -41,9 +40,8 @@ impl<'a> Reader<'a, '_> {
         self.ready();
         self.at += word.len();
         if meant.is_empty() {
-            self.report(Code::NumberRange, || {
-                Diagnostic::new(Code::NumberRange, span, format!("JSON has no `{word}`"))
-                    .expected("a finite number", format!("`{word}`"))
+            self.bad(Code::NumberRange, span, &format!("JSON has no `{word}`"), |wrong| {
+                wrong.expected("a finite number", format!("`{word}`"))
             });
         }
         let kind = match meant {
@@ -82,11 +80,10 @@ impl<'a> Reader<'a, '_> {
     pub(crate) fn bare_text(&mut self, span: Span) {
         let text = self.source.get(span.range()).unwrap_or("");
         if !matches!(self.want, Want::Key | Want::FirstKey) {
-            self.report(Code::BadJson, || {
+            self.bad(Code::BadJson, span, "a text must be in double quotes", |wrong| {
                 let quoted = text::quoted(text);
-                Diagnostic::new(Code::BadJson, span, "a text must be in double quotes")
-                    .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
-                    .replace(span, quoted)
+                let expected = shorten(&format!("`{quoted}`"));
+                wrong.expected(expected, format!("`{}`", shorten(text))).replace(span, quoted)
             });
         }
         let kind = NodeKind::Text(Text { text, style: Style::Double, start: Some(span.start) });
@@ -134,10 +131,8 @@ impl<'a> Reader<'a, '_> {
         self.lost |= close.is_none();
         self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
         if close.is_none() {
-            self.report(Code::BadString, || {
-                Diagnostic::new(Code::BadString, span, "a text must be in double quotes")
-                    .expected("`\"`", format!("`{first}`"))
-                    .help("write the text in double quotes")
+            self.bad(Code::BadString, span, "a text must be in double quotes", |wrong| {
+                wrong.expected("`\"`", format!("`{first}`")).help("write the text in double quotes")
             });
         }
         let text = text::decode(&inner, self.arena).unwrap_or("");
@@ -154,10 +149,8 @@ impl<'a> Reader<'a, '_> {
         self.comments |= end.is_some();
         self.lost |= end.is_none();
         if end.is_none() {
-            self.report(Code::BadJson, || {
-                Diagnostic::new(Code::BadJson, span, "this comment is never closed")
-                    .expected("`*/` at its end", "the end")
-                    .help("remove it, or close it with `*/`")
+            self.bad(Code::BadJson, span, "this comment is never closed", |wrong| {
+                wrong.expected("`*/` at its end", "the end").help("remove it, or close it with `*/`")
             });
         }
     }
@@ -177,12 +170,12 @@ impl<'a> Reader<'a, '_> {
         match meant {
             "," => self.want = if self.in_record() { Want::Key } else { Want::Value },
             ":" => self.want = Want::Value,
-            _ => self.report(Code::BadCharacter, || {
+            _ => {
                 let shown = format!("`{}`", shorten(text));
-                Diagnostic::new(Code::BadCharacter, span, format!("{shown} is not part of JSON"))
-                    .expected("JSON", shown)
-                    .help("put quotes around a text")
-            }),
+                self.bad(Code::BadCharacter, span, &format!("{shown} is not part of JSON"), |wrong| {
+                    wrong.expected("JSON", shown).help("put quotes around a text")
+                });
+            }
         }
     }
 }

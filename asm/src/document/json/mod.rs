@@ -313,7 +313,8 @@ impl<'a> Reader<'a, '_> {
         self.lost = false;
     }
 
-    fn report(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
-        self.diagnostics.push_with(code, make);
+    /// Reports an error; the rest of the diagnostic is built only if it is kept.
+    fn bad(&mut self, code: Code, place: Span, message: &str, rest: impl FnOnce(Diagnostic) -> Diagnostic) {
+        self.diagnostics.push_with(code, || rest(Diagnostic::new(code, place, message)));
     }
 }

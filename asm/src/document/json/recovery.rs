@@ -2,7 +2,7 @@
 
 use super::scalar::word_byte;
 use super::{Reader, Want, offset};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Edit, Fix};
 use crate::document::{Node, NodeKind};
 use crate::span::Span;
 use crate::text::{self, shorten};
@@ -29,11 +29,6 @@ fn insert(title: &str, at: u32, text: &str) -> Fix {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Reports that something is not JSON; the rest of the diagnostic is built only if it is kept.
-    fn bad(&mut self, place: Span, message: &str, rest: impl FnOnce(Diagnostic) -> Diagnostic) {
-        self.report(Code::BadJson, || rest(Diagnostic::new(Code::BadJson, place, message)));
-    }
-
     /// The next token, for a message.
     fn found(&self) -> String {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
@@ -75,7 +70,7 @@ impl<'a> Reader<'a, '_> {
         let at = self.last;
         let before = self.source.as_bytes().get(at.saturating_sub(1) as usize);
         if !self.in_record() && before == Some(&b'"') && self.found() == "a text" {
-            self.bad(Span::at(at), "a comma is missing", |wrong| {
+            self.bad(Code::BadJson, Span::at(at), "a comma is missing", |wrong| {
                 wrong.expected("`,`", "a text").fix(insert("write `,`", at, ","))
             });
         }
@@ -83,7 +78,7 @@ impl<'a> Reader<'a, '_> {
 
     pub(crate) fn missing_key(&mut self) {
         let (place, found) = (self.here(), self.found());
-        self.bad(place, "a record holds keys with values", |wrong| {
+        self.bad(Code::BadJson, place, "a record holds keys with values", |wrong| {
             wrong
                 .expected("`\"key\": value`", found)
                 .help("write a key in double quotes and `:` before the value, or `[` and `]` around a list")
@@ -93,7 +88,7 @@ impl<'a> Reader<'a, '_> {
     /// A key without its value: the value is null, so that the key is kept.
     pub(crate) fn missing_value(&mut self, place: Span) {
         let found = format!("`{}`", self.source.get(place.range()).unwrap_or(""));
-        self.bad(place, "a value is missing here", |wrong| {
+        self.bad(Code::BadJson, place, "a value is missing here", |wrong| {
             wrong.expected("a value", found).help("write the value; `null` if there is none")
         });
         self.value(Node { kind: NodeKind::Null, span: Span::at(place.start) });
@@ -104,10 +99,8 @@ impl<'a> Reader<'a, '_> {
         if self.at_top() {
             return;
         }
-        self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, span, "a comma too many")
-                .expected("a value", "`,`")
-                .replace(span, "")
+        self.bad(Code::BadJson, span, "a comma too many", |wrong| {
+            wrong.expected("a value", "`,`").replace(span, "")
         });
     }
 
@@ -125,7 +118,7 @@ impl<'a> Reader<'a, '_> {
         let place = self.here();
         if !self.lost {
             let found = self.found();
-            self.bad(place, "this closes nothing", |wrong| {
+            self.bad(Code::BadJson, place, "this closes nothing", |wrong| {
                 wrong.expected("the end, or another document", found).replace(place, "")
             });
         }
@@ -190,9 +183,9 @@ impl<'a> Reader<'a, '_> {
         let sure = missing && self.built.has_one_entry();
         if !lost && !sure {
             let last = self.last;
-            self.report(Code::BadJson, || {
-                let message = format!("`{}` does not close this `{}`", closer(record), opener(inner.record));
-                let wrong = Diagnostic::new(Code::BadJson, place, message)
+            let message = format!("`{}` does not close this `{}`", closer(record), opener(inner.record));
+            self.bad(Code::BadJson, place, &message, |wrong| {
+                let wrong = wrong
                     .expected(format!("`{right}`"), format!("`{}`", closer(record)))
                     .related(open, "it is open since here");
                 if stray {
@@ -242,14 +235,12 @@ impl<'a> Reader<'a, '_> {
         let open: Vec<_> = self.built.frames().iter().rev().copied().collect();
         let whole = matches!(self.want, Want::Next | Want::FirstKey | Want::FirstValue);
         let at = self.last;
-        self.report(Code::BadJson, || {
-            let count = open.len();
-            let brackets = if count == 1 { "a bracket is" } else { "brackets are" };
-            let message = format!("the document ends while {brackets} open");
+        let count = open.len();
+        let brackets = if count == 1 { "a bracket is" } else { "brackets are" };
+        let message = format!("the document ends while {brackets} open");
+        self.bad(Code::BadJson, Span::at(offset(end)), &message, |wrong| {
             let closers: String = open.iter().map(|frame| closer(frame.record)).collect();
-            let place = Span::at(offset(end));
-            let mut wrong = Diagnostic::new(Code::BadJson, place, message)
-                .expected(format!("`{}`", shorten(&closers)), "the end");
+            let mut wrong = wrong.expected(format!("`{}`", shorten(&closers)), "the end");
             for frame in open.iter().take(POINTED) {
                 wrong = wrong.related(Span::new(frame.open, frame.open + 1), "this is not closed");
             }
@@ -264,7 +255,7 @@ impl<'a> Reader<'a, '_> {
     pub(crate) fn stray_colon(&mut self) {
         let place = self.here();
         if self.at_top() {
-            self.bad(place, "a key must be inside a record", |wrong| {
+            self.bad(Code::BadJson, place, "a key must be inside a record", |wrong| {
                 wrong
                     .expected("`{` before the key", "`:`")
                     .help("write `{` and `}` around the keys and values")
@@ -274,7 +265,7 @@ impl<'a> Reader<'a, '_> {
             self.skip_prose();
             return;
         }
-        self.bad(place, "a `:` is only allowed between a key and its value", |wrong| {
+        self.bad(Code::BadJson, place, "a `:` is only allowed between a key and its value", |wrong| {
             wrong.expected("`,`", "`:`").help("write `{` and `}` around keys and values")
         });
         self.at += 1;
@@ -299,11 +290,9 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         let shown = shorten(kept.lines().next().unwrap_or(""));
-        self.report(Code::UnexpectedText, || {
-            let message = "there is text that is not JSON beside the documents";
-            Diagnostic::new(Code::UnexpectedText, span, message)
-                .expected("JSON documents and nothing else", format!("`{shown}`"))
-                .replace(span, "")
+        let message = "there is text that is not JSON beside the documents";
+        self.bad(Code::UnexpectedText, span, message, |wrong| {
+            wrong.expected("JSON documents and nothing else", format!("`{shown}`")).replace(span, "")
         });
     }
 
@@ -326,9 +315,8 @@ impl<'a> Reader<'a, '_> {
 
     pub(crate) fn bad_escape(&mut self, span: Span, what: &'static str) {
         let text = self.source.get(span.range()).unwrap_or("");
-        self.report(Code::BadString, || {
-            let wrong = Diagnostic::new(Code::BadString, span, what)
-                .expected("an escape of JSON", format!("`{}`", shorten(text)));
+        self.bad(Code::BadString, span, what, |wrong| {
+            let wrong = wrong.expected("an escape of JSON", format!("`{}`", shorten(text)));
             match text {
                 "\\'" | "\\`" => wrong.replace(span, text.trim_start_matches('\\')),
                 _ => wrong.help("write `\\\\` for a backslash"),
@@ -337,16 +325,14 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub(crate) fn raw_control(&mut self, span: Span, byte: u8) {
-        self.report(Code::BadString, || {
+        let message = match byte {
+            b'\n' | b'\r' => "a text ends in the line in which it begins",
+            _ => "a control character in a text is escaped",
+        };
+        self.bad(Code::BadString, span, message, |wrong| {
             let escape = text::quoted(char::from(byte).encode_utf8(&mut [0; 4]));
             let escape = escape.trim_matches('"').to_owned();
-            let message = match byte {
-                b'\n' | b'\r' => "a text ends in the line in which it begins",
-                _ => "a control character in a text is escaped",
-            };
-            Diagnostic::new(Code::BadString, span, message)
-                .expected(format!("`{escape}`"), format!("the byte {byte:#04x}"))
-                .replace(span, escape)
+            wrong.expected(format!("`{escape}`"), format!("the byte {byte:#04x}")).replace(span, escape)
         });
     }
 }

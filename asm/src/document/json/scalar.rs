@@ -5,7 +5,7 @@
 
 use super::habits::word_meant;
 use super::{Reader, Want, offset};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Edit, Fix};
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
 use crate::text;
@@ -116,10 +116,9 @@ impl<'a> Reader<'a, '_> {
         self.lost |= !sure;
         let end = start + if sure { body.len() } else { text.trim_end().len().max(1) };
         self.vague = Some(offset(end)).filter(|_| !sure).or(self.vague);
-        self.report(Code::BadString, || {
-            let place = Span::new(offset(start), offset(start + 1));
-            let wrong = Diagnostic::new(Code::BadString, place, "this text is not closed")
-                .expected("`\"` at its end", "the end of the line");
+        let place = Span::new(offset(start), offset(start + 1));
+        self.bad(Code::BadString, place, "this text is not closed", |wrong| {
+            let wrong = wrong.expected("`\"` at its end", "the end of the line");
             if sure {
                 wrong.replace(Span::at(offset(end)), "\"")
             } else {
@@ -184,15 +183,11 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         let number = number.unwrap_or_else(|error| {
-            self.bad_number(span, text, error);
+            let code = if error == NumberError::Form { Code::BadNumber } else { Code::NumberRange };
+            self.diagnostics.push_with(code, || crate::document::bad_number(span, text, error));
             Number::Int(0)
         });
         self.value(Node { kind: NodeKind::Number(number), span });
-    }
-
-    fn bad_number(&mut self, span: Span, text: &str, error: NumberError) {
-        let code = if error == NumberError::Form { Code::BadNumber } else { Code::NumberRange };
-        self.report(code, || crate::document::bad_number(span, text, error));
     }
 
     /// `true`, `false`, `null`, or another word.
@@ -252,9 +247,8 @@ impl<'a> Reader<'a, '_> {
         self.at = after;
         self.lost |= inner.is_none();
         self.vague = Some(offset(self.at)).filter(|_| inner.is_none()).or(self.vague);
-        self.report(Code::BadString, || {
-            let wrong = Diagnostic::new(Code::BadString, place, "a quote inside a text is escaped")
-                .expected("`\\\"`", "`\"`");
+        self.bad(Code::BadString, place, "a quote inside a text is escaped", |wrong| {
+            let wrong = wrong.expected("`\\\"`", "`\"`");
             match inner {
                 Some(inner) => {
                     let edits = inner.into_iter().map(|at| Edit::insert(offset(at), "\\")).collect();

@@ -89,6 +89,10 @@ struct Wrong {
 }
 
 impl Wrong {
+    fn new(message: &str, instead: String, clear: bool) -> Wrong {
+        Wrong { message: message.to_owned(), instead, clear }
+    }
+
     fn quote(value: &str, message: String) -> Wrong {
         // Quotes of a word processor were meant as quotes.
         let curled = |c| matches!(text::look_alike(c), Some("\"" | "'"));
@@ -150,23 +154,14 @@ impl<'s> Line<'s> {
             }
         }
         let Some(stop) = stop.checked_sub(self.start + at) else { return Vec::new() };
-        let wrong = match sum(value, self.is_infix(at))
-            .filter(|_| info.contains("trailing") || info.contains("mapping"))
-        {
-            Some(instead) => Some(Wrong {
-                message: "text after a quoted text: write the values inside the text".to_owned(),
-                instead,
-                clear: true,
-            }),
-            None => match compared(value).filter(|_| self.is_infix(at)) {
-                Some(instead) => Some(Wrong {
-                    message: "a text in quotes ends the value in YAML: quote all of it".to_owned(),
-                    instead,
-                    clear: true,
-                }),
-                None => problem(value, stop, info),
-            },
-        };
+        let infix = self.is_infix(at);
+        let behind = info.contains("trailing") || info.contains("mapping");
+        let added = sum(value, infix).filter(|_| behind);
+        let message = "text after a quoted text: write the values inside the text";
+        let added = added.map(|instead| Wrong::new(message, instead, true));
+        let message = "a text in quotes ends the value in YAML: quote all of it";
+        let compares = || compared(value).filter(|_| infix).map(|to| Wrong::new(message, to, true));
+        let wrong = added.or_else(compares).or_else(|| problem(value, stop, info));
         wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
     }
 
@@ -310,8 +305,7 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
                 || info.contains("end of stream")
                 || info.contains("document") =>
         {
-            let message = "this text is not closed".to_owned();
-            Some(Wrong { message, instead: format!("{value}{quote}"), clear: false })
+            Some(Wrong::new("this text is not closed", format!("{value}{quote}"), false))
         }
         (Some(_), Some(last)) if last + 1 == inside.len() && info.contains("trailing") => {
             let body = inside.get(..last).unwrap_or("");
@@ -321,11 +315,7 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
                 let bare = body.replace("\\\"", "\"").replace('"', "\\\"");
                 format!("\"{bare}\"")
             };
-            Some(Wrong {
-                message: "a quote inside a text ends it: escape it".to_owned(),
-                instead,
-                clear: false,
-            })
+            Some(Wrong::new("a quote inside a text ends it: escape it", instead, false))
         }
         (Some(_), _) if info.contains("trailing") || info.contains("mapping values") => {
             let wrong = Wrong::quote(value, "text after a quoted text: quote all of it".to_owned());
