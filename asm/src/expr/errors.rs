@@ -62,43 +62,35 @@ impl<'a> Parser<'_, '_, 'a> {
     }
 
     pub(super) fn too_deep(&mut self) {
-        let limit = self.nesting;
-        let wrong = self
-            .wrong(Code::TooDeep, "this expression is nested too deeply")
-            .expected(format!("at most {limit} levels here"), "one more")
-            .help("bind parts of it in steps of their own");
-        self.fail(wrong);
+        self.nested("this expression is nested too deeply", format!("at most {} levels here", self.nesting));
     }
 
     pub(super) fn too_many_braces(&mut self) {
-        let wrong = self
-            .wrong(Code::TooDeep, "braces in braces are nested too deeply")
-            .expected(format!("at most {BRACES} levels of `${{…}}`"), "one more")
-            .help("bind parts of it in steps of their own");
-        self.fail(wrong);
+        self.nested("braces in braces are nested too deeply", format!("at most {BRACES} levels of `${{…}}`"));
+    }
+
+    fn nested(&mut self, message: &str, most: String) {
+        let wrong = self.wrong(Code::TooDeep, message).expected(most, "one more");
+        self.fail(wrong.help("bind parts of it in steps of their own"));
     }
 
     /// A value is missing at the cursor.
     pub(super) fn no_value(&mut self) {
         let (from, to) = (self.from, self.to);
-        match self.token {
-            Token::Symbol("+") => {
-                let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
-                let wrong = self.words.fix(wrong.help("leave it out"), from, to, "");
-                self.fail(wrong);
-            }
-            _ => {
-                let help = match (self.words.byte(from.wrapping_sub(1)), self.words.byte(from)) {
-                    (Some(b'['), Some(b'*' | b']' | b'?')) => OF_ITEMS,
-                    (_, Some(b'~')) => {
-                        "there are no patterns: `starts(t, u)`, `ends(t, u)` and `u in t` ask about parts"
-                    }
-                    _ => return self.refuse("a value is missing", "a name, a literal or `(`"),
-                };
-                let wrong = self.wrong(Code::BadExpression, "a value is missing");
-                self.fail(wrong.expected("a name, a literal or `(`", self.found()).help(help));
-            }
+        if self.is("+") {
+            let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
+            let wrong = self.words.fix(wrong.help("leave it out"), from, to, "");
+            return self.fail(wrong);
         }
+        let help = match (self.words.byte(from.wrapping_sub(1)), self.words.byte(from)) {
+            (Some(b'['), Some(b'*' | b']' | b'?')) => OF_ITEMS,
+            (_, Some(b'~')) => {
+                "there are no patterns: `starts(t, u)`, `ends(t, u)` and `u in t` ask about parts"
+            }
+            _ => return self.refuse("a value is missing", "a name, a literal or `(`"),
+        };
+        let wrong = self.wrong(Code::BadExpression, "a value is missing");
+        self.fail(wrong.expected("a name, a literal or `(`", self.found()).help(help));
     }
 
     /// A function of two items that is no order of their fields; its second name.
@@ -118,10 +110,6 @@ impl<'a> Parser<'_, '_, 'a> {
             .expected("`name`, `.input` or `$name`", "`$`")
             .help("write `'$'` for a text");
         self.fail(wrong);
-    }
-
-    pub(super) fn no_field(&mut self) {
-        self.refuse("the name of a field is missing behind the dot", "a name or a number");
     }
 
     pub(super) fn not_callable(&mut self) {
@@ -233,12 +221,16 @@ impl<'a> Parser<'_, '_, 'a> {
             Token::Word(text) | Token::Symbol(text) => text,
             _ => "",
         };
+        let meant = match symbol {
+            "=>" => Some(">="),
+            "=<" => Some("<="),
+            "=!" | "~=" => Some("!="),
+            "&" => Some("and"),
+            _ => None,
+        };
         let help = match symbol {
+            _ if let Some(meant) = meant => &format!("write `{meant}`"),
             ":=" => "write `==` to compare; `let` binds a name",
-            "=>" => "write `>=` to compare",
-            "=<" => "write `<=` to compare",
-            "=!" | "~=" => "write `!=` to compare",
-            "&" => "write `and`",
             "|" => &self.no_filter(),
             "?" => "a choice has a blank behind its `?`: `c ? a : b`, or `a if c else b`",
             ":" if self.words.get(self.to, self.words.text.len()).contains(" for ") => RECORD_OF_ITEMS,
@@ -269,13 +261,6 @@ impl<'a> Parser<'_, '_, 'a> {
             "something follows the expression".to_owned()
         };
         let wrong = self.wrong(code, message).expected("an operator or the end", self.found()).help(help);
-        let meant = match symbol {
-            "=>" => Some(">="),
-            "=<" => Some("<="),
-            "=!" | "~=" => Some("!="),
-            "&" => Some("and"),
-            _ => None,
-        };
         self.fail(match meant {
             Some(meant) => self.words.fix(wrong.nearest(Some(meant)), from, to, meant),
             None => wrong,
