@@ -90,8 +90,8 @@ impl Signature {
 
     /// The beginning of a program with this signature, in a notation.
     pub fn beginning(&self, notation: Notation) -> String {
-        let header = format!("; fn {}\n", self.text);
         let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
+        let header = format!("; fn {}\n", self.text);
         let file = read_id(&header, &arena, &SourceLimits::default(), &mut diagnostics);
         print::print(&file, notation, &mut diagnostics)
     }
@@ -108,10 +108,9 @@ impl Signature {
         if file.functions.is_empty() || diagnostics.as_slice().iter().any(is_of_header) {
             return;
         }
-        let own = file.functions.iter().find(|function| function.name.text == self.name);
-        let only = || entry(file, checked, None).ok().and_then(|index| file.functions.get(index as usize));
-        let Some(function) = own.or_else(only).or(file.functions.last()) else { return };
-        if own.is_none() {
+        let function = named_or_only(Some(&self.name), file, checked).or(file.functions.last());
+        let Some(function) = function else { return };
+        if function.name.text != self.name {
             let message = "the function has another name than its host calls".to_owned();
             let found = self.found(function, function.name.span, message, &self.name, function.name.text);
             diagnostics.push(replaced(found, source, function.name.span, &self.name));
@@ -172,17 +171,24 @@ impl Signature {
             Notation::Id => format!("begin with `; fn {}`", self.text),
             notation => {
                 let text = self.beginning(notation);
-                let words: Vec<&str> = text.split_whitespace().collect();
-                format!(
-                    "a program with the signature `{}` begins with `{}`",
-                    self.text,
-                    header_of(&words.join(" "))
-                )
+                let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let header = header_of(&words);
+                format!("a program with the signature `{}` begins with `{header}`", self.text)
             }
         };
         let (expected, found) = (format!("`{expected}`"), format!("`{found}`"));
         Diagnostic::new(Code::OtherSignature, span, message).expected(expected, found).help(begin)
     }
+}
+
+/// The function of a name, or else the only one that no other calls.
+pub(super) fn named_or_only<'a>(
+    name: Option<&str>,
+    file: &File<'a>,
+    checked: &Checked,
+) -> Option<&'a Function<'a>> {
+    let own = name.and_then(|name| file.functions.iter().find(|function| function.name.text == name));
+    own.or_else(|| file.functions.get(entry(file, checked, None).ok()? as usize))
 }
 
 /// The part of a printed function that comes before its steps.

@@ -4,10 +4,11 @@
 //! written where the function returns it. The rest is compared when the run ends with it.
 
 use crate::ast::{
-    Block, Bound, Control, Expr, ExprKind, Field, File, Literal, ReturnKind, StmtKind, TypeName,
+    Block, Bound, Control, Expr, ExprKind, Field, File, Literal, Name, ReturnKind, StmtKind, TypeName,
 };
 use crate::catalog::{OutputSchema, SchemaShape};
-use crate::check::{Checked, entry, misfit, text_of};
+use crate::check::{Checked, misfit, text_of};
+use crate::compile::expected::named_or_only;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::rules::of_shape;
 use crate::span::Span;
@@ -29,9 +30,7 @@ pub(super) fn compare(
     named: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) {
-    let own = named.and_then(|name| file.functions.iter().find(|function| function.name.text == name));
-    let only = || entry(file, checked, None).ok().and_then(|index| file.functions.get(index as usize));
-    let Some(function) = own.or_else(only) else { return };
+    let Some(function) = named_or_only(named, file, checked) else { return };
     let wanted = expected.shape();
     let mut found = Found { all: Vec::new(), path: Vec::new(), wanted };
     found.declared(&function.output.ok, wanted);
@@ -70,12 +69,8 @@ impl<'s, 'a> Found<'s, 'a> {
         }
         let kinds = kinds_of(own);
         if !wanted.kinds().meets(kinds) {
-            return self.push(
-                own.span,
-                "has another type than its host expects",
-                &wanted.written(),
-                &own.ty.to_string(),
-            );
+            let what = "has another type than its host expects";
+            return self.push(own.span, what, &wanted.written(), &own.ty.to_string());
         }
         if own.ty.lists > 0 {
             let item = wanted.item();
@@ -86,17 +81,11 @@ impl<'s, 'a> Found<'s, 'a> {
             return;
         }
         for field in own.fields {
-            match wanted.field(field.name.text) {
-                Some((shape, _)) => {
-                    self.path.push(field.name.text);
-                    if !(field.nullable && shape.kinds().meets(Kinds::NIL)) {
-                        self.declared(&field.ty, shape);
-                    }
-                    self.path.pop();
+            self.field(field.name, wanted, |this, shape| {
+                if !(field.nullable && shape.kinds().meets(Kinds::NIL)) {
+                    this.declared(&field.ty, shape);
                 }
-                None if wanted.refuses_others() => self.unknown(field.name.span, field.name.text, wanted),
-                None => {}
-            }
+            });
         }
         self.lacking(own.span, wanted, |name| own.fields.iter().any(|field| field.name.text == name));
     }
@@ -162,28 +151,30 @@ impl<'s, 'a> Found<'s, 'a> {
 
     fn fields(&mut self, fields: &[Field<'a>], wanted: SchemaShape<'s>) {
         for field in fields {
-            let name = field.name.text;
-            match wanted.field(name) {
-                Some(_) if wanted.omits_nil(name) && field.value.is_nil() => {}
-                Some((shape, _)) => {
-                    self.path.push(name);
-                    self.value(&field.value, shape);
-                    self.path.pop();
+            self.field(field.name, wanted, |this, shape| {
+                if !(wanted.omits_nil(field.name.text) && field.value.is_nil()) {
+                    this.value(&field.value, shape);
                 }
-                None if wanted.refuses_others() => self.unknown(field.name.span, name, wanted),
-                None => {}
-            }
+            });
         }
     }
 
-    fn unknown(&mut self, span: Span, name: &'a str, wanted: SchemaShape<'s>) {
-        let names: Vec<&str> = wanted.names().collect();
-        self.push(
-            span,
-            &format!("has the field `{name}`, which its host does not expect"),
-            &names.join(", "),
-            name,
-        );
+    /// Compares a field, whose value `each` compares with its shape.
+    fn field(
+        &mut self,
+        name: Name<'a>,
+        wanted: SchemaShape<'s>,
+        each: impl FnOnce(&mut Self, SchemaShape<'s>),
+    ) {
+        if let Some((shape, _)) = wanted.field(name.text) {
+            self.path.push(name.text);
+            each(self, shape);
+            self.path.pop();
+        } else if wanted.refuses_others() {
+            let what = format!("has the field `{}`, which its host does not expect", name.text);
+            let names: Vec<&str> = wanted.names().collect();
+            self.push(name.span, &what, &names.join(", "), name.text);
+        }
     }
 
     fn lacking(&mut self, span: Span, wanted: SchemaShape<'s>, has: impl Fn(&str) -> bool) {
