@@ -18,6 +18,17 @@ pub enum Makes {
     Apply(Pure),
 }
 
+impl Makes {
+    /// The instruction.
+    pub fn word(self) -> Word {
+        match self {
+            Makes::Unary(operator) => operator.word(),
+            Makes::Binary(operator) => operator.word(),
+            Makes::Apply(function) => Word::of_pure(function),
+        }
+    }
+}
+
 /// How an operator is written in infix text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

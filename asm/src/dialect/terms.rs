@@ -4,8 +4,7 @@
 //! of diagnostics take [`Terms`]. The words of JSON and YAML come from the tables of [`super`] and
 //! [`super::operator`], those of integer-ID text from [`ilo_spec::node`].
 
-use super::operator::{self, Makes};
-use super::{Dialect, Key};
+use super::{Dialect, Key, operator};
 use crate::notation::Notation;
 use ilo_spec::node::Word;
 use std::borrow::Cow;
@@ -74,12 +73,7 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
         Word::MatchMap => Key::Match,
         Word::Match | Word::Err => Key::Handler,
         _ => {
-            let makes = |makes: Makes| match makes {
-                Makes::Unary(operator) => Some(operator.word()),
-                Makes::Binary(operator) => Some(operator.word()),
-                Makes::Apply(function) => Some(Word::of_pure(function)),
-            };
-            let row = operator::TABLE.iter().find(|row| makes(row.makes) == Some(word));
+            let row = operator::TABLE.iter().find(|row| row.makes.word() == word);
             return row.map_or(word.mnemonic(), |row| row.spelling);
         }
     };

@@ -8,7 +8,7 @@ use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{ALL, Dialect, about, operator};
 use crate::notation::Notation;
 use crate::syntax::header::write_header;
-use ilo_spec::node::{Row, Shape, Word};
+use ilo_spec::node::{Row, Shape};
 
 /// The syntax of an instruction.
 pub(super) fn form(row: &Row) -> String {
@@ -43,7 +43,7 @@ pub(super) fn of_key(notation: Notation, path: &[Level<'_>], word: &str) -> Opti
     let dialect = Dialect::of(notation);
     match wanted(notation, path) {
         Wanted::Inputs | Wanted::Arguments | Wanted::Cases | Wanted::Fields | Wanted::Name => None,
-        Wanted::Value => operator::find(word).map(meaning_of_operator),
+        Wanted::Value => operator::find(word).map(|row| row.makes.word().row().meaning),
         Wanted::Return => match word {
             "ok" => Some("the value that the function gives"),
             _ => Some("the failure that the function gives"),
@@ -55,21 +55,11 @@ pub(super) fn of_key(notation: Notation, path: &[Level<'_>], word: &str) -> Opti
     }
 }
 
-/// The result of an operator.
-pub(super) fn meaning_of_operator(row: &operator::Operator) -> &'static str {
-    let word = match row.makes {
-        operator::Makes::Unary(unary) => unary.word(),
-        operator::Makes::Binary(binary) => binary.word(),
-        operator::Makes::Apply(function) => Word::of_pure(function),
-    };
-    word.row().meaning
-}
-
 /// The purpose of a word of a record at a position, for completion.
 pub(super) fn of_word(notation: Notation, word: &str) -> &'static str {
     match (Dialect::of(notation).meaning(word, &ALL), operator::find(word)) {
         (Some((key, _)), _) => about(key),
-        (None, Some(row)) => meaning_of_operator(row),
+        (None, Some(row)) => row.makes.word().row().meaning,
         _ => "",
     }
 }

@@ -71,31 +71,17 @@ impl Analysis<'_> {
     }
 
     fn of_argument(&self, tool: &str, name: &str) -> String {
-        match self.target(tool) {
-            Target::Function(number) => {
-                let parameters = self.file.functions.get(number).map_or(&[][..], |of| of.parameters);
-                let found = parameters.iter().find(|parameter| parameter.name.text == name);
-                let required = found.is_none_or(|found| !found.may_be_absent());
-                field(name, &found.map_or("any".to_owned(), |found| found.ty.ty.to_string()), required)
-            }
-            Target::Tool(tool) => match tool.input().field(name) {
-                Some((shape, required)) => field(name, &shape.written(), required),
-                None => field(name, "any", true),
-            },
-            Target::Unknown => field(name, "any", true),
-        }
+        let found = self.inputs_of(tool).and_then(|all| all.into_iter().find(|of| of.0 == name));
+        let (_, ty, may_be_absent) = found.unwrap_or((name, "any".to_owned(), false));
+        field(name, &ty, !may_be_absent)
     }
 
     fn of_slot(&self, function: usize, slot: Slot, role: Role) -> String {
         let name = self.slot_name(function, slot);
         let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
         let number = info.and_then(|info| info.number).map(|number| format!(" (slot {number})"));
-        let parameter = self
-            .file
-            .functions
-            .get(function)
-            .and_then(|of| of.parameters.get(slot.0 as usize))
-            .filter(|_| role == Role::Parameter);
+        let of = self.file.functions.get(function).filter(|_| role == Role::Parameter);
+        let parameter = of.and_then(|of| of.parameters.get(slot.0 as usize));
         let slots = self.slots();
         let known = slots.of(function);
         let ty = match parameter {
@@ -144,7 +130,7 @@ impl Analysis<'_> {
         }
         let form =
             if row.form == operator::Form::Function { expression::signature(row) } else { word.to_owned() };
-        let text = format!("{}\n\n{}", code(&form), describe::meaning_of_operator(row));
+        let text = format!("{}\n\n{}", code(&form), row.makes.word().row().meaning);
         Some(Hover { span: Span::new(start, start + u32::try_from(word.len()).ok()?), text })
     }
 }

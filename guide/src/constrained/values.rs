@@ -11,7 +11,7 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::want::{ANY, WantId};
 use ilo_asm::ast::Literal;
-use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
+use ilo_asm::dialect::operator::{Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
 use ilo_spec::json::quoted;
 use ilo_spec::node::Word;
@@ -55,7 +55,7 @@ const OTHERS: [(&str, Act); 14] = [
 ];
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let operation = |it: &Operator| (format!("{{\"{}\":[", it.spelling), Act::Begin(word_of(it)));
+    let operation = |it: &Operator| (format!("{{\"{}\":[", it.spelling), Act::Begin(it.makes.word()));
     let mut all: Vec<(String, Act)> = OPERATORS.iter().map(operation).collect();
     all.extend(OTHERS.map(|it| (it.0.to_owned(), it.1)));
     all.extend(DIGITS.map(|digit| (digit.to_owned(), Act::Number)));
@@ -79,7 +79,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 /// The words of the operators that are operators only where something is computed.
 static COMPUTED_ONLY: LazyLock<Words> = LazyLock::new(|| {
     let rows = OPERATORS.iter().filter(|row| !row.is_everywhere());
-    rows.map(word_of).fold(0, |all, word| all | one(word))
+    rows.fold(0, |all, it| all | one(it.makes.word()))
 });
 
 fn bit(place: usize) -> Set {
@@ -89,14 +89,6 @@ fn bit(place: usize) -> Set {
 /// The set of one beginning, of [`OTHERS`].
 fn of(act: Act) -> Set {
     KNOWN.others.iter().find(|it| it.0 == act).map_or(0, |it| it.1)
-}
-
-fn word_of(operator: &Operator) -> Word {
-    match operator.makes {
-        Makes::Unary(it) => it.word(),
-        Makes::Binary(it) => it.word(),
-        Makes::Apply(it) => Word::of_pure(it),
-    }
 }
 
 impl Sorted<'static> for Values {

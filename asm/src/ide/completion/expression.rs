@@ -205,7 +205,7 @@ fn steps_before(notation: Notation, path: &[Level<'_>], found: &mut Found) {
 /// The functions, then the words of expressions.
 fn functions(found: &mut Found) {
     for row in operator::TABLE.iter().filter(|row| row.form == operator::Form::Function) {
-        found.add(CompletionKind::Word, row.spelling, signature(row), describe::meaning_of_operator(row));
+        found.add(CompletionKind::Word, row.spelling, signature(row), row.makes.word().row().meaning);
     }
     for word in ["and", "or", "not", "in", "if", "else", "true", "false", "null"] {
         found.add(CompletionKind::Word, word, "", "");

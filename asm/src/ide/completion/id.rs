@@ -5,7 +5,6 @@ use super::{Completion, CompletionKind, Found, MOST};
 use crate::ast::Slot;
 use crate::catalog::{SchemaShape, bare};
 use crate::check::{KnownSlot, Seen, ValueInfo};
-use crate::diagnostic::Edit;
 use crate::id::state::Section;
 use crate::ide::mention::slot_of;
 use crate::ide::{Analysis, IdText, Target, describe};
@@ -110,12 +109,11 @@ pub(super) fn needed<'t, 'a>(
     Needed { need, tool: reader.tools.last().copied(), record: reader.last }
 }
 
-impl<'t> Reader<'_, 't, '_> {
+impl<'t, 'a> Reader<'_, 't, 'a> {
     fn token(&mut self, token: &Token) {
         let number = Some(token.value).filter(|&value| token.kind == Kind::Integer && value != NO_VALUE);
-        let Some(need) = self.needs.pop() else {
-            return self.statement(token);
-        };
+        // A token after a complete statement begins a new one, if it can.
+        let need = self.needs.pop().unwrap_or(Need::Statement);
         match need {
             Need::Left(0, _) => self.token(token),
             Need::Left(left, repeated) => {
@@ -141,15 +139,10 @@ impl<'t> Reader<'_, 't, '_> {
                 let count = number.unwrap_or(0).min(1 << 12);
                 self.needs.push(Need::Left(count, repeated));
             }
-            Need::Tool => {
-                let tools = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
-                let name = number.and_then(|id| tools?.registries.tools.name(id));
-                self.tools.push(name.unwrap_or(""));
-            }
+            Need::Tool => self.tools.push(self.name(registry::Kind::Tools, number).unwrap_or("")),
             Need::Reads | Need::Path if number.is_some() => self.last = number.and_then(|id| self.slot(id)),
             Need::Field => {
-                let fields = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
-                let name = number.and_then(|id| fields?.registries.fields.name(id));
+                let name = self.name(registry::Kind::Fields, number);
                 self.last = self.last.and_then(|record| ValueInfo::field_of(record.part.shape()?, name?));
             }
             Need::Kind => self.needs.push(Need::Constant(number.unwrap_or(0))),
@@ -160,17 +153,15 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
+    /// The name that a number has in a registry.
+    fn name(&self, kind: registry::Kind, number: Option<u32>) -> Option<&'a str> {
+        self.of.text.as_ref()?.sections.get(self.function)?.registries.get(kind).name(number?)
+    }
+
     fn slot(&self, number: u32) -> Seen<'t> {
         let slot = slot_of(self.of.file.functions.get(self.function)?, number)?;
         let known = self.known.get(slot.0 as usize)?;
         known.plain.or(known.ok)
-    }
-
-    /// A token after a complete statement begins a new one, if it can.
-    fn statement(&mut self, token: &Token) {
-        if token.word.is_some() {
-            self.word(token);
-        }
     }
 
     /// Pushes the operands of a word.
@@ -242,7 +233,8 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     let begins = |at: &usize| {
         tokens.get(*at).is_some_and(|token| token.first && token.word.is_some_and(begins_statement))
     };
-    let new_line = of.at(Span::new(of_last(tokens, last), span.start)).contains('\n');
+    let end = last.checked_sub(1).and_then(|at| tokens.get(at)).map_or(0, |token| token.end);
+    let new_line = of.at(Span::new(end, span.start)).contains('\n');
     let start = (first..last).rev().find(begins).unwrap_or(first);
     let slots = of.slots();
     let known = slots.of(function);
@@ -251,11 +243,6 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     let mut offers = Offers { of, function, found: Found { span, all: Vec::new() } };
     offers.offer(&known, &needed);
     offers.found.all
-}
-
-/// The end of the previous token.
-fn of_last(tokens: &[crate::syntax::lexer::Token], before: usize) -> u32 {
-    before.checked_sub(1).and_then(|at| tokens.get(at)).map_or(0, |token| token.end)
 }
 
 /// Whether a word at the start of a line begins a statement and does not continue the previous one.
@@ -333,7 +320,7 @@ impl<'t, 'a> Offers<'t, 'a> {
             let ty = known.get(slot as usize).map_or_else(|| "any".to_owned(), describe::slot);
             if let Some(number) = info.number {
                 let name = format!("{}: {ty}", info.name.unwrap_or(""));
-                self.numbered(number, &name, CompletionKind::Slot, None);
+                self.numbered(number, &name, CompletionKind::Slot, String::new());
             }
         }
     }
@@ -346,24 +333,19 @@ impl<'t, 'a> Offers<'t, 'a> {
         let used: HashSet<u32> = info.slots.iter().filter_map(|slot| slot.number).collect();
         let last = used.iter().copied().chain(vars.iter().map(|entry| entry.id)).max();
         for entry in vars.iter().filter(|entry| !used.contains(&entry.id)).take(MOST) {
-            self.numbered(entry.id, entry.name, CompletionKind::Slot, None);
+            self.numbered(entry.id, entry.name, CompletionKind::Slot, String::new());
         }
         let free = last.map_or(0, |last| last.saturating_add(1));
-        self.numbered(free, "a new slot", CompletionKind::Slot, None);
+        self.numbered(free, "a new slot", CompletionKind::Slot, String::new());
     }
 
     /// A number with its name.
-    fn numbered(&mut self, number: u32, name: &str, kind: CompletionKind, also: Option<Edit>) {
-        self.found.all.push(Completion {
-            label: format!("{number} {name}"),
-            kind,
-            text: number.to_string(),
-            span: self.found.span,
-            filter: format!("{number} {name}"),
-            detail: String::new(),
-            about: String::new(),
-            also,
-        });
+    fn numbered(&mut self, number: u32, name: &str, kind: CompletionKind, detail: String) {
+        self.found.add(kind, &number.to_string(), detail, "");
+        if let Some(last) = self.found.all.last_mut() {
+            last.label = format!("{number} {name}");
+            last.filter.clone_from(&last.label);
+        }
     }
 
     /// The entries of a registry, each with its number.
@@ -372,10 +354,9 @@ impl<'t, 'a> Offers<'t, 'a> {
             if self.found.all.iter().any(|other| other.text == entry.id.to_string()) {
                 continue;
             }
-            self.numbered(entry.id, entry.name, as_kind, None);
-            if let (CompletionKind::Tool, Some(last)) = (as_kind, self.found.all.last_mut()) {
-                last.detail = signature(self.of, entry.name);
-            }
+            let is_tool = as_kind == CompletionKind::Tool;
+            let detail = if is_tool { signature(self.of, entry.name) } else { String::new() };
+            self.numbered(entry.id, entry.name, as_kind, detail);
         }
     }
 
@@ -391,10 +372,8 @@ impl<'t, 'a> Offers<'t, 'a> {
                 (free, self.of.new_entry(self.function, kind, free, &written))
             }
         };
-        self.numbered(id, name, as_kind, also);
-        if let Some(last) = self.found.all.last_mut() {
-            last.detail = detail;
-        }
+        self.numbered(id, name, as_kind, detail);
+        self.found.all.last_mut().into_iter().for_each(|last| last.also = also.clone());
     }
 
     /// The tools of the registry, then the others.
