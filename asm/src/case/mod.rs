@@ -139,13 +139,9 @@ impl Case {
 
     /// Its sources, each in another notation, in the order of the file.
     pub fn sources(&self) -> Vec<Source<'_>> {
-        let source = |section: &'_ Section| {
-            let notation = section.title.strip_prefix("source ")?.parse().ok()?;
-            Some((notation, section.line))
-        };
         let sources = self.sections.iter().filter_map(|section| {
-            let (notation, line) = source(section)?;
-            Some(Source { notation, text: &section.text, line })
+            let notation = section.title.strip_prefix("source ")?.parse().ok()?;
+            Some(Source { notation, text: &section.text, line: section.line })
         });
         sources.collect()
     }

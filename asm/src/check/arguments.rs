@@ -83,23 +83,15 @@ pub(super) fn of_function<'c>(
     let mut wanted: Vec<Option<Wanted<'c>>> = vec![None; call.arguments.len()];
     let mut missing = Missing::default();
     for parameter in callee.parameters {
-        if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
-            let ty = Inferred::from(parameter.ty.ty);
-            *wanted = Some(Wanted {
-                ty,
-                shape: shape_of(inputs, parameter.name.text),
-                nil: parameter.takes_nil(),
-                declared: Some(parameter.ty.span),
-            });
-            continue;
-        }
-        if parameter.may_be_absent() {
-            continue;
-        }
-        let takes = Inferred::from(parameter.ty.ty);
-        missing.note(parameter.name.text, takes, Some(parameter.name.span), report);
-        if missing.more {
-            break;
+        let (name, ty) = (parameter.name, Inferred::from(parameter.ty.ty));
+        if let Some(wanted) = given.find(name.text).and_then(|index| wanted.get_mut(index)) {
+            let (nil, declared) = (parameter.takes_nil(), Some(parameter.ty.span));
+            *wanted = Some(Wanted { ty, shape: shape_of(inputs, name.text), nil, declared });
+        } else if !parameter.may_be_absent() {
+            missing.note(name.text, ty, Some(name.span), report);
+            if missing.more {
+                break;
+            }
         }
     }
     let names = callee.parameters.iter().map(|parameter| parameter.name.text);

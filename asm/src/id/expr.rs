@@ -2,7 +2,6 @@
 
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
-use super::unknown_operand::Recovered;
 use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::document::Key;
@@ -28,10 +27,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads an operand that does not begin with an instruction.
     #[cold]
     fn recovered(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
-        match self.recover_operand(of)? {
-            Recovered::Resolved => self.expr(of, nesting),
-            Recovered::Read(expr) => Ok(expr),
-        }
+        self.recover_operand(of)?.map_or_else(|| self.expr(of, nesting), Ok)
     }
 
     fn expr_kind(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {

@@ -12,14 +12,6 @@ use crate::syntax::registry;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 
-/// How an operand that does not begin with an instruction is handled.
-pub(crate) enum Recovered<'a> {
-    /// The word at the cursor is read as an instruction.
-    Resolved,
-    /// The operand was read as this.
-    Read(Expr<'a>),
-}
-
 impl<'a> Parser<'_, 'a> {
     /// Rejects an instruction that is not an operand.
     pub(crate) fn no_operand(&mut self, of: Word) -> Stop {
@@ -70,24 +62,25 @@ impl<'a> Parser<'_, 'a> {
         Ok(token.span())
     }
 
-    /// Reports an operand that does not begin with an instruction, and decides how it is read.
+    /// Reports an operand that does not begin with an instruction, and reads it; `None` if the word at the
+    /// cursor is now read as an instruction.
     #[cold]
-    pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Recovered<'a>, Stop> {
+    pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Option<Expr<'a>>, Stop> {
         let token = self.state.current;
         if let Some(word) = self.resolve_word(false) {
             let is_operand = word.row().place == Place::Expression;
-            return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
+            return if is_operand { Ok(None) } else { Err(self.no_operand(of)) };
         }
         let text = self.text(&token);
         if let Some(slot) = self.named_slot() {
-            return Ok(Recovered::Read(self.reference(slot, token)));
+            return Ok(Some(self.reference(slot, token)));
         }
         if token.kind == Kind::Integer && digits(text).is_some() {
-            return Ok(Recovered::Read(self.bare_integer(of, token)));
+            return Ok(Some(self.bare_integer(of, token)));
         }
         if self.kind_of(&token).is_some() {
             let literal = self.value(&token);
-            return Ok(Recovered::Read(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
+            return Ok(Some(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
         }
         Err(self.strange_operand(of))
     }

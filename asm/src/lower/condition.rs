@@ -18,9 +18,7 @@ impl<'a> Values<'_, '_> {
         self.code.jump(op, at, &mut end);
         self.truth(b, held, at)?;
         self.code.bind(end);
-        if held != dst {
-            self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
-        }
+        self.give_over(held, dst);
         Ok(())
     }
 

@@ -93,18 +93,12 @@ impl<'a, 'l> Values<'_, 'l> {
                 };
                 let read = if in_place { source } else { dst };
                 self.read(source, read, expr.span.start);
-                if read != dst {
-                    self.code.emit(Op::Move { dst: dst.write(), src: read.read() });
-                }
+                self.give_over(read, dst);
                 return Ok(dst);
             }
-            if let Want::Into(dst) = want
-                && dst != source
-            {
-                self.code.emit(Op::Move { dst: dst.write(), src: source.read() });
-                return Ok(dst);
-            }
-            return Ok(source);
+            let Want::Into(dst) = want else { return Ok(source) };
+            self.give_over(source, dst);
+            return Ok(dst);
         }
         let dst = match want {
             Want::Into(dst) => dst,
@@ -481,9 +475,7 @@ impl<'a, 'l> Values<'_, 'l> {
             self.code.give_back(mark);
             self.code.emit_at(Op::Append { dst: held.write(), list: held.read(), item }, at);
         }
-        if held != dst {
-            self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
-        }
+        self.give_over(held, dst);
         Ok(())
     }
 
@@ -506,7 +498,8 @@ impl<'a, 'l> Values<'_, 'l> {
         if self.tries.is_empty() || !self.is_slot(into) { into } else { self.code.take(1) }
     }
 
-    fn give_over(&mut self, held: Reg, dst: Reg) {
+    /// Moves a value to its register, if it is not there.
+    pub(super) fn give_over(&mut self, held: Reg, dst: Reg) {
         if held != dst {
             self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
         }
