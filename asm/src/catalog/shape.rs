@@ -279,9 +279,12 @@ impl<'c> SchemaShape<'c> {
 
     /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
     pub fn field(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
-        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
-        match record.listed(name) {
-            Some(field) => Some((self.at(field.node), field.required)),
+        self.said(name, |field| field.required)
+    }
+
+    fn said(self, name: &str, of: impl Fn(Field<'c>) -> bool) -> Option<(SchemaShape<'c>, bool)> {
+        match self.node().record.as_ref().and_then(|record| record.listed(name)) {
+            Some(field) => Some((self.at(field.node), of(self.listed(field)))),
             None => self.unlisted().map(|rest| (rest, false)),
         }
     }
@@ -301,14 +304,7 @@ impl<'c> SchemaShape<'c> {
     /// The shape of a field by name, as [`SchemaShape::field`] gives it, and whether it is left out if it is
     /// nil.
     pub fn given(self, name: &str) -> Option<(SchemaShape<'c>, bool)> {
-        let Some(record) = &self.node().record else { return Some((SchemaShape::ANY, false)) };
-        match record.listed(name) {
-            Some(field) => {
-                let of = self.at(field.node);
-                Some((of, !field.required && !of.kinds().meets(Kinds::NIL)))
-            }
-            None => self.unlisted().map(|rest| (rest, false)),
-        }
+        self.said(name, |field| !field.required && !field.shape.kinds().meets(Kinds::NIL))
     }
 
     /// The field whose text selects an arm of a union, and the arms by that text; `None` without arms.

@@ -44,13 +44,10 @@ impl<'a> Parser<'_, 'a> {
     fn slot_otherwise(&mut self, of: Word) -> Result<u32, Stop> {
         if self.state.current.word == Some(Word::Ref) {
             self.bump();
-            return if self.state.current.kind == Kind::Integer {
-                Ok(self.id())
-            } else {
-                Err(self.no_id(of, "a slot's number"))
-            };
-        }
-        if let Some(slot) = self.named_slot() {
+            if self.state.current.kind == Kind::Integer {
+                return Ok(self.id());
+            }
+        } else if let Some(slot) = self.named_slot() {
             self.bump();
             return Ok(slot);
         }

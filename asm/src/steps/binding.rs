@@ -202,7 +202,6 @@ impl<'a> StepReader<'_, 'a> {
         })
     }
 
-    /// Ends a step that is an expression.
     /// Adds the slot that the last statement has bound as the value of the step, if it is reachable.
     pub(crate) fn push_slot(&mut self, (slot, slot_span): (Slot, Span), span: Span) {
         if self.statements.last().is_some_and(Stmt::completes) {

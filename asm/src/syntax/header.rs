@@ -250,6 +250,11 @@ pub(crate) fn write_header(
         write_need(&parameter.need, out);
     }
     out.push_str(") -> ");
+    write_output(output, out);
+}
+
+/// Writes an output type.
+pub(crate) fn write_output(output: &OutputName<'_>, out: &mut String) {
     if let Some(err) = &output.err {
         out.push_str("result ");
         write_type(&output.ok, out);

@@ -1,7 +1,8 @@
 //! How messages name slots, output types and lists of names.
 
-use crate::ast::{Function, OutputName, Slot, TypeName};
+use crate::ast::{Function, OutputName, Slot};
 use crate::span::Span;
+use crate::syntax::header::write_output;
 
 /// How a message names a slot.
 pub(crate) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
@@ -28,13 +29,7 @@ pub(crate) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -
 
 /// An output type as the source writes it.
 pub(crate) fn output_name(output: &OutputName<'_>) -> String {
-    let ok = type_name(&output.ok);
-    match &output.err {
-        Some(err) => format!("result {ok}, {}", type_name(err)),
-        None => ok,
-    }
-}
-
-fn type_name(name: &TypeName<'_>) -> String {
-    format!("{}{}", "list ".repeat(usize::from(name.ty.lists)), name.name)
+    let mut name = String::new();
+    write_output(output, &mut name);
+    name
 }
