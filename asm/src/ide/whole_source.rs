@@ -5,7 +5,7 @@ use crate::arena::Arena;
 use crate::compile::Options;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, fix};
 use crate::dialect::{Dialect, Key, META};
-use crate::document::{Node, entries, items_of, json, yaml};
+use crate::document::{Entry, Node, entries, items_of, json, yaml};
 use crate::format::Formatted;
 use crate::notation::Notation;
 use crate::source::SourceLimits;
@@ -25,15 +25,12 @@ pub fn program_notation(source: &str) -> Option<Notation> {
 
 fn is_program(document: &Node<'_>, notation: Notation) -> bool {
     let dialect = Dialect::of(notation);
-    let has = |key: Key| {
-        dialect.top().contains(&key)
-            && entries(document).iter().any(|entry| entry.name() == Some(dialect.word(key)))
-    };
-    let of_meta = |entry: &crate::document::Entry<'_>| {
-        let meta = |inner: &crate::document::Entry<'_>| {
-            inner.name().is_some_and(|name| META.iter().any(|&key| dialect.word(key) == name))
-        };
-        entry.name() == Some(dialect.word(Key::Meta)) && entries(&entry.value).iter().any(meta)
+    let is =
+        |entry: &Entry<'_>, keys: &[Key]| keys.iter().any(|&key| entry.is(|name| name == dialect.word(key)));
+    let has =
+        |key: Key| dialect.top().contains(&key) && entries(document).iter().any(|entry| is(entry, &[key]));
+    let of_meta = |entry: &Entry<'_>| {
+        is(entry, &[Key::Meta]) && entries(&entry.value).iter().any(|inner| is(inner, &META))
     };
     let named = notation != Notation::Workflow && notation != Notation::Mcp && has(Key::Name);
     has(Key::Steps) && (has(Key::Output) || named || entries(document).iter().any(of_meta))

@@ -91,9 +91,7 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
     let inner = reference.trim_start_matches(['$', '{']);
     let start = found.span.start + u32::try_from(root).unwrap_or(0);
     let whole = Span::new(start, offset);
-    let Some(function) = of.function_at(offset).or((!of.file.functions.is_empty()).then_some(0)) else {
-        return;
-    };
+    let function = of.function_at(offset).unwrap_or(0);
     let slots = of.slots();
     let known = slots.of(function);
     if let Some((path, _)) = inner.rsplit_once('.').filter(|(path, _)| !path.is_empty() && *path != INPUT) {
