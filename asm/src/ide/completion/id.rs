@@ -373,7 +373,7 @@ impl<'t, 'a> Offers<'t, 'a> {
             }
         };
         self.numbered(id, name, as_kind, detail);
-        self.found.all.last_mut().into_iter().for_each(|last| last.also = also.clone());
+        self.found.all.last_mut().into_iter().for_each(|last| last.also.clone_from(&also));
     }
 
     /// The tools of the registry, then the others.
