@@ -31,6 +31,7 @@ pub struct Facts {
 /// Where the whole answer of a tool without a schema for its answers is needed as a record or list: a text
 /// that is a JSON object or array is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
     /// Where the slot is read or bound.
     pub span: Span,

@@ -51,6 +51,7 @@ pub type Seen<'t> = Option<ValueInfo<'t>>;
 
 /// The part of a tool's answer that a value is.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub enum Part<'t> {
     /// A value without fields and items: nil, an empty list.
     Nothing,

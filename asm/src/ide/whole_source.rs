@@ -48,6 +48,7 @@ pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
     let check = |text: &str| compile::compile(text, options).1;
     let errors = |found: &Diagnostics| found.as_slice().iter().filter(|one| one.is_error()).count();
     let (mut text, mut fixed, mut found) = (source.to_owned(), 0, check(source));
+    let mut tries = TRIED;
     for _ in 0..ROUNDS {
         let of = |is_error: bool| -> Vec<Diagnostic> {
             let all = found.as_slice().iter().filter(|one| one.is_error() == is_error);
@@ -64,7 +65,9 @@ pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
         let mut left = check(&next);
         if errors(&left) > most {
             let fits = |one: &Diagnostic| errors(&check(&fix::apply(&text, slice::from_ref(one)).0)) <= most;
-            let kept: Vec<Diagnostic> = of(false).into_iter().take(TRIED).filter(fits).collect();
+            let tried: Vec<Diagnostic> = of(false).into_iter().take(tries).collect();
+            tries -= tried.len();
+            let kept: Vec<Diagnostic> = tried.into_iter().filter(fits).collect();
             (next, count) = fix::apply(&text, &kept);
             left = check(&next);
             if count == 0 || errors(&left) > most {
