@@ -70,7 +70,7 @@ fn held<'a>(node: &Node<'a>, arena: &'a Arena, limits: &SourceLimits, depth: usi
                     Some(Held::Program(of.span))
                 }
                 Some(_) => None,
-                None => match named(holds_arguments)? {
+                None => match named(|key| foreign::is(Place::Calling, key))? {
                     of if of.text().is_some() => {
                         let read = json::read(of.text()?, arena, limits, &mut Diagnostics::default());
                         read.first().filter(|of| matches!(of.kind, NodeKind::Record(_))).and_then(inner)
@@ -88,11 +88,6 @@ fn holds_source(key: &str) -> bool {
     matches!(key, "source" | "program" | "code")
 }
 
-/// Whether a key holds the arguments of a call.
-fn holds_arguments(key: &str) -> bool {
-    foreign::is(Place::Calling, key)
-}
-
 /// Whether a key may be the first of a call.
 fn begins_call(key: &str) -> bool {
     [Place::Calling, Place::Callee, Place::Marker].iter().any(|&place| foreign::is(place, key))
@@ -108,8 +103,9 @@ fn may_be(source: &str) -> bool {
     let start = start.strip_prefix('[').map_or(start, str::trim_start);
     let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
     let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));
-    // A quote behind the key, which may be escaped itself.
-    let names_source = || rest.split("source").skip(1).any(|behind| behind.starts_with(['"', '\\']));
+    // Among the first keys, since programs may begin as a call does, with a quote that may be escaped itself.
+    let near = rest.get(..rest.floor_char_boundary(256)).unwrap_or("");
+    let names_source = || near.split("source").skip(1).any(|behind| behind.starts_with(['"', '\\']));
     if after.is_some_and(|(key, _)| holds_source(key) || (begins_call(key) && names_source())) {
         return true;
     }

@@ -39,7 +39,7 @@ fn is_program(document: &Node<'_>, notation: Notation) -> bool {
 /// The most rounds of checking: one fix can uncover the next.
 const ROUNDS: usize = 8;
 
-/// The most fixes of warnings that are tried by themselves.
+/// The most fixes of warnings that are tried by themselves, in one of the rounds.
 const TRIED: usize = 64;
 
 /// Applies all unambiguous fixes, repeatedly until none is left: those of errors, then those of warnings, but
@@ -47,8 +47,7 @@ const TRIED: usize = 64;
 pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
     let check = |text: &str| compile::compile(text, options).1;
     let errors = |found: &Diagnostics| found.as_slice().iter().filter(|one| one.is_error()).count();
-    let (mut text, mut fixed, mut found) = (source.to_owned(), 0, check(source));
-    let mut tries = TRIED;
+    let (mut text, mut fixed, mut tries, mut found) = (source.to_owned(), 0, TRIED, check(source));
     for _ in 0..ROUNDS {
         let of = |is_error: bool| -> Vec<Diagnostic> {
             let all = found.as_slice().iter().filter(|one| one.is_error() == is_error);
@@ -65,9 +64,8 @@ pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
         let mut left = check(&next);
         if errors(&left) > most {
             let fits = |one: &Diagnostic| errors(&check(&fix::apply(&text, slice::from_ref(one)).0)) <= most;
-            let tried: Vec<Diagnostic> = of(false).into_iter().take(tries).collect();
-            tries -= tried.len();
-            let kept: Vec<Diagnostic> = tried.into_iter().filter(fits).collect();
+            let tried = of(false).into_iter().take(std::mem::take(&mut tries));
+            let kept: Vec<Diagnostic> = tried.filter(fits).collect();
             (next, count) = fix::apply(&text, &kept);
             left = check(&next);
             if count == 0 || errors(&left) > most {
