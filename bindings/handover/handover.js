@@ -9,7 +9,7 @@ import { parts, same } from "../js/tests/corpus.js";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const LANGUAGES = {
-    Rust: [path("../target/bindings/examples/replay")],
+    Rust: [path("../target/trial/examples/replay")],
     JavaScript: [process.execPath, path("leg.js")],
     Python: [path("../.venv/bin/python"), path("leg.py")],
 };

@@ -5,7 +5,7 @@
 //
 // FOLDER has the two in its node_modules; without it their columns are empty. `--save` writes the table to
 // bindings/RESULTS.md. `--sizes` prints only the sizes of the modules. The modules are measured as they were
-// built: those of `npm run build` are shipped, those of `FAST=1 ./build.sh` are larger.
+// built: those of `npm run build` are shipped, those of `PROFILE=trial ./build.sh` are larger and slower.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";

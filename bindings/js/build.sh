@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Builds dist/: the WebAssembly modules, the JavaScript that loads them, and the package. Needs `npm ci` before.
 #
-# With FAST=1 the modules are not made smaller by wasm-opt, which takes the longest.
+# With PROFILE=trial the modules are those of the tests: hardly optimised, and not made smaller by wasm-opt.
 set -euo pipefail
 cd "$(dirname "$0")"
 target=../target
+profile=${PROFILE:-wasm}
 
-cargo build --quiet --locked --profile wasm --package ilo-js --package ilo-js-vm --package ilo-js-guide --target wasm32-unknown-unknown
+cargo build --quiet --locked --profile "$profile" --package ilo-js --package ilo-js-vm --package ilo-js-guide --target wasm32-unknown-unknown
 cargo build --quiet --locked --profile glue --package ilo-glue
 rm -rf dist
 mkdir dist
 # module CRATE FILE GLUE: a module and the JavaScript that loads it.
 module() {
-    "$target/glue/ilo-glue" "$target/wasm32-unknown-unknown/wasm/$1.wasm" dist "$3"
-    if [ -n "${FAST:-}" ]; then
+    "$target/glue/ilo-glue" "$target/wasm32-unknown-unknown/$profile/$1.wasm" dist "$3"
+    if [ "$profile" = trial ]; then
         mv "dist/$3_bg.wasm" "dist/$2"
     else
         # The features are those that Rust itself uses: one more would not run everywhere. The passes that are left out make

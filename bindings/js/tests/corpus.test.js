@@ -162,7 +162,7 @@ function checkDiagnostics(found, notation, source, wanted) {
 
 // Rust with the same answers: fuel, snapshots and outcome are the same.
 function checkReplays() {
-    const path = `${ROOT}bindings/target/bindings/examples/replay`;
+    const path = `${ROOT}bindings/target/trial/examples/replay`;
     const input = replays.map(({ line }) => `${line}\n`).join("");
     const made = spawnSync(path, { input, maxBuffer: 1 << 30, encoding: "utf8" });
     assert.equal(made.status, 0, made.error?.message ?? made.stderr);

@@ -47,7 +47,7 @@ def needs_a_process(case: corpus.Case, tools: dict[str, Any]) -> bool:
 
 
 # The Rust program that runs a program with given answers; bindings/ci.sh builds it.
-REPLAY = corpus.ROOT / "bindings/target/bindings/examples/replay"
+REPLAY = corpus.ROOT / "bindings/target/trial/examples/replay"
 CAMEL = {"tool_calls": "toolCalls"}
 
 
