@@ -23,10 +23,23 @@ step 'lints'
 CARGO_TARGET_DIR=../target cargo clippy --all-targets --locked -- -D warnings
 step 'build'
 ./build.sh
-# The tests of the two languages use one processor each.
-printf '\nThe tests of Python begin, and are shown below.\n'
-(cd python && timeout 600 ../.venv/bin/python -m pytest --quiet tests) >target/pytest.txt 2>&1 &
+step 'playground: page'
+../playground/build.sh
+if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    { apt-get update && apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
+fi
+# These tests wait more than they compute, so they run at once with those that follow; `shown` waits for them and prints
+# what they said.
+at_once() { (cd "$2" && timeout 600 "${@:3}") >"target/$1.txt" 2>&1 & }
+shown() { wait "$2" && cat "target/$1.txt" || { cat "target/$1.txt"; exit 1; }; }
+at_once python python ../.venv/bin/python -m pytest --quiet tests
 python=$!
+page=
+if command -v chromium >/dev/null || [ -n "${CHROMIUM:-}${CI:-}" ]; then
+    at_once page ../playground node --test tests/page.test.mjs tests/hostile.test.mjs
+    page=$!
+fi
+printf '\nThe tests of Python and of the playground begin, and are shown below.\n'
 step 'javascript: types'
 (cd js && npm run --silent types)
 (cd js/tests/package && npm test --silent)
@@ -35,20 +48,14 @@ step 'javascript: tests'
 step 'javascript: Deno, Bun and workerd'
 (cd js/tests/runtimes && timeout 120 node run.js)
 step 'python: tests'
-wait "$python" || { cat target/pytest.txt; exit 1; }
-cat target/pytest.txt
+shown python $python
 step 'python: types'
 (cd python && ../.venv/bin/python -m mypy.stubtest ilo._ilo)
 (cd python && MYPYPATH=python ../.venv/bin/python -m mypy --python-version 3.10 -p ilo)
 (cd python && ../.venv/bin/pyright --project . --pythonpath ../.venv/bin/python tests/host_types.py)
-step 'playground: page'
-../playground/build.sh
 step 'playground: tests in a browser'
-if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-    { apt-get update && apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
-fi
-if command -v chromium >/dev/null || [ -n "${CHROMIUM:-}${CI:-}" ]; then
-    (cd ../playground && timeout 600 node --test tests/page.test.mjs tests/hostile.test.mjs)
+if [ -n "$page" ]; then
+    shown page $page
 else
     echo 'left out: there is no chromium, and apt-get cannot install it here'
 fi
