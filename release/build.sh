@@ -11,17 +11,18 @@
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 target=${1:?"usage: release/build.sh TARGET; the head of this file lists the targets"}
-build=(build) as=$target
+build=(cargo rustc) as=$target linker=()
 case $target in
-*-linux-gnu) build=(zigbuild) as=$target.2.28 ;;
-*-linux-musl | *-windows-gnu) build=(zigbuild) ;;
+*-linux-gnu) build=(cargo-zigbuild rustc) as=$target.2.28 linker=(-C "linker=$release/linker.sh") ;;
+*-linux-musl) build=(cargo-zigbuild rustc) linker=(-C "linker=$release/linker.sh") ;;
+*-windows-gnu) build=(cargo-zigbuild rustc) ;;
 *-apple-darwin)
     [ "$(uname)" = Darwin ] || { echo "release/build.sh: $target is built on macOS: it links frameworks of the system" >&2; exit 69; }
     ;;
 *) echo "release/build.sh: unknown target $target; the head of this file lists the targets" >&2; exit 64 ;;
 esac
 if command -v rustup >/dev/null; then rustup target add "$target" 2>/dev/null; fi
-(cd "$root" && cargo "${build[@]}" --locked --profile "$PROFILE" -p ilo-cli --bin ilo-vm --features postgres --target "$as")
+(cd "$root" && "${build[@]}" --locked --profile "$PROFILE" -p ilo-cli --bin ilo-vm --features postgres --target "$as" -- ${linker[@]+"${linker[@]}"})
 
 name=ilo-vm
 case $target in *-windows-*) name=ilo-vm.exe ;; esac

@@ -6,9 +6,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 target=${1:?"usage: release/wheel.sh TARGET; the head of this file lists the targets"}
-library=(--target "$target") program=$target
+library=(--target "$target") program=$target linker=()
 case $target in
-*-unknown-linux) library=(--target "$target-gnu" --zig --compatibility manylinux_2_28) program=$target-musl ;;
+*-unknown-linux)
+    library=(--target "$target-gnu" --zig --compatibility manylinux_2_28) program=$target-musl linker=(-C "linker=$release/linker.sh")
+    ;;
 *-windows-*) library+=(--zig --compatibility windows) ;;
 esac
 binary=$(ls "$out/$program"/ilo-vm "$out/$program"/ilo-vm.exe 2>/dev/null || true)
@@ -18,7 +20,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ "$PROFILE" = trial ]; then library+=(--profile trial); fi
 if command -v rustup >/dev/null; then rustup target add "${library[1]}" 2>/dev/null; fi
-(cd "$root/bindings" && maturin build --quiet --locked --manifest-path python/Cargo.toml --features postgres "${library[@]}" --out "$work")
+(cd "$root/bindings" && maturin build --quiet --locked --manifest-path python/Cargo.toml --features postgres "${library[@]}" --out "$work" \
+    -- ${linker[@]+"${linker[@]}"})
 python3 "$release/notices.py" --target "$program" --out "$work/program"
 python3 "$release/notices.py" --manifest bindings/Cargo.toml --package ilo-python --target "${library[1]}" --out "$work/library"
 mkdir -p "$out/wheels"
