@@ -21,6 +21,7 @@ case $target in
     ;;
 *) echo "release/build.sh: unknown target $target; the head of this file lists the targets" >&2; exit 64 ;;
 esac
+case $target in *-linux-*) export TARGET_CFLAGS=$without_tables ;; esac
 if command -v rustup >/dev/null; then rustup target add "$target" 2>/dev/null; fi
 (cd "$root" && "${build[@]}" --locked --profile "$PROFILE" -p ilo-cli --bin ilo-vm --features postgres --target "$as" -- ${linker[@]+"${linker[@]}"})
 

@@ -10,6 +10,7 @@ library=(--target "$target") program=$target linker=()
 case $target in
 *-unknown-linux)
     library=(--target "$target-gnu" --zig --compatibility manylinux_2_28) program=$target-musl linker=(-C "linker=$release/linker.sh")
+    export TARGET_CFLAGS=$without_tables
     ;;
 *-windows-*) library+=(--zig --compatibility windows) ;;
 esac
