@@ -31,7 +31,12 @@ fi
 # These tests wait more than they compute, so they run at once with those that follow; `shown` waits for them and prints
 # what they said.
 at_once() { (cd "$2" && timeout 600 "${@:3}") >"target/$1.txt" 2>&1 & }
-shown() { wait "$2" && cat "target/$1.txt" || { cat "target/$1.txt"; exit 1; }; }
+shown() {
+    local code=0
+    wait "$2" || code=$?
+    cat "target/$1.txt"
+    return "$code"
+}
 at_once python python ../.venv/bin/python -m pytest --quiet tests
 python=$!
 page=

@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 target=../target
-profile=${PROFILE:-wasm}
+profile=wasm
+[ "${PROFILE:-}" != trial ] || profile=trial
 
 cargo build --quiet --locked --profile "$profile" --package ilo-js --package ilo-js-vm --package ilo-js-guide --target wasm32-unknown-unknown
 cargo build --quiet --locked --profile glue --package ilo-glue
