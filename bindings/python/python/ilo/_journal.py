@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._ilo import JournalRun
-    from ._generic import T
+    from ._typing import T
     from ._program import Given, Program
     from ._ask import Ask
     from ._events import OnEvent

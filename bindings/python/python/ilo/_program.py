@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from . import _ilo
 from ._errors import BadValue, CompileError
 from ._event_loop import in_own_loop, may_be_quick
-from ._generic import ByType
+from ._typing import ByType
 from ._inline import run_inline
 from ._left import check as check_left
 from ._observe import Observers
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from ._stream import Stream
     from ._ask import Ask
     from ._events import OnEvent
-    from ._generic import T
+    from ._typing import T
     from ._observe import OnError
     from ._run import Cancellation, CallResult, Outcome
     from ._types import Limits
@@ -400,8 +402,6 @@ def without_loop(go: Callable[[], Any]) -> Any:
 
 def has_loop() -> bool:
     """Whether an event loop of asyncio runs in this thread."""
-    import sys
-
     asyncio = sys.modules.get("asyncio")
     return asyncio is not None and asyncio._get_running_loop() is not None
 

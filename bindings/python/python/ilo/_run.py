@@ -5,7 +5,6 @@ from __future__ import annotations
 # `contextvars` and `threading` would only add their own file to the time of `import ilo`.
 from _contextvars import ContextVar
 from _thread import get_ident
-from functools import partial
 
 from ._ask import Deny, asked, shown
 from ._errors import Failure, Suspend
@@ -147,7 +146,7 @@ class Cancellation:
     def _watch(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Adds a callback. Returns a function that removes it. The caller checks `is_cancelled` after this."""
         self._callbacks.append(callback)
-        return partial(self._callbacks.remove, callback)
+        return lambda: self._callbacks.remove(callback)
 
 
 def made_of(event: tuple[Any, ...]) -> CallResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from ._events import EventsDropped
-from ._generic import ByType
+from ._typing import ByType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._events import Event, OnEvent
-    from ._generic import T
+    from ._typing import T
     from ._run import Outcome
 
 # The most events that wait for their reader; of more, the oldest are dropped and counted.

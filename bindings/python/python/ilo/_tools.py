@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-
+from ._typing import cached_property
 from ._ilo import Catalogue
 from ._options import is_number
 from ._values import partial_too
@@ -162,7 +161,7 @@ def tool(function: Function | None = None, /, *, name: str | None = None, **poli
     A method that is a tool is one of its object: `Tools(shop.find)`.
     """
     if function is None:
-        return partial(_of_function, name=name, **policy)
+        return lambda function: _of_function(function, name=name, **policy)
     return _of_function(function, name=name, **policy)
 
 

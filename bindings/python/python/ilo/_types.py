@@ -12,7 +12,7 @@ from ._run import Suspended
 Ask = Callable[[Union[Call, Waiting]], Any]
 Event = Union[CallStart, CallEnd, EventsDropped]
 if TYPE_CHECKING:
-    from ._generic import T
+    from ._typing import T
 else:
     from typing import TypeVar
 
