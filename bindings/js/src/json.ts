@@ -271,10 +271,9 @@ export function outcomeOf(text: string, asText: boolean): any {
 
 /** Adds the methods of an outcome. */
 export function withTexts<T extends object>(outcome: T, toText: () => string): T & Texts {
-    return Object.defineProperties(outcome, {
-        toText: { value: toText },
-        toJSON: { value: () => parse(toText(), true) },
-    }) as T & Texts;
+    // Two calls take two thirds of the time of `defineProperties`.
+    Object.defineProperty(outcome, "toText", { value: toText });
+    return Object.defineProperty(outcome, "toJSON", { value: () => parse(toText(), true) }) as T & Texts;
 }
 
 /** Reads valid JSON that is no deeper than the limit on values. */

@@ -65,7 +65,7 @@ export class Run {
     /** A call, or an outcome with its methods. */
     #found(text: string): Call | Finished {
         const found = parse(text, this.asText);
-        return "status" in found ? withTexts(found, () => text) : found;
+        return found.status === "call" ? found : withTexts(found, () => text);
     }
 
     /**
