@@ -122,23 +122,22 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let types::Found { diagnostics: mut found, reads, returns, answers, optional, compared } =
-        types::check(file, whole, &facts, &resolved, &[], comparisons);
+    let mut types = types::check(file, whole, &facts, &resolved, &[], comparisons);
+    let found = &mut types.diagnostics;
     let suspects = function.suspects.get(..SUSPECTS).unwrap_or(function.suspects);
-    drop_warnings_of_suspects(suspects, &mut found);
+    drop_warnings_of_suspects(suspects, found);
     if !suspects.is_empty() && found.has_errors() {
-        let without = types::check(file, whole, &facts, &resolved, suspects, comparisons);
-        let mut left = without.diagnostics;
+        let mut left = types::check(file, whole, &facts, &resolved, suspects, comparisons).diagnostics;
         drop_warnings_of_suspects(suspects, &mut left);
-        escalate_suspects(suspects, &found, &left, report);
-        found = left;
+        escalate_suspects(suspects, found, &left, report);
+        *found = left;
     }
-    report.diagnostics.append(found);
-    answer_fields::report(reads, function.notation, report);
-    let _ = report.spend(compared);
-    facts.returns = returns;
-    facts.answers = answers;
-    facts.optional = optional;
+    report.diagnostics.append(types.diagnostics);
+    answer_fields::report(types.reads, function.notation, report);
+    let _ = report.spend(types.compared);
+    facts.returns = types.returns;
+    facts.answers = types.answers;
+    facts.optional = types.optional;
     // In source order, so that the order of calls does not affect the order of functions.
     sort_by_key(&mut edges, |&(callee, _)| callee);
     (facts, edges)

@@ -29,7 +29,7 @@ use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Literal, Match, Name, ReturnKind, Slot,
     Stmt, StmtKind,
 };
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
 use crate::rules::Demand;
 use crate::sorting::sort_by_key;
@@ -45,22 +45,6 @@ use smallvec::SmallVec;
 /// bound before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
-/// The result of checking the types of a function.
-pub(super) struct Found<'t, 'a> {
-    /// The diagnostics of values that cannot fit.
-    pub(super) diagnostics: Diagnostics,
-    /// Reads of fields that the schemas of answers do not list.
-    pub(super) reads: Vec<Read<'t, 'a>>,
-    /// The spans of returned values that may not have the declared type, in order.
-    pub(super) returns: Vec<Span>,
-    /// The reads of whole answers that are read as JSON.
-    pub(super) answers: Vec<Answer>,
-    /// The reads of fields that answers may lack.
-    pub(super) optional: Vec<usize>,
-    /// The number of names that were compared for suggestions.
-    pub(super) compared: usize,
-}
-
 /// Checks the types of a function. The expressions at the `suspects` count as having an unknown type.
 pub(super) fn check<'t, 'a>(
     file: &'t File<'a>,
@@ -72,22 +56,8 @@ pub(super) fn check<'t, 'a>(
 ) -> Found<'t, 'a> {
     let mut types = Types::new(file, (function, inputs), facts, resolved, suspects, comparisons);
     types.infer();
-    // A function that tests for items knows that FIND finds them.
-    if let (finds, true) = &types.finds {
-        types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
-    }
-    types.afterwards();
-    let Types { found, asked, mut reads, mut returns, mut answers, mut optional, used, kept, .. } = types;
-    if !kept.is_empty() {
-        answers.extend(kept::needed(function, &kept).map(|&(span, slot, _)| (span, slot, Needs::Parts)));
-    }
-    let left = types.comparisons;
-    reads.retain(|read| !asked.contains(read.name.text));
-    sort_by_key(&mut returns, |span| (span.start, span.end));
-    optional.sort_unstable();
-    let answers = answers_of(&answers, &used);
-    let compared = comparisons.saturating_sub(left);
-    Found { diagnostics: found, reads, returns, answers, optional, compared }
+    types.found.finish(function);
+    types.found
 }
 
 /// What a read of a slot that holds a whole answer needs.
@@ -229,25 +199,42 @@ struct Types<'l, 't, 'a> {
     changed: bool,
     /// Whether whole answers and other values are bound to one slot.
     mixes: bool,
-    found: Diagnostics,
-    /// The fields for which HAS tests.
-    asked: HashSet<&'a str>,
-    reads: Vec<Read<'t, 'a>>,
-    returns: Vec<Span>,
     /// For each enclosing loop: the type of what its YIELDs have given, and its use.
     yielded: SmallVec<[(Seen<'t>, Goes); 4]>,
     /// The number of TRYs whose blocks enclose the statement.
     tries: u32,
+    /// The conditions of the enclosing branches in which they are true.
+    satisfied: SmallVec<[Expr<'a>; 4]>,
+    /// Which values are not nil.
+    narrowing: Narrowing<'a>,
+    /// The number of names that may be compared for suggestions.
+    comparisons: usize,
+    found: Found<'t, 'a>,
+}
+
+/// What a pass over a function finds. Only that of the last pass counts.
+#[derive(Default)]
+pub(super) struct Found<'t, 'a> {
+    /// The diagnostics of values that cannot fit.
+    pub(super) diagnostics: Diagnostics,
+    /// Reads of fields that the schemas of answers do not list.
+    pub(super) reads: Vec<Read<'t, 'a>>,
+    /// The spans of returned values that may not have the declared type; in order at the end.
+    pub(super) returns: Vec<Span>,
+    /// The reads of whole answers that are read as JSON, known at the end.
+    pub(super) answers: Vec<Answer>,
+    /// The reads of fields that answers may lack; in order at the end.
+    pub(super) optional: Vec<usize>,
+    /// The number of names that were compared for suggestions.
+    pub(super) compared: usize,
     /// The reads of slots that hold whole answers, where a record or list is needed.
-    answers: Vec<(Span, Slot, Needs)>,
+    needed: Vec<(Span, Slot, Needs)>,
     /// The reads of slots that keep whole answers in records and lists.
     kept: Vec<Kept<'a>>,
-    /// The reads of fields that answers may lack.
-    optional: Vec<usize>,
     /// The slots with whole answers that are read, once for each read.
     used: Vec<Slot>,
-    /// The number of names that may still be compared for suggestions.
-    comparisons: usize,
+    /// The fields for which HAS tests.
+    asked: HashSet<&'a str>,
     /// The reported values that FIND may have given, and whether the function tests for items.
     finds: (Vec<Span>, bool),
     /// The fields that are read whose names may be differences, and the names of fields that records get.
@@ -257,10 +244,41 @@ struct Types<'l, 't, 'a> {
     /// The paths of unknown type that are conditions, each with its place, and those where no bool fits.
     tests: Vec<(Expr<'a>, (Word, usize))>,
     no_bools: Vec<Expr<'a>>,
-    /// The conditions of the enclosing branches in which they are true.
-    satisfied: SmallVec<[Expr<'a>; 4]>,
-    /// Which values are not nil.
-    narrowing: Narrowing<'a>,
+}
+
+impl<'a> Found<'_, 'a> {
+    /// Draws the conclusions that depend on the whole function.
+    fn finish(&mut self, function: &Function<'a>) {
+        let Found { diagnostics: found, asked, .. } = self;
+        // A function that tests for items knows that FIND finds them.
+        if let (finds, true) = &self.finds {
+            found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
+        }
+        let (names, written) = &self.hyphened;
+        let own = |name: &&Name<'a>| written.contains(name.text) || asked.contains(name.text);
+        names.iter().filter(|name| !own(name)).for_each(|name| found.push(messages::hyphen_minus(*name)));
+        for (test, place) in &self.tests {
+            if let Some(other) = self.no_bools.iter().find(|other| same_value(test, other)) {
+                found.push(messages::no_bool_elsewhere(function, *place, test, other.span));
+            }
+        }
+        for (a, b, span, _) in self.divisions.iter().filter(|of| of.3) {
+            let beside = |of: &&(Expr<'a>, Expr<'a>, Span, bool)| {
+                !of.3 && same_value(&of.0, a) && same_value(&of.1, b)
+            };
+            if let Some(floor) = self.divisions.iter().find(beside) {
+                found.push(messages::mixed_division(*span, floor.2));
+            }
+        }
+        if !self.kept.is_empty() {
+            let kept = kept::needed(function, &self.kept);
+            self.needed.extend(kept.map(|&(span, slot, _)| (span, slot, Needs::Parts)));
+        }
+        self.reads.retain(|read| !asked.contains(read.name.text));
+        sort_by_key(&mut self.returns, |span| (span.start, span.end));
+        self.optional.sort_unstable();
+        self.answers = answers_of(&self.needed, &self.used);
+    }
 }
 
 /// The use of the value of a statement.
@@ -315,30 +333,17 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             failures: SmallVec::new(),
             changed: false,
             mixes: false,
-            found: Diagnostics::default(),
-            asked: HashSet::new(),
-            reads: Vec::new(),
-            comparisons,
-            returns: Vec::new(),
             yielded: SmallVec::new(),
             tries: 0,
-            answers: Vec::new(),
-            kept: Vec::new(),
-            optional: Vec::new(),
-            used: Vec::new(),
-            finds: (Vec::new(), false),
-            hyphened: (Vec::new(), HashSet::new()),
-            divisions: Vec::new(),
-            tests: Vec::new(),
-            no_bools: Vec::new(),
             satisfied: SmallVec::new(),
             narrowing: Narrowing::default(),
+            comparisons,
+            found: Found::default(),
         }
     }
 
     /// Walks the function until no type changes.
     fn infer(&mut self) {
-        let comparisons = self.comparisons;
         // Filled in place: it is large to move.
         self.slots.resize(self.function.slots.len(), Slots::default());
         for (slot, parameter) in self.slots.iter_mut().zip(self.function.parameters) {
@@ -350,22 +355,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             slot.origin = Some(parameter.ty.span);
         }
         for pass in 0.. {
-            self.changed = false;
-            self.found = Diagnostics::default();
-            self.reads.clear();
-            self.comparisons = comparisons;
-            self.returns.clear();
-            self.answers.clear();
-            self.kept.clear();
-            self.optional.clear();
-            self.used.clear();
-            self.narrowing.begin();
-            self.finds.0.clear();
-            self.hyphened.0.clear();
-            self.divisions.clear();
-            self.tests.clear();
-            self.no_bools.clear();
-            self.slots.iter_mut().chain(&mut self.webs.1).for_each(|slot| slot.read = false);
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);
             if !self.changed {
@@ -377,6 +366,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             if pass == PASSES {
                 self.forget();
             }
+            self.changed = false;
+            self.found = Found::default();
+            self.narrowing.begin();
+            self.slots.iter_mut().chain(&mut self.webs.1).for_each(|slot| slot.read = false);
         }
     }
 
@@ -401,27 +394,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// The warnings that depend on the whole function.
-    fn afterwards(&mut self) {
-        let (names, written) = core::mem::take(&mut self.hyphened);
-        let own = |name: &Name<'_>| written.contains(name.text) || self.asked.contains(name.text);
-        for name in names.into_iter().filter(|name| !own(name)) {
-            self.found.push(messages::hyphen_minus(name));
-        }
-        for (test, place) in &self.tests {
-            if let Some(other) = self.no_bools.iter().find(|other| same_value(test, other)) {
-                self.found.push(messages::no_bool_elsewhere(self.function, *place, test, other.span));
-            }
-        }
-        let divisions = core::mem::take(&mut self.divisions);
-        for (a, b, span, _) in divisions.iter().filter(|of| of.3) {
-            let beside = |of: &&(Expr<'a>, Expr<'a>, Span, bool)| {
-                !of.3 && same_value(&of.0, a) && same_value(&of.1, b)
-            };
-            if let Some(floor) = divisions.iter().find(beside) {
-                self.found.push(messages::mixed_division(*span, floor.2));
-            }
-        }
+    fn report(&mut self, found: Diagnostic) {
+        self.found.diagnostics.push(found);
     }
 
     #[inline]
@@ -448,7 +422,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let Some(ValueInfo { part: Part::Answer, .. }) = seen else { return };
         let web = self.webs.0.at(slot, span).and_then(|web| self.webs.1.get(web)?.plain);
         if let Some(ValueInfo { part: Part::Unknown, .. }) = web {
-            self.answers.push((read, self.held_at(slot, span), Needs::Binding));
+            self.found.needed.push((read, self.held_at(slot, span), Needs::Binding));
         }
     }
 
@@ -499,7 +473,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     #[cold]
     fn keeps_answer(&mut self, value: &Expr<'a>, place: Option<Place<'a>>) {
         if let (ExprKind::Ref(slot), Some(place)) = (value.kind, place) {
-            self.kept.push((value.span, self.held_at(slot, value.span), place));
+            self.found.kept.push((value.span, self.held_at(slot, value.span), place));
         }
     }
 
@@ -589,7 +563,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn unused(&mut self, value: &Expr<'a>) {
         let reported = self.function.notation == Notation::Id || messages::changed(value).is_some();
         if reported && !value.calls() {
-            self.found.push(messages::unused(self.function, value));
+            self.report(messages::unused(self.function, value));
         }
     }
 
@@ -635,14 +609,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// Notes a value whose type must be tested when it is returned.
     fn returned(&mut self, seen: Seen<'t>, wanted: Inferred, place: Span) {
         if !seen.unwrap_or(ValueInfo::declared(Inferred::ANY)).is_surely(wanted) {
-            self.returns.push(place);
+            self.found.returns.push(place);
         }
     }
 
     fn output(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Inferred, declared: Span) {
         if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
             let value = self.typed(value, found);
-            self.found.push(messages::output(self.function, value, wanted, declared));
+            self.report(messages::output(self.function, value, wanted, declared));
         }
     }
 
@@ -756,7 +730,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if to == Goes::Out {
             let wanted = Inferred::from(self.function.output.ok.ty);
             if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
-                self.found.push(messages::loop_output(self.function, node.span, found));
+                self.report(messages::loop_output(self.function, node.span, found));
             }
             self.returned(seen, wanted, node.span);
         }

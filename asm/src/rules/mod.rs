@@ -20,60 +20,36 @@ use ilo_spec::pure::{Kinds, Pure};
 /// The accepted types of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Any value.
-    Any,
     /// A value of this type.
     Is(Inferred),
-    /// A list of any items.
-    List,
-    /// A bool or nil.
-    Condition,
-    /// A number or a text.
-    Ordered,
-    /// A text, a list or a record.
-    Measurable,
-    /// A number, a text or a list.
-    Addable,
-    /// A list or a record.
-    Indexable,
-    /// A list of numbers or of texts.
-    Comparable,
-    /// A list of numbers, of texts or of records.
-    Sortable,
     /// A value of one of these kinds.
     Kinds(Kinds),
+    /// A list of items of one of these kinds.
+    ListOf(Kinds),
 }
 
 impl Demand {
-    /// The kinds of the items of a list that is accepted.
-    pub fn items(self) -> Kinds {
-        match self {
-            Demand::Is(ty) if ty.lists > 0 => item(ty).kinds(),
-            Demand::Comparable => Kinds::NUMBER.or(Kinds::TEXT),
-            Demand::Sortable => Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::RECORD),
-            _ => Kinds::ANY,
-        }
-    }
+    /// Any value.
+    pub const ANY: Demand = Demand::Kinds(Kinds::ANY);
+    /// A list of any items.
+    pub const LIST: Demand = Demand::Kinds(Kinds::LIST);
+    /// A bool or nil.
+    pub const CONDITION: Demand = Demand::Kinds(Kinds::BOOL.or(Kinds::NIL));
+    /// A number or a text.
+    pub const ORDERED: Demand = Demand::Kinds(Kinds::NUMBER.or(Kinds::TEXT));
+    /// A number, a text or a list.
+    pub const ADDABLE: Demand = Demand::Kinds(Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::LIST));
+    /// A list or a record.
+    pub const INDEXABLE: Demand = Demand::Kinds(Kinds::LIST.or(Kinds::RECORD));
+    /// A text, a list or a record.
+    pub const MEASURABLE: Demand = Demand::Kinds(Kinds::TEXT.or(Kinds::LIST).or(Kinds::RECORD));
 
     /// Whether some value of an inferred type is accepted.
     pub fn accepts(self, found: Inferred) -> bool {
         match self {
-            Demand::Any => true,
             Demand::Is(wanted) => found.meets(wanted),
-            Demand::List => found.item().is_some(),
-            Demand::Condition => found.meets(Inferred::BOOL) || found.meets(Inferred::NIL),
-            Demand::Ordered => found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT),
-            Demand::Addable => {
-                found.item().is_some() || found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT)
-            }
-            Demand::Indexable => found.item().is_some() || found.meets(Inferred::RECORD),
-            Demand::Comparable | Demand::Sortable => {
-                found.item().is_some_and(|item| accepts_kinds(self.items(), item))
-            }
-            Demand::Kinds(kinds) => accepts_kinds(kinds, found),
-            Demand::Measurable => {
-                found.item().is_some() || found.meets(Inferred::TEXT) || found.meets(Inferred::RECORD)
-            }
+            Demand::Kinds(kinds) => found == Inferred::ANY || kinds.meets(found.kinds()),
+            Demand::ListOf(kinds) => found.item().is_some_and(|item| Demand::Kinds(kinds).accepts(item)),
         }
     }
 }
@@ -81,19 +57,13 @@ impl Demand {
 /// The types in words: `bool or nil`.
 impl fmt::Display for Demand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Demand::Any => "any value",
+        let all = match self {
+            &Demand::CONDITION => return f.write_str("bool or nil"),
             Demand::Is(wanted) => return wanted.fmt(f),
-            Demand::List => "list",
-            Demand::Condition => "bool or nil",
-            Demand::Ordered => "number or text",
-            Demand::Measurable => "a text, list or record",
-            Demand::Addable => "number, text or list",
-            Demand::Indexable => "list or record",
-            Demand::Comparable => "list number or list text",
-            Demand::Sortable => "list number, list text or list record",
-            Demand::Kinds(kinds) => return kinds.fmt(f),
-        })
+            Demand::Kinds(kinds) => kinds.to_string(),
+            Demand::ListOf(kinds) => format!("list {}", kinds.to_string().replace(" or ", " or list ")),
+        };
+        f.write_str(&all.replacen(" or ", ", ", all.matches(" or ").count().saturating_sub(1)))
     }
 }
 
@@ -151,37 +121,37 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Ret, &[], Gives::Nothing),
     rule(Word::RetOk, &[], Gives::Nothing),
     rule(Word::RetErr, &[], Gives::Nothing),
-    rule(Word::If, &[Demand::Condition], Gives::OneOf),
+    rule(Word::If, &[Demand::CONDITION], Gives::OneOf),
     rule(Word::Match, &[], Gives::OneOf),
     rule(Word::Err, &[], Gives::Nothing),
     rule(Word::Ok, &[], Gives::Nothing),
-    rule(Word::For, &[Demand::List], Gives::ListOf),
-    rule(Word::MatchMap, &[Demand::Any], Gives::OneOf),
+    rule(Word::For, &[Demand::LIST], Gives::ListOf),
+    rule(Word::MatchMap, &[Demand::ANY], Gives::OneOf),
     rule(Word::Obj, &[], GIVES_RECORD),
     rule(Word::Merge, &[RECORD], GIVES_RECORD),
-    rule(Word::Add, &[Demand::Addable, Demand::Addable], Gives::Sum),
+    rule(Word::Add, &[Demand::ADDABLE, Demand::ADDABLE], Gives::Sum),
     rule(Word::Sub, &[NUMBER, NUMBER], GIVES_NUMBER),
     rule(Word::Mul, &[NUMBER, NUMBER], GIVES_NUMBER),
-    rule(Word::Gte, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
-    rule(Word::Not, &[Demand::Condition], GIVES_BOOL),
-    rule(Word::Concat, &[Demand::Any, Demand::Any], Gives::Join),
+    rule(Word::Gte, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
+    rule(Word::Not, &[Demand::CONDITION], GIVES_BOOL),
+    rule(Word::Concat, &[Demand::ANY, Demand::ANY], Gives::Join),
     rule(Word::Ref, &[], Gives::Named),
     rule(Word::Lit, &[], Gives::Named),
     rule(Word::Field, &[RECORD], Gives::Is(Inferred::ANY)),
     rule(Word::Div, &[NUMBER, NUMBER], GIVES_NUMBER),
     rule(Word::Mod, &[NUMBER, NUMBER], GIVES_NUMBER),
-    rule(Word::Eq, &[Demand::Any, Demand::Any], GIVES_BOOL),
-    rule(Word::Neq, &[Demand::Any, Demand::Any], GIVES_BOOL),
-    rule(Word::Gt, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
-    rule(Word::Lt, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
-    rule(Word::Lte, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
-    rule(Word::And, &[Demand::Condition, Demand::Condition], GIVES_BOOL),
-    rule(Word::Or, &[Demand::Condition, Demand::Condition], GIVES_BOOL),
+    rule(Word::Eq, &[Demand::ANY, Demand::ANY], GIVES_BOOL),
+    rule(Word::Neq, &[Demand::ANY, Demand::ANY], GIVES_BOOL),
+    rule(Word::Gt, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
+    rule(Word::Lt, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
+    rule(Word::Lte, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
+    rule(Word::And, &[Demand::CONDITION, Demand::CONDITION], GIVES_BOOL),
+    rule(Word::Or, &[Demand::CONDITION, Demand::CONDITION], GIVES_BOOL),
     rule(Word::List, &[], Gives::ListOf),
-    rule(Word::Append, &[Demand::List, Demand::Any], Gives::Appended),
-    rule(Word::At, &[Demand::Indexable, Demand::Ordered], Gives::Item),
-    rule(Word::Len, &[Demand::Measurable], GIVES_NUMBER),
-    rule(Word::Has, &[Demand::Measurable, Demand::Any], GIVES_BOOL),
+    rule(Word::Append, &[Demand::LIST, Demand::ANY], Gives::Appended),
+    rule(Word::At, &[Demand::INDEXABLE, Demand::ORDERED], Gives::Item),
+    rule(Word::Len, &[Demand::MEASURABLE], GIVES_NUMBER),
+    rule(Word::Has, &[Demand::MEASURABLE, Demand::ANY], GIVES_BOOL),
     rule(Word::Else, &[], Gives::Nothing),
     rule(Word::Undo, &[], Gives::Nothing),
     rule(Word::Fail, &[], Gives::Nothing),
@@ -207,15 +177,15 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     if let Some(function) = word.row().pure {
         return operand_of_function(function, index, first);
     }
-    let demand = rule_of(word).and_then(|rule| rule.operands.get(index)).copied().unwrap_or(Demand::Any);
+    let demand = rule_of(word).and_then(|rule| rule.operands.get(index)).copied().unwrap_or(Demand::ANY);
     match (demand, first) {
-        (Demand::Addable, Some(first @ (Inferred::NUMBER | Inferred::TEXT))) => Demand::Is(first),
-        (Demand::Addable, Some(first)) if first.lists > 0 => Demand::List,
+        (Demand::ADDABLE, Some(first @ (Inferred::NUMBER | Inferred::TEXT))) => Demand::Is(first),
+        (Demand::ADDABLE, Some(first)) if first.lists > 0 => Demand::LIST,
         (_, Some(first)) if word == Word::At && first.lists > 0 => NUMBER,
         (_, Some(Inferred::RECORD)) if matches!(word, Word::At | Word::Has) => TEXT,
         (_, Some(Inferred::TEXT)) if word == Word::Has => TEXT,
         (_, _) if word == Word::At => demand,
-        (Demand::Ordered, Some(first)) if first != Inferred::ANY && demand.accepts(first) => {
+        (Demand::ORDERED, Some(first)) if first != Inferred::ANY && demand.accepts(first) => {
             Demand::Is(first)
         }
         _ => demand,
@@ -227,8 +197,10 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
 fn operand_of_function(function: Pure, index: usize, first: Option<Inferred>) -> Demand {
     match (function, index, first) {
         (Pure::Sum, 0, _) => return Demand::Is(Inferred::NUMBER.list()),
-        (Pure::Min | Pure::Max, 0, _) => return Demand::Comparable,
-        (Pure::Sort | Pure::SortDown, 0, _) => return Demand::Sortable,
+        (Pure::Min | Pure::Max, 0, _) => return Demand::ListOf(Kinds::NUMBER.or(Kinds::TEXT)),
+        (Pure::Sort | Pure::SortDown, 0, _) => {
+            return Demand::ListOf(Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::RECORD));
+        }
         (Pure::Column | Pure::Find | Pure::Record, 0, _) => return Demand::Is(Inferred::RECORD.list()),
         (Pure::Sort | Pure::SortDown, 1, Some(first)) if first.lists > 0 && item(first) != Inferred::ANY => {
             return if item(first) == Inferred::RECORD { TEXT } else { Demand::Is(Inferred::NIL) };
@@ -239,12 +211,12 @@ fn operand_of_function(function: Pure, index: usize, first: Option<Inferred>) ->
             return Demand::Is(Inferred::NIL);
         }
         // A value that is no text is returned unchanged.
-        (Pure::Parse, 0, _) => return Demand::Any,
+        (Pure::Parse, 0, _) => return Demand::ANY,
         (Pure::Get, 1, Some(first)) if first.lists > 0 => return NUMBER,
         (Pure::Get, 1, Some(Inferred::RECORD)) | (Pure::Index, 1, Some(Inferred::TEXT)) => return TEXT,
         _ => {}
     }
-    function.row().operands.get(index).map_or(Demand::Any, |operand| Demand::Kinds(operand.kinds))
+    function.row().operands.get(index).map_or(Demand::ANY, |operand| Demand::Kinds(operand.kinds))
 }
 
 /// The result type of a word, from the type of its first operand and the join of the others; `None` if it has
@@ -290,11 +262,6 @@ fn result(function: Pure, first: Option<Inferred>) -> Inferred {
         _ => None,
     };
     known.unwrap_or_else(|| function.row().result.into())
-}
-
-/// Whether some value of an inferred type has one of these kinds.
-fn accepts_kinds(kinds: Kinds, found: Inferred) -> bool {
-    found == Inferred::ANY || kinds.meets(found.kinds())
 }
 
 /// The join of the item types, if both are lists.

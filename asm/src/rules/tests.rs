@@ -23,20 +23,20 @@ fn every_word_has_its_row() {
 #[test]
 fn what_is_ordered_is_like_the_first() {
     let second = |first| operand(Word::Lt, 1, first);
-    assert_eq!(operand(Word::Lt, 0, None), Demand::Ordered);
+    assert_eq!(operand(Word::Lt, 0, None), Demand::ORDERED);
     assert_eq!(second(Some(Inferred::TEXT)), Demand::Is(Inferred::TEXT));
     for open in [None, Some(Inferred::ANY), Some(Inferred::BOOL)] {
-        assert_eq!(second(open), Demand::Ordered);
+        assert_eq!(second(open), Demand::ORDERED);
     }
     assert_eq!(operand(Word::Add, 1, Some(Inferred::NUMBER)), NUMBER);
-    assert_eq!(operand(Word::Add, 1, Some(Inferred::TEXT.list())), Demand::List);
+    assert_eq!(operand(Word::Add, 1, Some(Inferred::TEXT.list())), Demand::LIST);
     assert_eq!(operand(Word::At, 1, Some(Inferred::TEXT.list())), NUMBER);
     assert_eq!(operand(Word::At, 1, Some(Inferred::RECORD)), TEXT);
-    assert_eq!(operand(Word::At, 1, Some(Inferred::ANY)), Demand::Ordered);
+    assert_eq!(operand(Word::At, 1, Some(Inferred::ANY)), Demand::ORDERED);
     assert_eq!(operand(Word::Has, 1, Some(Inferred::TEXT)), TEXT);
-    assert_eq!(operand(Word::Has, 1, Some(Inferred::TEXT.list())), Demand::Any);
-    assert_eq!(operand(Word::Concat, 1, Some(Inferred::TEXT)), Demand::Any);
-    assert_eq!(operand(Word::Obj, 3, None), Demand::Any);
+    assert_eq!(operand(Word::Has, 1, Some(Inferred::TEXT.list())), Demand::ANY);
+    assert_eq!(operand(Word::Concat, 1, Some(Inferred::TEXT)), Demand::ANY);
+    assert_eq!(operand(Word::Obj, 3, None), Demand::ANY);
     assert_eq!(operand(Word::Sum, 0, None), Demand::Is(Inferred::NUMBER.list()));
 }
 
@@ -74,22 +74,20 @@ fn demands_accept_what_may_fit() {
         let fits = types.iter().filter(|&&found| demand.accepts(found));
         fits.map(ToString::to_string).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(accepted(Demand::Any), "number, text, bool, nil, record, list text, list any, any");
-    assert_eq!(accepted(Demand::List), "list text, list any, any");
-    assert_eq!(accepted(Demand::Condition), "bool, nil, any");
-    assert_eq!(accepted(Demand::Ordered), "number, text, any");
-    assert_eq!(accepted(Demand::Measurable), "text, record, list text, list any, any");
-    assert_eq!(accepted(Demand::Addable), "number, text, list text, list any, any");
-    assert_eq!(accepted(Demand::Indexable), "record, list text, list any, any");
+    assert_eq!(accepted(Demand::ANY), "number, text, bool, nil, record, list text, list any, any");
+    assert_eq!(accepted(Demand::LIST), "list text, list any, any");
+    assert_eq!(accepted(Demand::CONDITION), "bool, nil, any");
+    assert_eq!(accepted(Demand::ORDERED), "number, text, any");
+    assert_eq!(accepted(Demand::MEASURABLE), "text, record, list text, list any, any");
+    assert_eq!(accepted(Demand::ADDABLE), "number, text, list text, list any, any");
+    assert_eq!(accepted(Demand::INDEXABLE), "record, list text, list any, any");
     assert_eq!(accepted(Demand::Is(Inferred::NUMBER.list())), "list any, any");
-    assert_eq!(accepted(Demand::Comparable), "list text, list any, any");
-    assert!(!Demand::Comparable.accepts(Inferred::RECORD.list()));
-    assert!(Demand::Sortable.accepts(Inferred::RECORD.list()));
+    let [least, sorted] = [Word::Min, Word::Sort].map(|word| operand(word, 0, None));
+    assert_eq!(accepted(least), "list text, list any, any");
+    assert!(!least.accepts(Inferred::RECORD.list()));
+    assert!(sorted.accepts(Inferred::RECORD.list()));
     for other in [Inferred::BOOL, Inferred::NIL, Inferred::TEXT.list(), Inferred::ANY.list()] {
-        assert!(
-            !Demand::Comparable.accepts(other.list()) && !Demand::Sortable.accepts(other.list()),
-            "{other}"
-        );
+        assert!(!least.accepts(other.list()) && !sorted.accepts(other.list()), "{other}");
     }
 }
 

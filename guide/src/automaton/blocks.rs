@@ -232,7 +232,7 @@ impl Core<'_, '_> {
         self.state.stmt = Stmt::Opens(word);
         match word {
             Word::If => {
-                let want = self.arena.add_want(Want::Demand(Demand::Condition));
+                let want = self.arena.add_want(Want::Demand(Demand::CONDITION));
                 self.operand(want, true);
             }
             Word::Try => {

@@ -241,7 +241,7 @@ impl<'c> Core<'_, 'c> {
     /// The words of expressions that depend only on the want and the session.
     fn settled_words(&mut self, want: WantId) -> Words {
         let demand = match self.arena.want(want) {
-            Want::Any => Some(Demand::Any),
+            Want::Any => Some(Demand::ANY),
             Want::Demand(demand) => Some(demand),
             _ => None,
         };
@@ -305,7 +305,7 @@ impl<'c> Core<'_, 'c> {
         let demand = rules::operand(word, 0, None);
         let whole = match word {
             Word::At => Want::IndexOf(want),
-            Word::Append => Want::And(Demand::List, want),
+            Word::Append => Want::And(Demand::LIST, want),
             _ if depends(word) => Want::First(word, want),
             _ => Want::Demand(demand),
         };
@@ -319,12 +319,12 @@ impl<'c> Core<'_, 'c> {
         let demand = rules::operand(word, frame.index.into(), Some(first));
         let want = match word {
             Word::Eq | Word::Neq => Want::Equal(first),
-            Word::Concat if first.lists > 0 => Want::Demand(Demand::List),
+            Word::Concat if first.lists > 0 => Want::Demand(Demand::LIST),
             Word::Concat => {
                 let list = self.arena.takes_type(self.session, frame.want, Inferred::ANY.list());
                 let text = self.arena.takes_type(self.session, frame.want, Inferred::TEXT);
                 if list && !text {
-                    Want::Demand(Demand::List)
+                    Want::Demand(Demand::LIST)
                 } else {
                     Want::Part { no_list: first == Inferred::TEXT }
                 }
@@ -335,7 +335,7 @@ impl<'c> Core<'_, 'c> {
                 match (takes(Inferred::NUMBER), text, takes(Inferred::ANY.list())) {
                     (true, true, true) => Want::Demand(demand),
                     (true, _, _) => Want::Demand(Demand::Is(Inferred::NUMBER)),
-                    (_, _, true) => Want::Demand(Demand::List),
+                    (_, _, true) => Want::Demand(Demand::LIST),
                     _ => Want::Demand(Demand::Is(Inferred::TEXT)),
                 }
             }

@@ -102,7 +102,7 @@ impl<'c> Arena<'c> {
 
     pub(crate) fn add_want(&mut self, want: Want<'c>) -> WantId {
         match want {
-            Want::Any | Want::Demand(Demand::Any) => return ANY,
+            Want::Any | Want::Demand(Demand::ANY) => return ANY,
             Want::Shape(shape) if shape.is_any() => return ANY,
             _ => {}
         }
@@ -177,13 +177,13 @@ impl<'c> Arena<'c> {
             Want::Demand(demand) => demand.accepts(ty),
             Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::IndexOf(of) => Demand::Indexable.accepts(ty) && self.takes(session, of, known.item()),
+            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes(session, of, known.item()),
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
             Want::And(demand, of) => {
                 // The result of appending is a list, whatever was known of the operand.
-                let is_list = demand == Demand::List && ty == Inferred::ANY;
+                let is_list = demand == Demand::LIST && ty == Inferred::ANY;
                 let ty = if is_list { Inferred::ANY.list() } else { ty };
                 demand.accepts(ty) && self.takes(session, of, ValueInfo { ty, ..known })
             }
@@ -211,14 +211,13 @@ impl<'c> Arena<'c> {
         let least = matches!(word, Word::Min | Word::Max);
         let inner = if least { self.want(of) } else { self.item_want(of) };
         let demand = match rules::operand(word, 0, None) {
-            Demand::Comparable => Demand::Ordered,
-            Demand::Sortable => Demand::Kinds(Demand::Sortable.items()),
+            Demand::ListOf(kinds) => Demand::Kinds(kinds),
             _ => return inner,
         };
         match inner {
             Want::Any => Want::Demand(demand),
             Want::Demand(Demand::Is(ty)) if demand.accepts(ty) && ty != Inferred::ANY => inner,
-            Want::Demand(Demand::Ordered) => inner,
+            Want::Demand(Demand::ORDERED) => inner,
             _ if least => Want::And(demand, of),
             _ => Want::ItemOf(of, demand),
         }

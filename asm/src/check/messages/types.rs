@@ -83,7 +83,7 @@ pub(crate) fn operand(
              `${range(m, n)}` begins at `m`",
         ));
     }
-    if demand != Demand::Condition {
+    if demand != Demand::CONDITION {
         return diagnostic;
     }
     let diagnostic = Diagnostic { code: Code::ConditionType, ..diagnostic };
@@ -108,9 +108,9 @@ pub(crate) fn never_bool(
 ) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let found = kinds.or(Kinds::NIL);
-    let message = format!("{}, but this is {found}", takes(terms, word, index, Demand::Condition));
+    let message = format!("{}, but this is {found}", takes(terms, word, index, Demand::CONDITION));
     let diagnostic = Diagnostic::new(Code::MaybeNil, value.span, message)
-        .expected(Demand::Condition.to_string(), found.to_string());
+        .expected(Demand::CONDITION.to_string(), found.to_string());
     diagnostic.help(is_there(terms, kinds.meets(Kinds::TEXT)))
 }
 
@@ -122,9 +122,9 @@ pub(in crate::check) fn no_bool_elsewhere(
     other: Span,
 ) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let takes = takes(terms, word, index, Demand::Condition);
+    let takes = takes(terms, word, index, Demand::CONDITION);
     Diagnostic::new(Code::MaybeNil, value.span, format!("{takes}, but elsewhere this is no bool"))
-        .expected(Demand::Condition.to_string(), "what is no bool elsewhere")
+        .expected(Demand::CONDITION.to_string(), "what is no bool elsewhere")
         .related(other, "here no bool fits")
         .help(is_there(terms, true))
 }

@@ -55,7 +55,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                         seen = self.seen_at((*slot, expression.span), seen, |info| info.plain);
                     }
                     if let Some(ValueInfo { part: Part::Answer, .. }) = seen {
-                        self.used.push(self.held_at(*slot, expression.span));
+                        self.found.used.push(self.held_at(*slot, expression.span));
                     }
                     seen
                 }
@@ -69,14 +69,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, expression.span),
             ExprKind::Has(of, name) => {
-                self.asked.insert(name.text);
+                self.found.asked.insert(name.text);
                 self.unary(Word::Has, of)
             }
             ExprKind::MatchMap(map) => self.cases(map, &mut Types::expression),
             ExprKind::Record(fields) => {
                 if self.function.notation != Notation::Id {
                     let names = fields.iter().map(|field| field.name.text);
-                    self.hyphened.1.extend(names.filter(|name| name.contains('-')));
+                    self.found.hyphened.1.extend(names.filter(|name| name.contains('-')));
                 }
                 self.fields(fields);
                 Some(ValueInfo::held(Inferred::RECORD))
@@ -94,7 +94,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                     self.nil_in_text(part, ty(seen));
                     if let Some(found) = ty(seen).filter(|seen| seen.lists > 0) {
                         let list = self.typed(part, found);
-                        self.found.push(messages::list_in_template(self.function, list));
+                        self.report(messages::list_in_template(self.function, list));
                     }
                 }
                 Some(ValueInfo::held(Inferred::TEXT))
@@ -109,7 +109,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             && *span == whole
             && let Some(unclear) = self.unclear_column(apply.function, column, whole)
         {
-            self.found.push(unclear);
+            self.report(unclear);
             return Some(ValueInfo::ANY);
         }
         if let (Pure::FloorDiv, [left, right]) = (apply.function, apply.operands) {
@@ -160,7 +160,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             && let Some(shape) = list.and_then(|list| list.part.item().shape())
             && ValueInfo::field_of(shape, text).is_none()
         {
-            self.reads.push(Read { shape, name: Name { text, span: field.span }, of: None });
+            self.found.reads.push(Read { shape, name: Name { text, span: field.span }, of: None });
         }
     }
 
@@ -208,7 +208,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             // A JSON key may be the key of two cases; one of them suffices.
             let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
             if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
-                self.found.push(messages::never_met(self.function.notation, subject, case));
+                self.report(messages::never_met(self.function.notation, subject, case));
             }
         }
         self.never_cases(map.cases, subject);
@@ -238,8 +238,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
         if operator == Binary::HasName {
             match right.kind {
-                ExprKind::Literal(Literal::Text(name)) => drop(self.asked.insert(name)),
-                _ => self.finds.1 = true,
+                ExprKind::Literal(Literal::Text(name)) => drop(self.found.asked.insert(name)),
+                _ => self.found.finds.1 = true,
             }
         }
         let known = self.expression(left);
@@ -276,7 +276,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                         _ => None,
                     });
                     if let ExprKind::Literal(Literal::Text(_) | Literal::Number(_)) = other.kind {
-                        self.asked(path, seen, (word, 0), Demand::Ordered);
+                        self.asked(path, seen, (word, 0), Demand::ORDERED);
                     }
                 }
             }
@@ -324,15 +324,15 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         };
         let known = operands.iter().any(|ty| ty.is_none_or(|ty| ty == Inferred::BOOL));
         if !known {
-            self.found.push(messages::no_default(right, word));
+            self.report(messages::no_default(right, word));
         }
         !known
     }
 
     /// Notes a `%` or `//`; a `%` beside a `//` of the same operands has a warning.
     fn divided(&mut self, left: &Expr<'a>, right: &Expr<'a>, (whole, remainder): (Span, bool)) {
-        if self.function.notation != Notation::Id && self.divisions.len() < COMPARED {
-            self.divisions.push((*left, *right, whole, remainder));
+        if self.function.notation != Notation::Id && self.found.divisions.len() < COMPARED {
+            self.found.divisions.push((*left, *right, whole, remainder));
         }
     }
 
@@ -341,7 +341,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let zero = |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(Literal::Number(Number::Int(0))));
         let remainder = |of: &&&Expr<'_>| matches!(of.kind, ExprKind::Binary(Binary::Mod, ..));
         if let (Some(of), true) = (operands.iter().find(remainder), operands.iter().any(|of| zero(of))) {
-            self.divisions.retain(|(_, _, span, is_remainder)| !(*is_remainder && *span == of.span));
+            self.found.divisions.retain(|(_, _, span, is_remainder)| !(*is_remainder && *span == of.span));
         }
     }
 
@@ -362,7 +362,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         for ((list, seen), (_, other)) in [(left, right), (right, left)] {
             if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
                 let list = self.typed(list, found);
-                self.found.push(messages::list_in_text(self.function, list));
+                self.report(messages::list_in_text(self.function, list));
             }
         }
     }
@@ -371,18 +371,18 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
         // In a branch in which it is true, a bool is no text.
         if self.satisfied.iter().any(|test| super::same_value(test, part)) {
-            self.no_bools.push(*part);
+            self.found.no_bools.push(*part);
         }
         if seen == Some(Inferred::NIL) {
             let value = self.typed(part, Inferred::NIL);
-            self.found.push(messages::nil_in_text(self.function, value));
+            self.report(messages::nil_in_text(self.function, value));
         }
     }
 
     /// Warns about two texts that are numbers and are compared as texts.
     fn text_order(&mut self, left: &Expr<'a>, right: &Expr<'a>) {
         if self.is_number_text(left) && self.is_number_text(right) {
-            self.found.push(messages::text_order(self.function, left));
+            self.report(messages::text_order(self.function, left));
         }
     }
 
@@ -414,7 +414,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Literal(_) => (left.0, a, b),
             _ => (right.0, b, a),
         };
-        self.found.push(messages::never_equal(self.function, at, found, other));
+        self.report(messages::never_equal(self.function, at, found, other));
     }
 
     /// A read of a field.
@@ -452,22 +452,22 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if let Some(Part::Pair { other, lists: 0 }) = of.map(|of| of.part)
             && ![other, "key"].contains(&name.text)
         {
-            self.found.push(names::no_pair_field(name, other));
+            self.report(names::no_pair_field(name, other));
             return ValueInfo::ANY;
         }
         let Some(shape) = of.and_then(|of| of.part.shape()) else {
             let hyphened = self.function.notation != Notation::Id && is_hyphened(name.text);
-            self.hyphened.0.extend(hyphened.then_some(name));
+            self.found.hyphened.0.extend(hyphened.then_some(name));
             return ValueInfo::ANY;
         };
         if let Some(field) = ValueInfo::field_of(shape, name.text) {
             if field.nil == Some(Nil::Optional) {
-                self.optional.push(core::ptr::from_ref(expression).addr());
+                self.found.optional.push(core::ptr::from_ref(expression).addr());
             }
             return field;
         }
         let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
-        self.reads.push(Read { shape, name, of });
+        self.found.reads.push(Read { shape, name, of });
         ValueInfo::ANY
     }
 
@@ -480,12 +480,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     ) {
         let ExprKind::Ref(slot) = expression.kind else { return };
         let Some(ValueInfo { part: part @ (Part::Answer | Part::Mixed), .. }) = seen else { return };
-        if self.answers.last().is_some_and(|(span, ..)| *span == expression.span) {
+        if self.found.needed.last().is_some_and(|(span, ..)| *span == expression.span) {
             return;
         }
         let held = self.held_at(slot, expression.span);
         let needs = needs().map(|needs| if matches!(part, Part::Mixed) { Needs::Bound } else { needs });
-        self.answers.extend(needs.map(|needs| (expression.span, held, needs)));
+        self.found.needed.extend(needs.map(|needs| (expression.span, held, needs)));
     }
 
     /// Whether an operand fits its word; if not, it is reported.
@@ -506,12 +506,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.asked(expression, seen, (word, index), demand);
         let misfit = self.misfit(word, index, expression, seen, demand);
         let misfit = match misfit {
-            None if demand == Demand::Condition => self.never_bool((word, index), expression, seen),
+            None if demand == Demand::CONDITION => self.never_bool((word, index), expression, seen),
             misfit => misfit,
         };
         let fits = misfit.is_none();
         match misfit {
-            Some(wrong) => self.found.push(wrong),
+            Some(wrong) => self.report(wrong),
             None => self.maybe_nil((word, index), expression, seen, demand),
         }
         fits
@@ -528,23 +528,23 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if mixed || ty(seen) != Some(Inferred::ANY) {
             return;
         }
-        if demand == Demand::Condition && self.tests.len() < COMPARED {
-            self.tests.push((*value, place));
-        } else if !demand.accepts(Inferred::BOOL) && self.no_bools.len() < COMPARED {
-            self.no_bools.push(*value);
+        if demand == Demand::CONDITION && self.found.tests.len() < COMPARED {
+            self.found.tests.push((*value, place));
+        } else if !demand.accepts(Inferred::BOOL) && self.found.no_bools.len() < COMPARED {
+            self.found.no_bools.push(*value);
         }
     }
 
     /// From here on a value counts as tested.
     pub(super) fn tested(&mut self, value: &Expr<'a>, nil: Nil) {
-        self.finds.0.extend((nil == Nil::Find).then_some(value.span));
+        self.found.finds.0.extend((nil == Nil::Find).then_some(value.span));
         self.narrowing.learn(value);
     }
 
     /// Warns about an operand that may be nil where nil is not accepted.
     fn maybe_nil(&mut self, place: (Word, usize), value: &Expr<'a>, seen: Seen<'t>, demand: Demand) {
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !demand.accepts(Inferred::NIL)) {
-            self.found.push(maybe_nil::operand(self.function, place, value, demand, nil));
+            self.report(maybe_nil::operand(self.function, place, value, demand, nil));
             self.tested(value, nil);
         }
     }

@@ -49,7 +49,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 if let Some(found) = ty(seen).filter(|found| !fits(found)) {
                     let value = self.typed(&given.value, found);
                     let (path, demand) = (Path::of(name), Demand::Is(wanted));
-                    self.found.push(argument(self.function, call, &path, value, demand, declared));
+                    self.report(argument(self.function, call, &path, value, demand, declared));
                 } else {
                     let place = Place { call, path: &Path::of(name), nil };
                     self.nil_given(&given.value, seen, Demand::Is(wanted), place);
@@ -103,7 +103,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let Place { call, path, nil: accepted } = place;
         let accepted = accepted || demand.accepts(Inferred::NIL);
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !accepted) {
-            self.found.push(maybe_nil::argument(self.function, (call, path), value, demand, nil));
+            self.report(maybe_nil::argument(self.function, (call, path), value, demand, nil));
             self.tested(value, nil);
         }
     }
@@ -117,10 +117,10 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
     /// The name that another one most likely means.
     fn near<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
-        let left = &mut self.comparisons;
+        let (most, compared) = (self.comparisons, &mut self.found.compared);
         let spend = |_: &&str| {
-            *left = left.saturating_sub(1);
-            *left > 0
+            *compared = most.min(*compared + 1);
+            *compared < most
         };
         near(name, names.take_while(spend))
     }
@@ -142,7 +142,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let whole = wanted.required().all(|field| given(field.name));
                 let refused = near.is_some() || !whole || wanted.refuses_others();
                 let found = messages::unknown_field(function, call, path, field.name, wanted, near);
-                self.found.push(found.raised_if(refused));
+                self.report(found.raised_if(refused));
                 continue;
             };
             self.given_or_nil(&field.value, given, Place { path: &path, nil: given.1, ..place });
@@ -158,7 +158,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let typed = self.typed(value, Inferred::NIL);
                 let demand = rules::of_shape(shape);
                 let wrong = argument(self.function, place.call, place.path, typed, demand, None);
-                self.found.push(wrong.help(messages::LEAVE_OUT));
+                self.report(wrong.help(messages::LEAVE_OUT));
             }
             ExprKind::Ref(_) if nil && ty(self.expression(value)) == Some(Inferred::NIL) => {}
             _ => {
@@ -185,7 +185,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let free = || wanted.names().filter(|name| !given(name));
         let meant: Vec<_> = unknown.filter_map(|field| self.near(field.name.text, free())).collect();
         for field in missing.into_iter().filter(|field| meant.iter().all(|near| near.name != field.name)) {
-            self.found.push(messages::missing_field(place.call, place.path, value, field));
+            self.report(messages::missing_field(place.call, place.path, value, field));
         }
     }
 
@@ -232,7 +232,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             return;
         }
         if let Some(wrong) = self.refused(literal, shape) {
-            self.found.push(messages::never_answered(self.function, constant, wrong));
+            self.report(messages::never_answered(self.function, constant, wrong));
         }
     }
 
@@ -248,7 +248,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 && let Some(wrong) = self.refused(case.key, shape)
             {
                 let key = Expr { kind: ExprKind::Literal(case.key), span: case.key_span };
-                self.found.push(messages::never_answered(self.function, &key, wrong));
+                self.report(messages::never_answered(self.function, &key, wrong));
             }
         }
     }
@@ -262,7 +262,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         if !demand.accepts(known.ty) {
             let typed = self.typed(value, known.ty);
             let wrong = argument(self.function, place.call, place.path, typed, demand, None);
-            self.found.push(match listed {
+            self.report(match listed {
                 Some(name) => messages::text_meant(wrong, value, name),
                 None => stringified(wrong, value, wanted.kinds(), self.function.notation),
             });
@@ -270,16 +270,16 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
         self.nil_given(value, seen, demand, place);
         if let Some(name) = listed {
-            self.found.push(messages::enum_reference(place.call, place.path, value, name));
+            self.report(messages::enum_reference(place.call, place.path, value, name));
         }
         if let ExprKind::Literal(literal) = value.kind {
             if let Some(wrong) = self.refused(literal, wanted) {
-                self.found.push(messages::constant(self.function, place.call, place.path, value, wrong));
+                self.report(messages::constant(self.function, place.call, place.path, value, wrong));
             }
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
             && let Some(clash) = clash(shape, wanted)
         {
-            self.found.push(messages::clash(place.call, place.path, value, &clash));
+            self.report(messages::clash(place.call, place.path, value, &clash));
         }
     }
 }
