@@ -4,10 +4,11 @@
 //! More paths are assumed than there are: every binding in the body of a loop reaches its head and its end,
 //! and every binding in a TRY its handler. So a web may be larger than needed, never smaller.
 
+use super::types::each_bound;
 use crate::ast::{Block, Control, Expr, ExprKind, For, Function, Match, Slot, Stmt, StmtKind, Try};
-use crate::sorting::sort_by_key;
 use crate::span::Span;
 use hashbrown::HashMap;
+use ilo_spec::limits::REGISTERS;
 use smallvec::{SmallVec, smallvec};
 
 /// The webs of a function.
@@ -20,8 +21,12 @@ pub(super) struct Webs {
 }
 
 impl Webs {
+    /// None of a function with too many slots, which is not compiled.
     pub(super) fn of(function: &Function<'_>) -> Webs {
         let slots = function.slots.len();
+        if slots > REGISTERS {
+            return Webs { end: 1, ..Webs::default() };
+        }
         let mut walk = Walk {
             current: (0..slots).collect(),
             values: (0..slots).map(|slot| Value { slot, joins: None }).collect(),
@@ -43,16 +48,14 @@ struct Value {
     joins: Option<SmallVec<[usize; 4]>>,
 }
 
-/// What a branch has bound: whether its end is reached, the slots in order, and their values.
-type Branch = (bool, Vec<(usize, usize)>);
+/// The value of each slot at the end of a branch; `None` if that is not reached.
+type Branch = Option<Vec<usize>>;
 
 #[derive(Default)]
 struct Walk {
     /// The value of each slot.
     current: Vec<usize>,
     values: Vec<Value>,
-    /// The slots that were bound, each with its value before.
-    log: Vec<(usize, usize)>,
     /// Each place with its value.
     places: Vec<((Slot, Span), usize)>,
     /// The values that are read.
@@ -62,7 +65,7 @@ struct Walk {
 impl Walk {
     fn set(&mut self, slot: usize, value: usize) {
         if let Some(current) = self.current.get_mut(slot) {
-            self.log.push((slot, core::mem::replace(current, value)));
+            *current = value;
         }
     }
 
@@ -106,10 +109,9 @@ impl Walk {
         let reached = match statement.control() {
             None => statement.completes(),
             Some(Control::If(node)) => {
-                let start = self.log.len();
-                let then = self.branch(start, None, Some(&node.then));
-                let otherwise = self.branch(start, None, node.otherwise.as_ref());
-                self.meet(&[then, otherwise])
+                let branches = [Some(&node.then), node.otherwise.as_ref()];
+                let branches = branches.map(|block| self.branch(None, block));
+                self.meet(branches)
             }
             Some(Control::Match(node)) => self.arms(node),
             Some(Control::For(node)) => self.passes(node),
@@ -121,53 +123,41 @@ impl Walk {
         reached
     }
 
-    /// Walks a branch, and then sets each slot back to what it was at `start`.
-    fn branch(&mut self, start: usize, bound: Option<(Slot, Span)>, block: Option<&Block<'_>>) -> Branch {
+    /// Walks a branch, and then goes back to its start.
+    fn branch(&mut self, bound: Option<(Slot, Span)>, block: Option<&Block<'_>>) -> Branch {
+        let before = self.current.clone();
         if let Some((slot, place)) = bound {
             self.bind(slot, place);
         }
         let reached = block.is_none_or(|block| self.block(block));
-        let mut changed = Vec::new();
-        while self.log.len() > start {
-            let Some((slot, before)) = self.log.pop() else { break };
-            if let Some(current) = self.current.get_mut(slot) {
-                changed.push((slot, core::mem::replace(current, before)));
-            }
-        }
-        // The first of a slot is its last value.
-        sort_by_key(&mut changed, |&(slot, _)| slot);
-        changed.dedup_by_key(|&mut (slot, _)| slot);
-        (reached, changed)
+        let after = core::mem::replace(&mut self.current, before);
+        reached.then_some(after)
     }
 
-    /// Goes on behind branches. Returns whether the end of one of them is reached.
-    fn meet(&mut self, branches: &[Branch]) -> bool {
-        let reached = || branches.iter().filter(|(reached, _)| *reached).map(|(_, changed)| changed);
-        let mut slots: Vec<usize> = reached().flatten().map(|&(slot, _)| slot).collect();
-        slots.sort_unstable();
-        slots.dedup();
-        for slot in slots {
-            let Some(&before) = self.current.get(slot) else { continue };
-            let of = |changed: &Vec<(usize, usize)>| {
-                let found = changed.binary_search_by_key(&slot, |&(slot, _)| slot).ok();
-                found.and_then(|at| changed.get(at)).map_or(before, |&(_, value)| value)
-            };
-            let mut joined: SmallVec<[usize; 4]> = reached().map(of).collect();
-            joined.dedup();
-            let value = if let [value] = joined[..] { value } else { self.join(slot, joined) };
+    /// Goes on behind two branches. Returns whether the end of one of them is reached.
+    fn meet(&mut self, branches: [Branch; 2]) -> bool {
+        let (one, other) = match branches {
+            [Some(one), Some(other)] => (one, other),
+            [Some(only), None] | [None, Some(only)] => {
+                self.current = only;
+                return true;
+            }
+            [None, None] => return false,
+        };
+        for (slot, (one, other)) in one.into_iter().zip(other).enumerate() {
+            let value = if one == other { one } else { self.join(slot, smallvec![one, other]) };
             self.set(slot, value);
         }
-        reached().next().is_some()
+        true
     }
 
     fn arms(&mut self, node: &Match<'_>) -> bool {
         self.reads(node.slot, node.slot_span);
-        let start = self.log.len();
         let arms = [&node.err, &node.ok].map(|arm| {
             let bound = arm.as_ref().map(|arm| (arm.bind, arm.bind_span));
-            self.branch(start, bound, arm.as_ref().map(|arm| &arm.body))
+            self.branch(bound, arm.as_ref().map(|arm| &arm.body))
         });
-        self.meet(&arms)
+        self.meet(arms)
     }
 
     fn passes(&mut self, node: &For<'_>) -> bool {
@@ -179,28 +169,28 @@ impl Walk {
         self.reach(&heads, first);
         heads.iter().for_each(|&(slot, head)| self.set(slot, head));
         if let Some(otherwise) = &node.otherwise {
-            let start = self.log.len();
-            let after = self.branch(start, None, Some(otherwise));
-            self.meet(&[after, (true, Vec::new())]);
+            let after = self.branch(None, Some(otherwise));
+            let broken = Some(self.current.clone());
+            self.meet([after, broken]);
         }
         true
     }
 
     fn tried(&mut self, node: &Try<'_>) -> bool {
         let heads = self.heads(&node.body, None);
-        let (start, first) = (self.log.len(), self.values.len());
-        let body = self.branch(start, None, Some(&node.body));
+        let first = self.values.len();
+        let body = self.branch(None, Some(&node.body));
         self.reach(&heads, first);
         heads.iter().for_each(|&(slot, head)| self.set(slot, head));
         let handler = &node.handler;
-        let handled = self.branch(start, Some((handler.bind, handler.bind_span)), Some(&handler.body));
-        self.meet(&[body, handled])
+        let handled = self.branch(Some((handler.bind, handler.bind_span)), Some(&handler.body));
+        self.meet([body, handled])
     }
 
     /// For each slot that a block binds, in order, a join that its value before reaches.
     fn heads(&mut self, block: &Block<'_>, item: Option<Slot>) -> Vec<(usize, usize)> {
         let mut slots: Vec<usize> = item.map(|item| item.0 as usize).into_iter().collect();
-        bound(block, &mut slots);
+        each_bound(block, &mut |slot| slots.push(slot.0 as usize));
         slots.sort_unstable();
         slots.dedup();
         let known = slots.into_iter().filter_map(|slot| Some((slot, *self.current.get(slot)?)));
@@ -241,19 +231,6 @@ impl Walk {
         }
         webs.values_mut().for_each(|web| *web = sets.root(*web));
         Webs { webs, end: self.values.len() }
-    }
-}
-
-/// Adds the slots that a block binds.
-fn bound(block: &Block<'_>, slots: &mut Vec<usize>) {
-    for statement in block.statements {
-        if let StmtKind::Let { slot, .. } = statement.kind {
-            slots.push(slot.0 as usize);
-        }
-        for (slot, block) in statement.control().into_iter().flat_map(Control::blocks) {
-            slots.extend(slot.map(|slot| slot.0 as usize));
-            bound(block, slots);
-        }
     }
 }
 

@@ -49,6 +49,9 @@ pub(super) struct Deferred<'c, 'a> {
     mark: u16,
 }
 
+/// Deferred blocks in order; one that has been emitted is `None`.
+pub(super) type AllDeferred<'c, 'a> = SmallVec<[Option<Deferred<'c, 'a>>; 2]>;
+
 /// The content of a deferred block.
 pub(super) enum DeferredCode<'c, 'a> {
     /// A block that never falls through, and the purpose of its value: to be returned or dropped.
@@ -62,8 +65,8 @@ pub(super) struct Body<'a, 'c, 'l> {
     pub(super) values: Values<'c, 'l>,
     /// The type of the value of the function.
     output: Type,
-    /// The deferred blocks of the function, in order; one that has been emitted is `None`.
-    deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
+    /// The deferred blocks of the function.
+    deferred: AllDeferred<'c, 'a>,
     /// The enclosing loops.
     pub(super) loops: SmallVec<[OpenLoop<'c, 'a>; 4]>,
     /// The TRYs whose blocks enclose the statement.
@@ -81,7 +84,7 @@ pub(super) struct OpenLoop<'c, 'a> {
     /// The position after the loop and its ELSE.
     after: Label,
     /// Deferred blocks with a BREAK, SKIP or YIELD; their code is placed at the end of the body.
-    deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
+    deferred: AllDeferred<'c, 'a>,
 }
 
 /// A TRY whose block is being lowered.
@@ -89,7 +92,7 @@ pub(super) struct OpenTry<'c, 'a> {
     /// The number of loops around it.
     pub(super) loops: usize,
     /// The deferred blocks, whose failures may go to the handler.
-    pub(super) deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
+    pub(super) deferred: AllDeferred<'c, 'a>,
 }
 
 /// Lowers a function.
@@ -105,11 +108,7 @@ pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<
     if body.block(&function.body, then)? == End::Reached {
         body.values.code.emit(Op::ReturnNil {});
     }
-    let mut next = 0;
-    while let Some(deferred) = body.deferred.get_mut(next).and_then(Option::take) {
-        body.deferred(deferred)?;
-        next += 1;
-    }
+    body.all_deferred(|body| Some(&mut body.deferred), End::Never, 0, &mut Label::default())?;
     Ok(())
 }
 
@@ -553,7 +552,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     /// Emits a deferred block, or propagates the failure.
-    pub(super) fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
+    fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.values.code.bind(deferred.entry);
         self.values.code.settle();
         self.values.code.give_back(deferred.mark);
@@ -599,7 +598,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         // With a YIELD, the values of the passes add nothing.
         let of_pass = if collects && !node.yields { Then::Yield(base) } else { Then::Drop };
         let end = self.block(&node.body, of_pass)?;
-        self.end_of_pass(end, node.span.start)?;
+        let mut past = Label::default();
+        let at = node.span.start;
+        self.all_deferred(|body| Some(&mut body.loops.last_mut()?.deferred), end, at, &mut past)?;
+        self.values.code.bind(past);
         let (next, after) = self.loops.pop().map_or_else(Default::default, |open| (open.next, open.after));
         self.values.code.bind(next);
         self.values.code.close_loop(start, base, item.write());
@@ -616,26 +618,29 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(self.collected(dst, then, node.span))
     }
 
-    /// Emits the blocks that were deferred in the body of a loop. An iteration that reaches its end jumps
-    /// past them.
-    fn end_of_pass(&mut self, end: End, at: u32) -> Lowered<()> {
+    /// Emits the blocks that were deferred in a function, a loop or a TRY; a path that reaches its end jumps
+    /// past them. Returns whether there are any.
+    pub(super) fn all_deferred(
+        &mut self,
+        list: fn(&mut Self) -> Option<&mut AllDeferred<'c, 'a>>,
+        end: End,
+        at: u32,
+        past: &mut Label,
+    ) -> Lowered<bool> {
         let mark = self.values.code.mark();
         let aliases = self.values.aliases.clone();
-        let (mut past, mut next) = (Label::default(), 0);
-        while let Some(deferred) =
-            self.loops.last_mut().and_then(|around| around.deferred.get_mut(next)).and_then(Option::take)
-        {
+        let mut next = 0;
+        while let Some(deferred) = list(self).and_then(|list| list.get_mut(next)).and_then(Option::take) {
             self.values.code.settle();
             if next == 0 && end == End::Reached {
-                self.values.code.jump(Op::Jump { to: To(0) }, at, &mut past);
+                self.values.code.jump(Op::Jump { to: To(0) }, at, past);
             }
             self.deferred(deferred)?;
             next += 1;
         }
-        self.values.code.bind(past);
         self.values.code.give_back(mark);
         self.values.aliases = aliases;
-        Ok(())
+        Ok(next > 0)
     }
 
     /// Emits the ELSE block of a loop and the code after it. `then` is the purpose of the list that the loop

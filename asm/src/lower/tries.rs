@@ -20,7 +20,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.tries.push(OpenTry { loops: self.loops.len(), deferred: SmallVec::new() });
         let end = self.block(&node.body, then)?;
         let mut past = Label::default();
-        let deferred = self.end_of_block(end, at, &mut past)?;
+        let deferred =
+            self.all_deferred(|body| Some(&mut body.tries.last_mut()?.deferred), end, at, &mut past)?;
         self.tries.pop();
         let failures = self.values.tries.pop().unwrap_or_default();
         if failures.is_empty() {
@@ -37,27 +38,6 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.values.code.bind(past);
         self.values.code.settle();
         Ok(if end == End::Reached { end } else { handled })
-    }
-
-    /// Emits the blocks that were deferred in the block of a TRY; a path that reaches its end jumps past
-    /// them. Returns whether there are any.
-    fn end_of_block(&mut self, end: End, at: u32, past: &mut Label) -> Lowered<bool> {
-        let mark = self.values.code.mark();
-        let aliases = self.values.aliases.clone();
-        let mut next = 0;
-        while let Some(deferred) =
-            self.tries.last_mut().and_then(|around| around.deferred.get_mut(next)).and_then(Option::take)
-        {
-            self.values.code.settle();
-            if next == 0 && end == End::Reached {
-                self.values.code.jump(Op::Jump { to: To(0) }, at, past);
-            }
-            self.deferred(deferred)?;
-            next += 1;
-        }
-        self.values.code.give_back(mark);
-        self.values.aliases = aliases;
-        Ok(next > 0)
     }
 
     /// Moves each failure to the register of the handler, if that has one.

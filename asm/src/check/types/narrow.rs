@@ -406,7 +406,7 @@ fn depends(links: &[Link<'_>], path: PathId, slot: Slot) -> bool {
 }
 
 /// Visits each slot that a block binds.
-fn each_bound(block: &Block<'_>, each: &mut impl FnMut(Slot)) {
+pub(in crate::check) fn each_bound(block: &Block<'_>, each: &mut impl FnMut(Slot)) {
     for statement in block.statements {
         if let StmtKind::Let { slot, .. } = statement.kind {
             each(slot);
