@@ -13,7 +13,7 @@ use super::facts::Facts;
 use super::messages::slots::{self as messages, Loss, Plain};
 use super::report::{Path, Unset};
 use super::slot_events::{Ending, Event, Events, Failing};
-use super::slot_set::{Bits, FEW, WORDS};
+use super::slot_set::{Bits, FEW, WORDS, put};
 use crate::ast::{CallId, Function, Name, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -107,9 +107,7 @@ impl Reasons for Recorded {
     }
 
     fn set(&mut self, slot: Slot, reason: Option<u32>) {
-        if let Some(place) = self.0.get_mut(slot.0 as usize) {
-            *place = reason;
-        }
+        put(&mut self.0, slot.0, reason);
     }
 }
 
@@ -557,8 +555,8 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             self.dropped(slot, span, Loss::Rebound);
         }
         let checked = call.is_some_and(|call| self.is_checked(call));
-        if checked && let Some(place) = self.bound_by.get_mut(slot.0 as usize) {
-            *place = Some(span);
+        if checked {
+            put(&mut self.bound_by, slot.0, Some(span));
         }
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }

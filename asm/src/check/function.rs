@@ -8,7 +8,7 @@ use super::messages::slots;
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
-use super::value_info::Seen;
+use super::value_info::KnownSlot;
 use super::{answer_fields, flow, liveness, messages, types};
 use crate::ast::{Call, File, Function};
 use crate::catalog::Catalog;
@@ -101,21 +101,7 @@ pub(super) fn check<'a>(
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
 ) -> (Facts, Vec<(u32, Span)>) {
-    let mut facts = Facts {
-        calls: smallvec![CallFacts::default(); events.calls.len()],
-        yields: events.yields.clone(),
-        ..Facts::default()
-    };
-    let mut edges = Vec::new();
-    let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
-    for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
-        let found = call.map(|call| resolve(function, events, names, call, true, report)).unwrap_or_default();
-        if let Target::Function(index) = found.target {
-            facts.function = Some(index);
-            edges.extend(call.map(|call| (index, call.tool.span)));
-        }
-        resolved.push(found);
-    }
+    let (mut facts, resolved, mut edges) = calls(function, events, names, report);
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
     required(function, events, &facts, &resolved, report);
@@ -141,6 +127,32 @@ pub(super) fn check<'a>(
     // In source order, so that the order of calls does not affect the order of functions.
     sort_by_key(&mut edges, |&(callee, _)| callee);
     (facts, edges)
+}
+
+/// Resolves the calls of a function. Returns its facts so far, and the functions that it calls, with the spans of
+/// the calls.
+fn calls<'f, 'a>(
+    function: &Function<'a>,
+    events: &Events<'a>,
+    names: &'f Names<'f, 'a>,
+    report: &mut Report<'_>,
+) -> (Facts, SmallVec<[Resolved<'f>; 8]>, Vec<(u32, Span)>) {
+    let mut facts = Facts {
+        calls: smallvec![CallFacts::default(); events.calls.len()],
+        yields: events.yields.clone(),
+        ..Facts::default()
+    };
+    let mut edges = Vec::new();
+    let mut resolved = SmallVec::new();
+    for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
+        let found = call.map(|call| resolve(function, events, names, call, true, report)).unwrap_or_default();
+        if let Target::Function(index) = found.target {
+            facts.function = Some(index);
+            edges.extend(call.map(|call| (index, call.tool.span)));
+        }
+        resolved.push(found);
+    }
+    (facts, resolved, edges)
 }
 
 /// Checks the names in the calls of a function that was not read completely. Returns the functions that it
@@ -318,17 +330,6 @@ impl<'t> Batch<'_, '_, 't> {
     }
 }
 
-/// What is known about a slot from all its bindings; `None` without such a binding.
-#[derive(Clone, Copy, Default)]
-pub struct KnownSlot<'t> {
-    /// Its plain values.
-    pub plain: Seen<'t>,
-    /// The values of the calls whose results a MATCH handles.
-    pub ok: Seen<'t>,
-    /// The failures of these calls.
-    pub err: Seen<'t>,
-}
-
 /// Infers the types of the slots in the functions of a file.
 pub struct KnownSlots<'f, 'a> {
     file: &'f File<'a>,
@@ -349,22 +350,8 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         events.walk(function);
         let mut diagnostics = Diagnostics::default();
         let mut report = Report::without_suggestions(&mut diagnostics);
-        let bindings = if function.slots.len() > limits::REGISTERS {
-            liveness::Bindings::new()
-        } else {
-            liveness::bindings(&events, function.slots.len())
-        };
-        let mut facts = Facts { yields: events.yields.clone(), ..Facts::default() };
-        let mut resolved: Vec<Resolved<'_>> = Vec::with_capacity(events.calls.len());
-        for (index, call) in events.calls.iter().enumerate() {
-            let found = call.map(|call| self.names.resolve(call, true, &mut report)).unwrap_or_default();
-            let function = if let Target::Function(index) = found.target { Some(index) } else { None };
-            let checked = bindings.get(index).is_some_and(|binding| binding.checked);
-            facts.calls.push(CallFacts { function, checked, ..CallFacts::default() });
-            resolved.push(found);
-        }
-        let whole = (function, self.names.inputs(number));
-        let known = types::slots(self.file, whole, &facts, &resolved);
-        known.into_iter().map(|[plain, ok, err]| KnownSlot { plain, ok, err }).collect()
+        let (mut facts, resolved, _) = calls(function, &events, &self.names, &mut report);
+        follow_slots(function, &events, &mut facts, &mut report);
+        types::slots(self.file, (function, self.names.inputs(number)), &facts, &resolved)
     }
 }

@@ -6,7 +6,7 @@
 //! the time is linear for nested loops too.
 
 use super::slot_events::{Event, Events, Failing, LeftLoop, TryId};
-use super::slot_set::{Bits, FEW, WORDS};
+use super::slot_set::{Bits, FEW, WORDS, put};
 use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
 
@@ -145,9 +145,7 @@ impl<const W: usize> Backward<'_, W> {
             match event {
                 Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
                 Event::Handler(id, _) => {
-                    if let Some(place) = self.handlers.get_mut(id.0 as usize) {
-                        *place = ahead;
-                    }
+                    put(&mut self.handlers, id.0, ahead);
                     ahead = open.last().map_or(ahead, |of| of.after);
                 }
                 Event::Try => {
@@ -163,9 +161,7 @@ impl<const W: usize> Backward<'_, W> {
                     if let (Event::BindCall(_, _, call), true) = (event, judge) {
                         let found =
                             Binding { checked: ahead.matched.has(slot), unread: !ahead.used.has(slot) };
-                        if let Some(binding) = self.bindings.get_mut(call.0 as usize) {
-                            *binding = found;
-                        }
+                        put(&mut self.bindings, call.0, found);
                     }
                     ahead.bind(slot);
                 }
@@ -186,13 +182,11 @@ impl<const W: usize> Backward<'_, W> {
                     } else {
                         ahead = Ahead::default();
                     }
-                    if let Some(place) = self.ends.get_mut(id.0 as usize) {
-                        *place = ahead;
-                    }
+                    put(&mut self.ends, id.0, ahead);
                 }
                 Event::Loop(id, _) => {
-                    if let Some(place) = self.loops.get_mut(id.0 as usize).filter(|_| !judge) {
-                        *place = ahead;
+                    if !judge {
+                        put(&mut self.loops, id.0, ahead);
                     }
                     ahead = open.pop().map_or(ahead, |of| of.after);
                     self.add_passes(&mut ahead, id, judge);
@@ -202,11 +196,7 @@ impl<const W: usize> Backward<'_, W> {
                 }
                 Event::Break(id, _) => ahead = self.behind(id),
                 Event::Skip(id, _) => ahead = self.ends.get(id.0 as usize).copied().unwrap_or_default(),
-                Event::Done(id, _) => {
-                    if let Some(place) = self.behind.get_mut(id.0 as usize) {
-                        *place = ahead;
-                    }
-                }
+                Event::Done(id, _) => put(&mut self.behind, id.0, ahead),
                 Event::Exit(..) => ahead = Ahead::default(),
             }
         }

@@ -43,12 +43,13 @@ mod tests;
 
 pub(crate) use arguments::text_of;
 pub use facts::{Answer, CallFacts, Checked, Facts};
+pub use function::KnownSlots;
 pub(crate) use function::Streaming;
-pub use function::{KnownSlot, KnownSlots};
 pub(crate) use messages::given::LEAVE_OUT;
 pub use resolve::entry;
+pub(crate) use resolve::{Target, by_name, target};
 pub(crate) use types::misfit;
-pub use value_info::{Part, Seen, ValueInfo};
+pub use value_info::{KnownSlot, Part, Seen, ValueInfo};
 
 use crate::ast::File;
 use crate::catalog::Catalog;

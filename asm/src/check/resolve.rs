@@ -10,6 +10,7 @@ use super::arguments::Wanted;
 use super::facts::Checked;
 use super::messages::names as messages;
 use super::report::Report;
+use super::slot_set::put;
 use super::value_info::{Inputs, RecordInputs};
 use crate::ast::{Call, File, Function, Name};
 use crate::catalog::{
@@ -21,11 +22,12 @@ use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, SHOWN, some_of};
 use hashbrown::{HashMap, HashSet};
+use ilo_spec::error::Code;
 use ilo_spec::pure::Kinds;
 
 /// The target of a call.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Target<'c> {
+pub(crate) enum Target<'c> {
     /// A function of the file.
     Function(u32),
     /// A tool of the catalogue.
@@ -33,6 +35,29 @@ pub(super) enum Target<'c> {
     /// A tool of unknown signature.
     #[default]
     Unknown,
+}
+
+/// The index of the first function of each name.
+pub(crate) fn by_name<'a>(file: &File<'a>) -> HashMap<&'a str, u32> {
+    let mut by_name = HashMap::with_capacity(file.functions.len());
+    for (index, function) in (0..).zip(file.functions) {
+        by_name.entry(function.name.text).or_insert(index);
+    }
+    by_name
+}
+
+/// The target with exactly this name.
+pub(crate) fn target<'c>(
+    name: &str,
+    functions: &HashMap<&str, u32>,
+    catalog: Option<&'c Catalog>,
+) -> Target<'c> {
+    let own = own_function(name).unwrap_or(name);
+    match (functions.get(own), catalog.map(|catalog| catalog.lookup(name))) {
+        (Some(&index), _) => Target::Function(index),
+        (None, Some(Lookup::Found(tool))) => Target::Tool(tool),
+        _ => Target::Unknown,
+    }
 }
 
 /// The target of a call, and the expected types of its arguments.
@@ -53,11 +78,7 @@ pub(super) struct Names<'f, 'a> {
 
 impl<'f, 'a> Names<'f, 'a> {
     pub(super) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Names<'f, 'a> {
-        let mut by_name = HashMap::with_capacity(file.functions.len());
-        for (index, function) in (0..).zip(file.functions) {
-            by_name.entry(function.name.text).or_insert(index);
-        }
-        Names { file, by_name, catalog, records: RecordInputs::of(file) }
+        Names { file, by_name: by_name(file), catalog, records: RecordInputs::of(file) }
     }
 
     /// The notation of the file.
@@ -100,11 +121,13 @@ impl<'f, 'a> Names<'f, 'a> {
     /// Resolves a call and checks the names of its arguments. Missing arguments are reported only if the tree
     /// of the call is `whole`.
     pub(super) fn resolve(&'f self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
-        let target = self.target(call.tool, report);
+        let found = self.target(call.tool, report);
         // A nearly correct name is reported, and the call is checked as a call of the target that is
         // certainly meant.
-        let like = match target {
-            Err(ref like) => like.as_deref().map_or(Target::Unknown, |name| self.named(name)),
+        let like = match found {
+            Err(ref like) => {
+                like.as_deref().map_or(Target::Unknown, |name| target(name, &self.by_name, self.catalog))
+            }
             Ok(target) => target,
         };
         let wanted = match like {
@@ -116,17 +139,7 @@ impl<'f, 'a> Names<'f, 'a> {
             Target::Tool(tool) => Some(arguments::of_tool(call, tool, self.notation(), whole, report)),
             Target::Unknown => None,
         };
-        Resolved { target: target.unwrap_or(Target::Unknown), wanted: wanted.unwrap_or_default() }
-    }
-
-    /// The target with exactly this name.
-    fn named(&self, name: &str) -> Target<'f> {
-        let own = own_function(name).unwrap_or(name);
-        match (self.by_name.get(own), self.catalog.map(|catalog| catalog.lookup(name))) {
-            (Some(&index), _) => Target::Function(index),
-            (None, Some(Lookup::Found(tool))) => Target::Tool(tool),
-            _ => Target::Unknown,
-        }
+        Resolved { target: found.unwrap_or(Target::Unknown), wanted: wanted.unwrap_or_default() }
     }
 
     /// The target of a call. If there is none, this is reported, and the result is the name that is certainly
@@ -180,7 +193,13 @@ impl<'f, 'a> Names<'f, 'a> {
         };
         let whole = near.map(|near| (whole(near.name), near.sure));
         let near = whole.as_ref().map(|(name, sure)| Near { name, sure: *sure });
-        report.push(messages::unknown_function(name, plain, near, self.notation()));
+        report.push(messages::unknown_callee(
+            Code::UnknownFunction,
+            (name, plain),
+            None,
+            near,
+            self.notation(),
+        ));
         whole.filter(|(_, sure)| *sure).map(|(name, _)| name)
     }
 
@@ -200,7 +219,13 @@ impl<'f, 'a> Names<'f, 'a> {
             (near.is_none() && !servers.is_empty() && !servers.contains(&server))
                 .then(|| format!("a tool of {}", some_of(servers.iter().copied())))
         });
-        report.push(messages::unknown_tool(name, name.text, few, near, self.notation()));
+        report.push(messages::unknown_callee(
+            Code::UnknownTool,
+            (name, name.text),
+            few,
+            near,
+            self.notation(),
+        ));
         near.filter(|near| near.sure).map(|near| near.name.to_owned())
     }
 
@@ -321,9 +346,7 @@ fn uncalled(file: &File<'_>, checked: &Checked) -> Result<u32, Box<Diagnostic>> 
     let mut called = vec![false; file.functions.len()];
     for (caller, facts) in (0_u32..).zip(&checked.functions) {
         for callee in facts.calls.iter().filter_map(|call| call.function).filter(|&callee| callee != caller) {
-            if let Some(called) = called.get_mut(callee as usize) {
-                *called = true;
-            }
+            put(&mut called, callee, true);
         }
     }
     let candidates: Vec<u32> =

@@ -6,6 +6,7 @@
 
 use super::messages;
 use super::report::{NoValue, Path};
+use super::slot_set::put;
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
     Slot, Stmt, StmtKind, Try,
@@ -168,13 +169,10 @@ impl<'a> Events<'a> {
         let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
-        walk.report(body(function, gives));
+        let reason = gives.lack.filter(|_| function.output.ok.ty != Type::NIL);
+        walk.report(reason.map(|reason| messages::blocks::missing_return(function, reason)));
         walk.report_unmarked();
     }
-}
-
-fn mark(calls: &mut [bool], call: CallId) {
-    calls.get_mut(call.0 as usize).into_iter().for_each(|place| *place = true);
 }
 
 /// A loop whose body is being walked.
@@ -240,7 +238,7 @@ impl<'a> Walk<'_, 'a> {
         while let Some((statement, behind)) = rest.split_first() {
             rest = behind;
             match covered_call(statement, behind, after) {
-                Some(call) => mark(&mut self.events.covered, call.id),
+                Some(call) => put(&mut self.events.covered, call.id.0, true),
                 None if fails && owner != Owner::Other => self.rollback(statement, owner),
                 None => {}
             }
@@ -296,7 +294,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Rollback(call) => {
                 self.arguments(call);
                 call.arguments.iter().for_each(|argument| self.no_call(&argument.value));
-                mark(&mut self.events.registered, call.id);
+                put(&mut self.events.registered, call.id.0, true);
                 self.events.list.push(Event::Register(call.id));
                 Gives::nothing(NoValue::Statement(statement.span))
             }
@@ -381,7 +379,8 @@ impl<'a> Walk<'_, 'a> {
             }
             Bound::Control(control) => {
                 let gives = self.control(control, after);
-                self.report(bound(self.function, control, gives));
+                let missing = |reason| messages::blocks::missing_value(self.function, control, reason);
+                self.report(gives.lack.map(missing));
                 self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
                     return Gives::NEVER;
@@ -463,9 +462,7 @@ impl<'a> Walk<'_, 'a> {
             messages::blocks::mixed(self.function, node, &mut self.events.found);
         }
         self.events.list.push(Event::Repeat(node.id, node.span));
-        if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
-            *yields = pass.value;
-        }
+        put(&mut self.events.yields, node.id.0, pass.value);
         let collected =
             if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) };
         let gives = match &node.otherwise {
@@ -494,7 +491,7 @@ impl<'a> Walk<'_, 'a> {
         match expression.kind {
             ExprKind::Ref(slot) => return self.events.list.push(Event::Read(slot, expression.span)),
             ExprKind::Literal(_) => return,
-            ExprKind::Call(call) => self.known(call),
+            ExprKind::Call(call) => put(&mut self.events.calls, call.id.0, Some(call)),
             _ => {}
         }
         expression.children(|child| self.expression(child));
@@ -521,9 +518,7 @@ impl<'a> Walk<'_, 'a> {
             open.left = true;
             open.id
         });
-        if let Some(place) = self.events.left.get_mut(id.0 as usize) {
-            *place = Some((to, outer));
-        }
+        put(&mut self.events.left, id.0, Some((to, outer)));
     }
 
     fn try_(&mut self, node: &Try<'a>) -> Gives {
@@ -541,14 +536,8 @@ impl<'a> Walk<'_, 'a> {
         body.or(handled)
     }
 
-    fn known(&mut self, call: &'a Call<'a>) {
-        if let Some(place) = self.events.calls.get_mut(call.id.0 as usize) {
-            *place = Some(call);
-        }
-    }
-
     fn arguments(&mut self, call: &'a Call<'a>) {
-        self.known(call);
+        put(&mut self.events.calls, call.id.0, Some(call));
         call.arguments.iter().for_each(|argument| self.expression(&argument.value));
     }
 }
@@ -584,20 +573,9 @@ impl Gives {
     }
 }
 
-/// Reports a bound block in which some path has no value.
-pub(super) fn bound(function: &Function<'_>, control: &Control<'_>, gives: Gives) -> Option<Diagnostic> {
-    gives.lack.map(|reason| messages::blocks::missing_value(function, control, reason))
-}
-
-/// Reports a function body in which some path has no value, if the output type needs one.
-pub(super) fn body(function: &Function<'_>, gives: Gives) -> Option<Diagnostic> {
-    let reason = gives.lack.filter(|_| function.output.ok.ty != Type::NIL)?;
-    Some(messages::blocks::missing_return(function, reason))
-}
-
 /// Reports RET in a function that returns a result, and `RET_OK` or `RET_ERR` in any other; `span` is that of
 /// the statement.
-pub(super) fn wrong_return(
+fn wrong_return(
     function: &Function<'_>,
     kind: ReturnKind,
     value: &Expr<'_>,

@@ -1,4 +1,4 @@
-//! Sets of the slots of a function.
+//! Sets of the slots of a function, and lists by the numbers of its slots, calls and loops.
 
 use crate::ast::Slot;
 use ilo_spec::limits::REGISTERS;
@@ -9,6 +9,14 @@ const WORD: u32 = u64::BITS;
 pub(super) const FEW: usize = WORD as usize;
 /// The words that hold the slots of any function.
 pub(super) const WORDS: usize = REGISTERS.div_ceil(FEW);
+
+/// Sets the item with a number, if there is one.
+#[inline]
+pub(super) fn put<T>(list: &mut [T], number: u32, item: T) {
+    if let Some(place) = list.get_mut(number as usize) {
+        *place = item;
+    }
+}
 
 /// A set of slots of the given number of words. A slot beyond them is never in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use super::kept::{self, Kept, Place};
 use super::messages::types as messages;
 use super::resolve::Resolved;
 use super::value_info::{Inputs, shape_of};
-use super::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
+use super::value_info::{KnownSlot, Nil, Part, Seen, ValueInfo, join, ty};
 use super::webs::Webs;
 use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Literal, Match, Name, ReturnKind, Slot,
@@ -128,10 +128,10 @@ pub(super) fn slots<'t, 'a>(
     whole: (&'t Function<'a>, Inputs<'t, 'a>),
     facts: &Facts,
     resolved: &[Resolved<'t>],
-) -> Vec<[Seen<'t>; 3]> {
+) -> Vec<KnownSlot<'t>> {
     let mut types = Types::new(file, whole, facts, resolved, &[], 0);
     types.infer();
-    types.slots.iter().map(|slot| [slot.plain, slot.ok, slot.err]).collect()
+    types.slots.iter().map(|&Slots { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
 }
 
 /// The types of a slot; each is `None` without a binding.

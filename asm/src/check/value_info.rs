@@ -49,6 +49,17 @@ impl Nil {
 /// What is known about a value; `None` before any binding, or without a value.
 pub type Seen<'t> = Option<ValueInfo<'t>>;
 
+/// What is known about a slot from all its bindings; `None` without such a binding.
+#[derive(Clone, Copy, Default)]
+pub struct KnownSlot<'t> {
+    /// Its plain values.
+    pub plain: Seen<'t>,
+    /// The values of the calls whose results a MATCH handles.
+    pub ok: Seen<'t>,
+    /// The failures of these calls.
+    pub err: Seen<'t>,
+}
+
 /// The part of a tool's answer that a value is.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]

@@ -58,7 +58,7 @@ impl Analysis<'_> {
     /// The signature of a tool or function, and its description.
     fn of_tool(&self, name: &str) -> String {
         match self.target(name) {
-            Target::Function(number) => self.of_function(number),
+            Target::Function(number) => self.of_function(number as usize),
             Target::Tool(tool) => {
                 let signature = code(&tool.signature());
                 match &tool.description {

@@ -37,7 +37,8 @@ pub use whole_source::{change, fix_all, format};
 
 use crate::arena::Arena;
 use crate::ast::{File, Slot};
-use crate::catalog::{Catalog, Lookup, ToolSignature, own_function};
+use crate::catalog::{Catalog, ToolSignature};
+use crate::check::{self, Target, by_name};
 use crate::compile::{self, Options};
 use crate::diagnostic::Diagnostics;
 use crate::id::Source;
@@ -54,7 +55,7 @@ pub struct Analysis<'a> {
     notation: Notation,
     file: File<'a>,
     /// The index of the first function of each name.
-    functions: HashMap<&'a str, usize>,
+    functions: HashMap<&'a str, u32>,
     catalog: Option<&'a Catalog>,
     /// In source order, with distinct spans.
     mentions: Vec<Mention<'a>>,
@@ -66,14 +67,6 @@ pub struct Analysis<'a> {
 struct IdText<'a> {
     lexed: Lexed,
     sections: Vec<Section<'a>>,
-}
-
-/// The target of a call.
-enum Target<'t> {
-    /// The function with this index.
-    Function(usize),
-    Tool(&'t ToolSignature),
-    Unknown,
 }
 
 impl<'a> Analysis<'a> {
@@ -94,10 +87,7 @@ impl<'a> Analysis<'a> {
             let options = Options { from: Some(notation), ..options.clone() };
             (compile::read(source, arena, &options, &mut unused), None)
         };
-        let mut functions = HashMap::with_capacity(file.functions.len());
-        for (number, function) in file.functions.iter().enumerate() {
-            functions.entry(function.name.text).or_insert(number);
-        }
+        let functions = by_name(&file);
         let catalog = options.catalog;
         let mut analysis =
             Analysis { source, notation, file, functions, catalog, mentions: Vec::new(), text };
@@ -124,12 +114,7 @@ impl<'a> Analysis<'a> {
 
     /// The target of a call of this name.
     fn target(&self, name: &str) -> Target<'a> {
-        let own = own_function(name).unwrap_or(name);
-        match (self.functions.get(own), self.catalog.map(|catalog| catalog.lookup(name))) {
-            (Some(&number), _) => Target::Function(number),
-            (None, Some(Lookup::Found(tool))) => Target::Tool(tool),
-            _ => Target::Unknown,
-        }
+        check::target(name, &self.functions, self.catalog)
     }
 
     /// What the function with this index may call, each with its signature and a description: the other
@@ -148,7 +133,7 @@ impl<'a> Analysis<'a> {
     fn inputs_of(&self, name: &str) -> Option<Vec<(&'a str, String, bool)>> {
         match self.target(name) {
             Target::Function(number) => {
-                let inputs = self.file.functions.get(number)?.parameters.iter();
+                let inputs = self.file.functions.get(number as usize)?.parameters.iter();
                 Some(inputs.map(|of| (of.name.text, of.ty.ty.to_string(), of.may_be_absent())).collect())
             }
             Target::Tool(tool) => {

@@ -35,7 +35,7 @@ impl<'a> Analysis<'a> {
             What::Function(_) => Identity::Function(of.function),
             What::Slot(slot, _) => Identity::Slot(of.function, slot),
             What::Tool(name, _) => match self.target(name) {
-                Target::Function(number) => Identity::Function(number),
+                Target::Function(number) => Identity::Function(number as usize),
                 Target::Tool(tool) => Identity::Tool(&tool.name),
                 Target::Unknown => Identity::Tool(own_function(name).unwrap_or(name)),
             },

@@ -40,7 +40,7 @@ impl<'a> Analysis<'a> {
         let input = of.and_then(|of| of.parameters.get(slot as usize)).map(|input| input.name.text);
         let passes = |mention: &&Mention<'a>| {
             matches!(mention.what, What::Argument(call, name)
-                if Some(name) == input && matches!(self.target(call.tool.text), Target::Function(number) if number == function))
+                if Some(name) == input && matches!(self.target(call.tool.text), Target::Function(number) if number as usize == function))
         };
         self.mentions.iter().filter(passes).collect()
     }

@@ -25,32 +25,22 @@ pub(crate) fn duplicate_function(name: Name<'_>, first: Span) -> Diagnostic {
         .help("rename one of them")
 }
 
-/// An unknown tool or function: `plain` is the name as the message shows it, `few` are all tools, if they are
-/// few enough to be listed.
-pub(crate) fn unknown_tool(
-    name: Name<'_>,
-    plain: &str,
-    few: Option<String>,
+/// A call of no tool or function, or by the address of a function of no function. `plain` is the name as the
+/// message shows it, `tools` are all tools, if they are few enough to be listed.
+pub(crate) fn unknown_callee(
+    code: Code,
+    (name, plain): (Name<'_>, &str),
+    tools: Option<String>,
     near: Option<Near<'_>>,
     notation: Notation,
 ) -> Diagnostic {
-    let message = format!("no tool or function is named `{plain}`");
-    let expected = few.unwrap_or_else(|| "a tool of the catalogue or a function of the file".to_owned());
-    let diagnostic =
-        Diagnostic::new(Code::UnknownTool, name.span, message).expected(expected, format!("`{plain}`"));
-    fixes::name(diagnostic, name, near, notation)
-}
-
-/// An unknown function of the file.
-pub(crate) fn unknown_function(
-    name: Name<'_>,
-    plain: &str,
-    near: Option<Near<'_>>,
-    notation: Notation,
-) -> Diagnostic {
-    let message = format!("no function of the file is named `{plain}`");
-    let diagnostic = Diagnostic::new(Code::UnknownFunction, name.span, message)
-        .expected("a function of the file", format!("`{plain}`"));
+    let (what, all) = match code {
+        Code::UnknownFunction => ("function of the file", "a function of the file"),
+        _ => ("tool or function", "a tool of the catalogue or a function of the file"),
+    };
+    let expected = tools.unwrap_or_else(|| all.to_owned());
+    let diagnostic = Diagnostic::new(code, name.span, format!("no {what} is named `{plain}`"))
+        .expected(expected, format!("`{plain}`"));
     fixes::name(diagnostic, name, near, notation)
 }
 
@@ -187,8 +177,7 @@ pub(crate) fn circular_call<'n>(
     let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
     let hidden = match length {
         1 => format!(
-            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {}",
-            name_place(notation)
+            "; the function `{first}` hides a tool of that name: to call the tool, rename the function"
         ),
         _ => String::new(),
     };
@@ -196,17 +185,6 @@ pub(crate) fn circular_call<'n>(
         "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
     );
     Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
-}
-
-/// Where a notation writes the name of a function.
-fn name_place(notation: Notation) -> &'static str {
-    match notation {
-        Notation::Id => "in `; fn name(…)`",
-        Notation::ToolCalling => "under `\"function\"`",
-        Notation::Constrained => "under `\"fn\"`",
-        Notation::Workflow => "under `name:`",
-        Notation::Mcp => "under `\"name\"` in `\"meta\"`",
-    }
 }
 
 /// The requested entry function does not exist.

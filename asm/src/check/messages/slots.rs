@@ -150,26 +150,19 @@ pub(crate) fn dropped(
         .help(format!("handle the failure on that path too, or bind another {}", terms.slot))
 }
 
-fn match_on(
-    function: &Function<'_>,
-    slot: Slot,
-    span: Span,
-    why: &str,
-    finish: impl FnOnce(Diagnostic) -> Diagnostic,
-) -> Diagnostic {
+/// A MATCH on a slot that holds no result.
+fn no_result(function: &Function<'_>, slot: Slot, span: Span, why: &str) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let name = slot_name(function, slot);
+    let (name, call) = (slot_name(function, slot), terms.word(Word::Call));
     let what = terms.choose("MATCH on", "a handler for");
-    let diagnostic = Diagnostic::new(Code::MatchUnchecked, span, format!("{what} {name}, but {why}"));
-    let call = terms.word(Word::Call);
-    finish(diagnostic)
+    Diagnostic::new(Code::MatchUnchecked, span, format!("{what} {name}, but {why}"))
         .expected(format!("a {} that a {call} binds on every path", terms.slot), format!("{name}, but {why}"))
 }
 
 /// A MATCH on a slot that is unset.
 pub(crate) fn match_unset(function: &Function<'_>, slot: Slot, span: Span, reason: Unset) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    match_on(function, slot, span, &clause(reason, terms), |diagnostic| point(diagnostic, reason, terms))
+    point(no_result(function, slot, span, &clause(reason, terms)), reason, terms)
 }
 
 /// A MATCH on a slot that holds a plain value.
@@ -185,10 +178,10 @@ pub(crate) fn match_plain(
         Plain::OnSomePath => "it holds a plain value on some path",
         Plain::Always => "it holds a plain value",
     };
-    let (terms, word) = (Terms::of(function.notation), |word| Terms::of(function.notation).word(word));
-    let help =
-        format!("bind the {} with {} and {} right before", terms.slot, word(Word::Let), word(Word::Call));
-    match_on(function, slot, span, why, |diagnostic| point_to_call(diagnostic, call).help(help))
+    let terms = Terms::of(function.notation);
+    let (bind, with) = (terms.word(Word::Let), terms.word(Word::Call));
+    point_to_call(no_result(function, slot, span, why), call)
+        .help(format!("bind the {} with {bind} and {with} right before", terms.slot))
 }
 
 /// An unreachable statement.

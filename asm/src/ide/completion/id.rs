@@ -425,7 +425,9 @@ impl<'t, 'a> Offers<'t, 'a> {
 
 fn signature(of: &Analysis<'_>, name: &str) -> String {
     match of.target(name) {
-        Target::Function(number) => of.file.functions.get(number).map_or_else(String::new, Analysis::header),
+        Target::Function(number) => {
+            of.file.functions.get(number as usize).map_or_else(String::new, Analysis::header)
+        }
         Target::Tool(tool) => tool.signature(),
         Target::Unknown => String::new(),
     }
