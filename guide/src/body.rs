@@ -1,10 +1,13 @@
 //! An unfinished text, such as a program in either notation: its bytes and tokens, forward and back.
 
 use crate::budget::{Budget, Short};
+use crate::show::Node;
 use crate::surface::{Steps, Surface};
 use crate::tokens::{Print, Refused};
 use crate::vocab::{Lacks, Vocab};
 use core::fmt::{self, Debug};
+use ilo_asm::notation::Notation;
+use serde_json::{Value, json};
 
 /// The most bytes that are forced at once.
 const FORCED: usize = 4096;
@@ -139,6 +142,31 @@ impl<S: Steps> Body<S> {
 }
 
 impl<S: Surface> Body<S> {
+    /// What may come next, as nodes. Within a token or another part, what it may become or the rest of it.
+    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not advance")]
+    pub fn next(&mut self) -> Vec<Node> {
+        self.surface.nodes()
+    }
+
+    /// What may come next, as JSON: `next` lists nodes (in `constrained` texts, and records such as `{"name":
+    /// true}` for free parts), `forced` is the text that must follow, `close` a text that ends the program,
+    /// and `prefix` the text that the host writes before the body.
+    pub fn next_json(&mut self) -> String {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let next: Vec<Value> = self.next().iter().map(Node::to_json).collect();
+        let session = self.surface.core().session;
+        let is_id = S::NOTATION == Notation::Id;
+        let prefix = if is_id { session.prefix() } else { session.constrained_prefix() };
+        json!({
+            "next": next,
+            "may_end": self.may_end(),
+            "forced": text(self.forced()),
+            "close": self.close().map(text),
+            "prefix": prefix,
+        })
+        .to_string()
+    }
+
     /// Whether a vocabulary has a token for each byte that the program may need. If not, a model with it may
     /// get stuck, at the first token or later.
     ///

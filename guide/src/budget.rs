@@ -6,7 +6,6 @@
 
 use crate::looks;
 use crate::surface::{Growth, Surface};
-use crate::tokens::End;
 use crate::vocab::{Vocab, bits};
 use std::fmt;
 
@@ -38,26 +37,48 @@ const CHARACTER: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Budget(Option<Plan>);
 
-/// A known end of the program.
+/// A known end of the program, as tokens.
 #[derive(Clone, Debug)]
 struct Plan {
-    end: End,
-    /// The nodes and parts at the position where it was found.
+    vocab: u64,
+    /// The length of the text when the end was found, and its nodes and parts.
+    at: usize,
     nodes: usize,
-    parts: usize,
+    parts: u32,
+    /// The text at that time, with its end.
+    whole: Vec<u8>,
+    tokens: Vec<u32>,
     growth: Growth,
+}
+
+impl Plan {
+    /// The tokens of the end that a text still needs, if the text has continued with the others.
+    fn rest(&self, vocab: &Vocab, text: &[u8]) -> Option<&[u32]> {
+        if self.vocab != vocab.id || !self.whole.starts_with(text) {
+            return None;
+        }
+        let mut at = self.at;
+        let mut rest = self.tokens.as_slice();
+        while at < text.len()
+            && let Some((&token, behind)) = rest.split_first()
+        {
+            at += vocab.token(token).len();
+            rest = behind;
+        }
+        (at == text.len()).then_some(rest)
+    }
 }
 
 impl Growth {
     /// The most that some nodes can add.
     fn by(&self, nodes: usize, surface: &impl Surface) -> usize {
-        nodes * (self.statement + surface.size().0 * self.level)
+        nodes * (self.statement + usize::from(surface.core().level()) * self.level)
     }
 
     /// The most that the next token can add.
     fn next(&self, surface: &impl Surface) -> usize {
         // A token can have a count behind the number or word that it ends.
-        let counts = surface.may_count() || self.nodes > 1;
+        let counts = surface.core().is_count() || self.nodes > 1;
         self.by(self.nodes, surface) + if counts { PARTS * self.part } else { 0 } + CHARACTER
     }
 }
@@ -77,13 +98,13 @@ impl Budget {
 
     /// Whether the known end cannot have grown to the tokens that are left.
     fn is_far(&self, surface: &impl Surface, vocab: &Vocab, left: usize) -> bool {
-        let Some(plan) = self.0.as_ref().filter(|plan| plan.end.is_of(vocab)) else { return false };
-        let (_, nodes, parts) = surface.size();
-        let Some((nodes, parts)) = nodes.checked_sub(plan.nodes).zip(parts.checked_sub(plan.parts)) else {
-            return false;
-        };
-        let grown = plan.growth.by(nodes, surface) + parts * plan.growth.part + plan.growth.next(surface);
-        plan.end.precedes(surface.text()) && left > plan.end.len() + grown
+        let Some(plan) = self.0.as_ref().filter(|plan| plan.vocab == vocab.id) else { return false };
+        let parts = surface.core().state.counted.checked_sub(plan.parts);
+        let Some((nodes, parts)) = surface.size().checked_sub(plan.nodes).zip(parts) else { return false };
+        let parts = parts as usize * plan.growth.part;
+        let grown = plan.growth.by(nodes, surface) + parts + plan.growth.next(surface);
+        let begun = plan.whole.get(..plan.at).unwrap_or_default();
+        surface.text().starts_with(begun) && left > plan.tokens.len() + grown
     }
 
     /// Allows only tokens that leave an end within the budget.
@@ -94,16 +115,16 @@ impl Budget {
         left: usize,
         bits: &mut [u32],
     ) -> Result<(), Short> {
-        let rest = self.0.as_ref().and_then(|plan| plan.end.rest(vocab, surface.text()));
+        let rest = self.0.as_ref().and_then(|plan| plan.rest(vocab, surface.text()));
         // An end that was cut at an earlier position can have a token more than one from here.
         if rest.is_none_or(|rest| rest.len() >= left) {
             if self.0.is_none() && surface.can_write(vocab).is_err() {
                 return Err(Short { needed: None });
             }
-            self.make_plan(surface, vocab);
+            self.make_plan(surface, vocab, left);
         }
         let text = surface.text();
-        let plan = self.0.as_ref().and_then(|plan| Some((plan.growth, plan.end.rest(vocab, text)?)));
+        let plan = self.0.as_ref().and_then(|plan| Some((plan.growth, plan.rest(vocab, text)?)));
         let Some((growth, rest)) = plan else { return Err(Short { needed: None }) };
         let needed = rest.len() + 1;
         let first = rest.first().copied().unwrap_or(vocab.eos());
@@ -119,18 +140,20 @@ impl Budget {
         if needed <= left { Ok(()) } else { Err(Short { needed: Some(needed) }) }
     }
 
-    /// Finds an end and keeps it, if the vocabulary can write one: node by node, or as one text if that has
-    /// fewer tokens.
-    fn make_plan(&mut self, surface: &mut impl Surface, vocab: &Vocab) {
-        let old = self.0.take().filter(|plan| plan.end.is_of(vocab));
+    /// Finds an end and keeps it, if the vocabulary can write one: node by node, or as one text if the budget
+    /// may need that and it has fewer tokens.
+    fn make_plan(&mut self, surface: &mut impl Surface, vocab: &Vocab, left: usize) {
+        let old = self.0.take().filter(|plan| plan.vocab == vocab.id);
         let growth = old.map(|plan| plan.growth).or_else(|| surface.growth(vocab));
         let Some((growth, parts)) = growth.zip(surface.close()) else { return };
         let end = parts.concat();
-        let parts: Option<Vec<_>> = parts.iter().map(|part| vocab.cut(part)).collect();
+        let parts: Option<Vec<_>> = parts.iter().map(|part| vocab.part(part, <[u32]>::to_vec)).collect();
         let Some(tokens) = parts.map(|parts| parts.concat()) else { return };
-        let whole = vocab.cut(&end).filter(|whole| whole.len() < tokens.len());
-        let (_, nodes, parts) = surface.size();
-        let end = End::new(vocab, surface.text(), &end, whole.unwrap_or(tokens));
-        self.0 = Some(Plan { end, nodes, parts, growth });
+        let is_near = tokens.len() + 1 >= left;
+        let whole = is_near.then(|| vocab.cut(&end)).flatten().filter(|whole| whole.len() < tokens.len());
+        let (nodes, parts) = (surface.size(), surface.core().state.counted);
+        let (at, tokens) = (surface.text().len(), whole.unwrap_or(tokens));
+        let whole = [surface.text(), &end].concat();
+        self.0 = Some(Plan { vocab: vocab.id, at, nodes, parts, whole, tokens, growth });
     }
 }

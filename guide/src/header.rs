@@ -134,10 +134,6 @@ impl Steps for HeaderText {
     fn may_end(&mut self) -> bool {
         self.text.ends_with(b"\n")
     }
-
-    fn session(&self) -> usize {
-        0
-    }
 }
 
 impl HeaderText {

@@ -25,9 +25,10 @@ mod vocab;
 pub use automaton::session::{Options, Session, SessionError};
 pub use body::{Body, BodyMark};
 pub use budget::Short;
-pub use constrained::{ConstrainedGuide, ConstrainedMark, Piece};
-pub use guide::{Guide, Mark, Node};
+pub use constrained::{ConstrainedGuide, ConstrainedMark};
+pub use guide::{Guide, Mark};
 pub use header::{Header, HeaderMark};
+pub use show::Node;
 pub use tokens::Refused;
 pub use vocab::{Lacks, Vocab, VocabError};
 

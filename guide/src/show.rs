@@ -1,11 +1,37 @@
-//! What may come next, in words for people and as JSON for programs.
+//! What may come next, as a node: in words for people, and as JSON for programs.
 
-use crate::body::Body;
-use crate::constrained::{ConstrainedGuide, Piece};
-use crate::guide::{Guide, Node};
-use crate::surface::Surface;
+use ilo_spec::node::Word;
 use serde_json::{Value, json};
 use std::fmt;
+
+/// Something that may come next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// A word; if it begins a line, with its level of blocks.
+    Word(Word, Option<u8>),
+    /// The number of a slot, with its name and type.
+    Slot(u32, Option<String>, String),
+    /// The number of a tool or function, with its name.
+    Tool(u32, String),
+    /// The number of a field, with its name.
+    Field(u32, String),
+    /// A count, or the kind of LIT.
+    Number(u32),
+    /// Any text, or one of these.
+    Text(Option<Vec<String>>),
+    /// A written number, or more of it.
+    AnyNumber,
+    /// nil, true or false.
+    Name(&'static str),
+    /// In `constrained`: these bytes.
+    Bytes(String),
+    /// In `constrained`: a name that is bound, up to its closing quote.
+    Bound,
+    /// The end of the line.
+    LineEnd,
+    /// The end of the program.
+    End,
+}
 
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,6 +51,8 @@ impl fmt::Display for Node {
             }
             Node::AnyNumber => f.write_str("a number"),
             Node::Name(name) => f.write_str(name),
+            Node::Bytes(bytes) => f.write_str(bytes),
+            Node::Bound => f.write_str("a name"),
             Node::LineEnd => f.write_str("the end of the line"),
             Node::End => f.write_str("the end of the program"),
         }
@@ -32,7 +60,7 @@ impl fmt::Display for Node {
 }
 
 impl Node {
-    fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
             Node::Word(word, level) => json!({"word": word.mnemonic(), "level": level}),
             Node::Slot(number, name, ty) => json!({"slot": number, "name": name, "type": ty}),
@@ -42,61 +70,10 @@ impl Node {
             Node::Text(texts) => json!({"text": texts.as_ref().map_or(Value::Bool(true), |all| json!(all))}),
             Node::AnyNumber => json!({"number": true}),
             Node::Name(name) => json!({"constant": name}),
+            Node::Bytes(bytes) => json!(bytes),
+            Node::Bound => json!({"name": true}),
             Node::LineEnd => json!({"line_end": true}),
             Node::End => json!({"end": true}),
         }
-    }
-}
-
-impl Guide<'_, '_> {
-    /// What may come next, as JSON: `next` lists nodes, `forced` is the text that must follow, `close` a text
-    /// that ends the program, and `prefix` the text that the host writes before the body.
-    pub fn next_json(&mut self) -> String {
-        let nodes: Vec<Value> = self.next().iter().map(Node::to_json).collect();
-        let prefix = self.surface.core.session.prefix();
-        self.shown(&nodes, &prefix)
-    }
-}
-
-impl fmt::Display for Piece {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Piece::Bytes(bytes) => f.write_str(bytes),
-            Piece::Name => f.write_str("a name"),
-            Piece::Text => f.write_str("a text"),
-            Piece::Number => f.write_str("more of a number"),
-            Piece::End => f.write_str("the end of the program"),
-        }
-    }
-}
-
-impl ConstrainedGuide<'_, '_> {
-    /// What may come next, as JSON with the keys of [`Guide::next_json`]. `next` has texts, and records such
-    /// as `{"name": true}` for free parts.
-    pub fn next_json(&mut self) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Bytes(bytes) => json!(bytes),
-            Piece::Name => json!({"name": true}),
-            Piece::Text => json!({"text": true}),
-            Piece::Number => json!({"number": true}),
-            Piece::End => json!({"end": true}),
-        };
-        let pieces: Vec<Value> = self.next().iter().map(piece).collect();
-        let prefix = self.surface.core.session.constrained_prefix();
-        self.shown(&pieces, &prefix)
-    }
-}
-
-impl<S: Surface> Body<S> {
-    fn shown(&mut self, next: &[Value], prefix: &str) -> String {
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        json!({
-            "next": next,
-            "may_end": self.may_end(),
-            "forced": text(self.forced()),
-            "close": self.close().map(text),
-            "prefix": prefix,
-        })
-        .to_string()
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::both::Follow;
 use ilo_asm::catalog::{Catalog, ToolSignature};
-use ilo_guide::{ConstrainedGuide, Guide, Options, Piece, Session, Vocab};
+use ilo_guide::{ConstrainedGuide, Guide, Node, Options, Session, Vocab};
 use serde_json::{Value, json};
 
 /// Names that are parts of others, of the notation, or of JSON.
@@ -89,7 +89,7 @@ fn hostile_names_of_tools_arguments_and_texts_are_quoted() {
     assert_eq!(pieces.len(), NAMES.len());
     for name in NAMES {
         let whole = quoted(name);
-        let is = |piece: &Piece| matches!(piece, Piece::Bytes(bytes) if bytes.starts_with(&whole));
+        let is = |piece: &Node| matches!(piece, Node::Bytes(bytes) if bytes.starts_with(&whole));
         assert!(pieces.iter().any(is), "{whole} is not in {pieces:?}");
     }
 }
@@ -103,7 +103,7 @@ fn tools_whose_names_no_call_may_have_are_not_offered() {
     let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
     let mut guide = ConstrainedGuide::new(&session);
     guide.accept_bytes(b"{\"call\":").unwrap();
-    let offered: Vec<Piece> = ["\"$\"", "\"{id}\""].map(|name| Piece::Bytes(name.to_owned())).into();
+    let offered: Vec<Node> = ["\"$\"", "\"{id}\""].map(|name| Node::Bytes(name.to_owned())).into();
     assert_eq!(guide.next(), offered);
 }
 

@@ -11,7 +11,7 @@ use crate::common::walk::step;
 use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
-use ilo_guide::{ConstrainedGuide, Options, Piece, Session, Vocab};
+use ilo_guide::{ConstrainedGuide, Node, Options, Session, Vocab};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -459,7 +459,7 @@ fn forced_bytes_are_those_without_a_choice() {
     assert_eq!(guide.forced(), b"}]}");
     guide.accept_bytes(b"}]}").unwrap();
     assert!(guide.may_end() && guide.next_bytes().is_empty() && guide.forced().is_empty());
-    assert_eq!(guide.next(), [Piece::End]);
+    assert_eq!(guide.next(), [Node::End]);
 }
 
 #[test]

@@ -373,7 +373,7 @@ impl Core<'_, '_> {
         block.chain = false;
         block.must_live = block.must_some;
         block.loops = around.loops + 1;
-        block.before = low_bits(self.state.calls);
+        block.before = bit(self.state.calls).wrapping_sub(1);
         if !is_bound {
             block.goes = match around.goes {
                 Goes::Out(want) | Goes::Kept(want)
@@ -497,9 +497,4 @@ impl Core<'_, '_> {
         self.state.slots = done.first.map_or(self.state.slots, |first| first.slots);
         self.set_block(block);
     }
-}
-
-/// The bits of the first calls.
-fn low_bits(count: u8) -> u64 {
-    if count >= 64 { u64::MAX } else { bit(count) - 1 }
 }

@@ -2,7 +2,6 @@
 //! them: they are written, or only their lengths are summed.
 
 use crate::automaton::formats;
-use crate::automaton::integers::Integers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, one};
 use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::ANY;
@@ -28,21 +27,15 @@ pub struct EndKey {
     level: u8,
     phase: Phase,
     depth: Option<u8>,
-    first: KnownValue,
-    others: KnownValue,
+    /// Values: earlier ones by number, of others only the type counts.
+    first: (u32, Inferred),
+    others: (u32, Inferred),
     arm: Option<u32>,
     ends: [bool; 5],
     /// The slots and calls, and what the open loops hold.
     next: (u8, u8),
     calls: [u64; 3],
     loops: [(u8, u64, u64); LOOPS as usize],
-}
-
-/// A value: an earlier one, or one of which only the type counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum KnownValue {
-    Before(u32),
-    Of(Inferred),
 }
 
 /// A node within a line.
@@ -80,7 +73,14 @@ impl<'c> Core<'_, 'c> {
                 out(format!("\n{:1$}{2}", "", usize::from(2 * level), word.mnemonic()).as_bytes())
             }
             _ => match self.ending_node() {
-                Some(node) => self.take_node(&node, out),
+                Some(node) => {
+                    match node {
+                        Node::Word(word) => self.take_word(word),
+                        Node::Integer(number) => self.take_integer(number),
+                        Node::Constant(constant) => self.take_constant(constant),
+                    }
+                    out([" ", &node.text()].concat().as_bytes())
+                }
                 None => false,
             },
         };
@@ -93,10 +93,10 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn end_key(&self, values: usize) -> Option<EndKey> {
         let known = |value: u32| {
             if value as usize <= values {
-                return Some(KnownValue::Before(value));
+                return Some((value, Inferred::ANY));
             }
             let known = self.arena.value(value);
-            known.part.shape().is_none().then_some(KnownValue::Of(known.ty))
+            known.part.shape().is_none().then_some((u32::MAX, known.ty))
         };
         let block = self.block();
         let frame = self.frame();
@@ -119,15 +119,6 @@ impl<'c> Core<'_, 'c> {
             arm: frame.and_then(|frame| frame.arm),
             ends,
         })
-    }
-
-    fn take_node(&mut self, node: &Node<'_>, out: &mut Out<'_>) -> bool {
-        match *node {
-            Node::Word(word) => self.take_word(word),
-            Node::Integer(number) => self.take_integer(number),
-            Node::Constant(constant) => self.take_constant(constant),
-        }
-        out([" ", &node.text()].concat().as_bytes())
     }
 
     /// The line that leads to an end soonest, at this level or deeper.
@@ -195,7 +186,7 @@ impl<'c> Core<'_, 'c> {
             }
         }
         let integers = self.integers();
-        if let Some(number) = self.least(integers).filter(|_| integers != Integers::Nothing) {
+        if let Some(number) = self.least(integers) {
             return Some(Node::Integer(number));
         }
         let words = self.trial(Core::words);

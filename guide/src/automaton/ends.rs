@@ -220,13 +220,8 @@ impl Block {
             && !(self.hard && self.last.gives.lack)
             && !(self.chain && self.last.sealed && self.last.gives.lack)
             && (!self.must_live || self.last.gives.lives())
-            && (!self.demands_some() || self.last.gives.value)
-    }
-
-    /// Whether some path must reach its end with a value. A value that a branch of IF lacks must be in its
-    /// ELSE.
-    pub(crate) fn demands_some(&self) -> bool {
-        self.must_some && self.kind != Kind::Then
+            // A value that a branch of IF lacks must be in its ELSE.
+            && (!self.must_some || self.kind == Kind::Then || self.last.gives.value)
     }
 
     /// Whether another statement may follow the last one.

@@ -28,11 +28,6 @@ pub(crate) fn bit(slot: u8) -> u64 {
     1_u64.checked_shl(slot.into()).unwrap_or_default()
 }
 
-/// A slot and its value as one number.
-fn with_slot(slot: u8, value: u32) -> u64 {
-    u64::from(slot) << 32 | u64::from(value)
-}
-
 impl Slots {
     pub(crate) fn new<'c>(session: &Session<'c>, arena: &mut Arena<'c>) -> Slots {
         let mut slots = Slots {
@@ -133,7 +128,8 @@ impl Core<'_, '_> {
     pub(crate) fn bind(&mut self, slot: u8, value: u32, call: u64) {
         let calls = self.now().calls(slot);
         self.state.plain |= calls;
-        self.state.tried.bound = self.push_list(self.state.tried.bound, with_slot(slot, value));
+        self.state.tried.bound =
+            self.push_list(self.state.tried.bound, u64::from(slot) << 32 | u64::from(value));
         self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
         self.change(|slots| slots.set(slot, value, call));
     }

@@ -63,7 +63,10 @@ impl<'c> Core<'_, 'c> {
                 self.listed_where(0..=last)
             }
             Phase::LitKind => self.listed_where(0..=3),
-            Phase::Tool => self.tools_here(),
+            Phase::Tool => match self.frame() {
+                Some(frame) => self.tools_for(frame.want, frame.depth, frame.parent == NONE),
+                None => Integers::Nothing,
+            },
             Phase::FieldOrName => {
                 let fits = self.arena.takes_type(self.session, self.state.want, Inferred::TEXT);
                 if fits { self.fields_but(&[]) } else { Integers::Nothing }
@@ -97,12 +100,6 @@ impl<'c> Core<'_, 'c> {
     fn fields_but(&mut self, numbers: &[u32]) -> Integers {
         let Integers::Listed(start, length) = self.listed(numbers) else { return Integers::Nothing };
         Integers::FieldsBut(start, length)
-    }
-
-    /// The tools that the unfinished CALL may go to.
-    fn tools_here(&mut self) -> Integers {
-        let Some(frame) = self.frame() else { return Integers::Nothing };
-        self.tools_for(frame.want, frame.depth, frame.parent == NONE)
     }
 
     /// The tools that a call at a depth may go to.

@@ -89,7 +89,8 @@ impl<'c> Core<'_, 'c> {
     /// The words that may come next. Those of lines are elsewhere.
     pub(crate) fn words(&mut self) -> Words {
         match self.state.phase {
-            Phase::Operand | Phase::FieldOrName => self.expressions(self.state.want),
+            Phase::MergeStart if self.frame().is_some_and(|frame| frame.behind) => 0,
+            Phase::Operand | Phase::FieldOrName | Phase::MergeStart => self.expressions(self.state.want),
             Phase::Bound => {
                 let mut words = self.expressions(ANY);
                 if self.state.calls >= crate::automaton::state::CALLS {
@@ -111,12 +112,7 @@ impl<'c> Core<'_, 'c> {
                 let field = deep && self.has_path(of);
                 (if item { one(Word::At) } else { 0 }) | if field { one(Word::Field) } else { 0 }
             }
-            Phase::MergeStart if self.frame().is_some_and(|frame| frame.behind) => 0,
-            Phase::MergeStart => {
-                let base = self.merge_base();
-                self.expressions(base)
-            }
-            Phase::CaseKey if self.may_default() => one(Word::Else),
+            Phase::CaseKey if self.frame().is_some_and(|frame| frame.left == 1) => one(Word::Else),
             Phase::CallWord => one(Word::Call),
             Phase::MergeMore => self.trial(|this| {
                 this.end_open();
@@ -124,15 +120,6 @@ impl<'c> Core<'_, 'c> {
             }),
             _ => 0,
         }
-    }
-
-    /// The want of MERGE's record.
-    pub(crate) fn merge_base(&mut self) -> WantId {
-        self.arena.add_want(Want::Demand(Demand::Is(Inferred::RECORD)))
-    }
-
-    fn may_default(&self) -> bool {
-        self.frame().is_some_and(|frame| frame.left == 1)
     }
 
     /// Whether a slot may be read and has a fitting value.

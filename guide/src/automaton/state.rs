@@ -71,6 +71,11 @@ impl Phase {
     pub(crate) fn is_slot(self) -> bool {
         matches!(self, Phase::Slot | Phase::RefSlot | Phase::Path)
     }
+
+    /// Whether a field is next, if an integer is.
+    pub(crate) fn is_field(self) -> bool {
+        matches!(self, Phase::PathField | Phase::FieldOrName | Phase::PairField | Phase::MergeMore)
+    }
 }
 
 /// The unfinished statement.

@@ -33,10 +33,6 @@ impl<'c> Core<'_, 'c> {
                 return self.control(word);
             }
             Phase::CaseKey => return self.case_value(),
-            Phase::MergeStart => {
-                let base = self.merge_base();
-                self.operand(base, true);
-            }
             _ => {}
         }
         self.open(word);
@@ -66,7 +62,12 @@ impl<'c> Core<'_, 'c> {
             Word::Call => self.state.phase = Phase::Tool,
             Word::Obj => self.state.phase = Phase::PairCount,
             Word::List => self.state.phase = Phase::ItemCount,
-            Word::Merge => self.state.phase = Phase::MergeStart,
+            Word::Merge => {
+                let record = Want::Demand(rules::operand(Word::Merge, 0, None));
+                self.state.want = self.arena.add_want(record);
+                self.state.behind = true;
+                self.state.phase = Phase::MergeStart;
+            }
             Word::MatchMap => self.operand(ANY, true),
             Word::Field => {
                 self.state.phase = Phase::Path;
@@ -125,20 +126,11 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Records the named tools and fields.
-    fn note(&mut self, number: u32) {
-        match self.state.phase {
-            Phase::Tool => self.state.tools = self.push_list(self.state.tools, number.into()),
-            Phase::PathField | Phase::FieldOrName | Phase::PairField | Phase::MergeMore => {
-                self.state.fields = self.push_list(self.state.fields, number.into());
-            }
-            _ => {}
-        }
-    }
-
     fn take_operand_integer(&mut self, number: u32, slot: u8) {
-        self.note(number);
         let Some(frame) = self.frame() else { return };
+        if self.state.phase.is_field() {
+            self.state.fields = self.push_list(self.state.fields, number.into());
+        }
         match self.state.phase {
             Phase::RefSlot => {
                 self.read(slot);
@@ -161,6 +153,7 @@ impl<'c> Core<'_, 'c> {
                 }
             }
             Phase::Tool => {
+                self.state.tools = self.push_list(self.state.tools, number.into());
                 if frame.parent == NONE {
                     self.mark_call(number);
                 }
@@ -176,16 +169,12 @@ impl<'c> Core<'_, 'c> {
                 self.operand(want, if frame.counted && left == 0 { frame.behind } else { true });
             }
             phase => {
-                self.set_frame(Frame { left: number, counted: true, ..frame });
-                match phase {
-                    Phase::PairCount => self.next_pair(),
-                    Phase::MergeStart => {
-                        let base = self.merge_base();
-                        self.operand(base, true);
-                    }
-                    Phase::ItemCount => self.next_item(),
-                    _ if number == 0 => self.close_frame(type_of(NIL)),
-                    _ => self.state.phase = Phase::CaseKey,
+                let frame = Frame { left: number, counted: true, ..frame };
+                if phase == Phase::MergeStart {
+                    self.set_frame(frame);
+                    self.state.phase = Phase::Operand;
+                } else if let Some(whole) = self.next_part(frame) {
+                    self.close_frame(whole);
                 }
             }
         }
@@ -247,38 +236,18 @@ impl<'c> Core<'_, 'c> {
     /// Takes an operand. Returns the value of the whole expression if it is the last one.
     fn given(&mut self, frame: Frame, known: ValueInfo<'c>) -> Option<ValueInfo<'c>> {
         let value = self.arena.add_value(known);
-        let joined = if frame.others == NONE { known } else { either(self.arena.value(frame.others), known) };
-        let others = self.arena.add_value(joined);
         match frame.word {
-            Word::Obj | Word::Call if frame.left == 0 => Some(self.whole(&frame)),
-            Word::Obj | Word::Call => {
-                self.state.phase = Phase::PairField;
-                None
-            }
-            Word::Merge => {
-                let frame = if frame.index == 0 { Frame { index: 1, first: value, ..frame } } else { frame };
-                self.set_frame(frame);
-                if frame.counted && frame.left == 0 {
-                    return Some(self.whole(&frame));
-                }
-                self.state.phase = if frame.counted { Phase::PairField } else { Phase::MergeMore };
-                None
-            }
             Word::MatchMap if frame.index == 0 => {
                 self.set_frame(Frame { index: 1, first: value, ..frame });
                 self.state.phase = Phase::CaseCount;
                 None
             }
             Word::List | Word::MatchMap => {
-                let frame = Frame { left: frame.left.saturating_sub(1), others, ..frame };
-                self.set_frame(frame);
-                match frame.word {
-                    _ if frame.left == 0 => return Some(self.whole(&frame)),
-                    Word::List => self.next_item(),
-                    _ => self.state.phase = Phase::CaseKey,
-                }
-                None
+                let before = (frame.others != NONE).then(|| self.arena.value(frame.others));
+                let others = before.map_or(value, |before| self.arena.add_value(either(before, known)));
+                self.next_part(Frame { left: frame.left.saturating_sub(1), others, ..frame })
             }
+            Word::Obj | Word::Call | Word::Merge => self.next_part(frame),
             Word::Field => {
                 self.set_frame(Frame { first: value, ..frame });
                 self.state.phase = Phase::PathField;
@@ -334,6 +303,7 @@ impl<'c> Core<'_, 'c> {
         match frame.word {
             Word::List if frame.others == NONE => empty_list(),
             Word::List => self.arena.value(frame.others).listed(),
+            Word::MatchMap if frame.others == NONE => type_of(NIL),
             Word::MatchMap => self.arena.value(frame.others),
             Word::Call => {
                 let tool = self.session.tools.get(frame.number as usize);
@@ -343,21 +313,20 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    fn next_pair(&mut self) {
-        match self.frame() {
-            Some(frame) if frame.left > 0 => self.state.phase = Phase::PairField,
-            _ => self.end_open(),
+    /// Goes on to the next pair, item or case. After the last one it returns the value of the whole.
+    fn next_part(&mut self, frame: Frame) -> Option<ValueInfo<'c>> {
+        self.set_frame(frame);
+        match frame.word {
+            _ if frame.counted && frame.left == 0 => return Some(self.whole(&frame)),
+            Word::List => {
+                let want = self.arena.item_want(frame.want);
+                let want = self.arena.add_want(want);
+                self.operand(want, frame.left == 1 && frame.behind);
+            }
+            Word::MatchMap => self.state.phase = Phase::CaseKey,
+            _ => self.state.phase = if frame.counted { Phase::PairField } else { Phase::MergeMore },
         }
-    }
-
-    fn next_item(&mut self) {
-        let Some(frame) = self.frame() else { return };
-        if frame.left == 0 {
-            return self.end_open();
-        }
-        let want = self.arena.item_want(frame.want);
-        let want = self.arena.add_want(want);
-        self.operand(want, frame.left == 1 && frame.behind);
+        None
     }
 
     fn case_value(&mut self) {

@@ -49,7 +49,13 @@ pub(crate) fn step(inside: Inside, byte: u8) -> Step {
         (Inside::Plain, b'\\') => Some(Inside::Escape),
         (Inside::Plain, 0x20..=0x7f)
         | (Inside::Escape, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Some(Inside::Plain),
-        (Inside::Plain, _) => first_of_character(byte),
+        (Inside::Plain, 0xc2..=0xdf) => Some(Inside::Character(1, 0x80, 0xbf)),
+        (Inside::Plain, 0xe0) => Some(Inside::Character(2, 0xa0, 0xbf)),
+        (Inside::Plain, 0xed) => Some(Inside::Character(2, 0x80, 0x9f)),
+        (Inside::Plain, 0xe1..=0xef) => Some(Inside::Character(2, 0x80, 0xbf)),
+        (Inside::Plain, 0xf0) => Some(Inside::Character(3, 0x90, 0xbf)),
+        (Inside::Plain, 0xf4) => Some(Inside::Character(3, 0x80, 0x8f)),
+        (Inside::Plain, 0xf1..=0xf3) => Some(Inside::Character(3, 0x80, 0xbf)),
         (Inside::Escape, b'u') => Some(Inside::Unicode(0, false)),
         // Half of a pair is not a character.
         (Inside::Unicode(1, true), b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => None,
@@ -64,20 +70,6 @@ pub(crate) fn step(inside: Inside, byte: u8) -> Step {
         _ => None,
     };
     next.map_or(Step::Refused, Step::On)
-}
-
-/// The position after the first byte of a character of several bytes.
-fn first_of_character(byte: u8) -> Option<Inside> {
-    Some(match byte {
-        0xc2..=0xdf => Inside::Character(1, 0x80, 0xbf),
-        0xe0 => Inside::Character(2, 0xa0, 0xbf),
-        0xed => Inside::Character(2, 0x80, 0x9f),
-        0xe1..=0xef => Inside::Character(2, 0x80, 0xbf),
-        0xf0 => Inside::Character(3, 0x90, 0xbf),
-        0xf4 => Inside::Character(3, 0x80, 0x8f),
-        0xf1..=0xf3 => Inside::Character(3, 0x80, 0xbf),
-        _ => return None,
-    })
 }
 
 /// The position after some bytes, or the number of bytes at which the text ends.

@@ -129,19 +129,14 @@ impl<'c> Arena<'c> {
         None
     }
 
-    /// Whether the type of a value alone decides whether it fits.
+    /// Whether the type of a value alone decides whether it fits, however many links a want has.
     pub(crate) fn is_of_type(&self, want: WantId) -> bool {
-        let mut want = self.want(want);
-        loop {
-            match want {
-                Want::Any | Want::Demand(_) | Want::OrNil(_) | Want::Equal(_) | Want::Part { .. } => {
-                    return true;
-                }
-                Want::Shape(_) | Want::FieldOf(_) => return false,
-                Want::IndexOf(of) | Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => {
-                    want = self.want(of);
-                }
+        match self.want(want) {
+            Want::Shape(_) | Want::FieldOf(_) => false,
+            Want::IndexOf(of) | Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => {
+                self.is_of_type(of)
             }
+            Want::Any | Want::Demand(_) | Want::OrNil(_) | Want::Equal(_) | Want::Part { .. } => true,
         }
     }
 

@@ -421,7 +421,8 @@ impl Machine<'_, '_> {
                 return ended;
             }
             Kind::Behind => {
-                self.end_then();
+                self.core.settle();
+                self.goes_on(Next::Block(kind));
                 return true;
             }
             Kind::Pass => self.end_loop_names(names),

@@ -96,8 +96,7 @@ impl Machine<'_, '_> {
                 })?
             }
             Next::Block(kind) if kind != Kind::Failure => {
-                let blocks = self.blocks();
-                self.step_may_end(&blocks).then(|| choice("}", Act::EndStep))?
+                self.step_may_end(self.place.around).then(|| choice("}", Act::EndStep))?
             }
             Next::Let | Next::Part => choice(",\"expr\":", Act::BoundExpr),
             Next::Item => choice("]", Act::EndParts),

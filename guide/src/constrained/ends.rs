@@ -99,7 +99,7 @@ impl Machine<'_, '_> {
         };
         give(&tokens.sure, &fits);
         for (before, closers) in &tokens.unsure {
-            if in_at.is_none() && (is_sure || self.ends_text(before)) {
+            if in_at.is_none() && (is_sure || self.is_sure_text(&[self.written_text(), &**before].concat())) {
                 give(closers, &fits);
                 continue;
             }
@@ -113,11 +113,6 @@ impl Machine<'_, '_> {
             let written = self.written_text().to_vec();
             self.fill_names_in_at(vocab, &names, &written, &tokens.sure, tokens.skipped, bits);
         }
-    }
-
-    /// Whether the text would not be a reference if it ended after these bytes.
-    fn ends_text(&self, behind: &[u8]) -> bool {
-        self.is_sure_text(&[self.written_text(), behind].concat())
     }
 
     /// Whether a text with these bytes would not be a reference.

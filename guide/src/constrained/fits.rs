@@ -10,6 +10,7 @@ use crate::automaton::close::EndKey;
 use crate::automaton::offers::alike;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, Led, run};
+use crate::show::Node;
 use crate::surface::{Class, Groups, Growth, Surface};
 use crate::vocab::Vocab;
 use crate::vocab::bits::set;
@@ -101,6 +102,24 @@ impl Surface for Machine<'_, '_> {
         self.core.memory() + self.text.capacity() + arounds + self.memo.memory()
     }
 
+    fn nodes(&mut self) -> Vec<Node> {
+        match self.place.lex {
+            _ if self.place.next == Next::End => vec![Node::End],
+            Lex::Choice { low, high, depth } => {
+                let all = self.choices().all(low, high);
+                all.map(|it| Node::Bytes(it.1.get(depth..).unwrap_or_default().to_owned())).collect()
+            }
+            Lex::Text { .. } => vec![Node::Text(None)],
+            Lex::Bare { .. } => {
+                let mut all = vec![Node::Text(None)];
+                all.extend(self.rests().into_iter().map(Node::Bytes));
+                all
+            }
+            Lex::Name { .. } => vec![Node::Bound],
+            Lex::Number { .. } => vec![Node::AnyNumber],
+        }
+    }
+
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         if self.place.next == Next::End {
             bits.fill(0);
@@ -110,7 +129,7 @@ impl Surface for Machine<'_, '_> {
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
-        let length = |text: &str| vocab.length(text.as_bytes());
+        let length = |text: &str| vocab.part(text.as_bytes(), <[u32]>::len);
         let session = self.core.session;
         let [call, constant] = session.longest(Self::NOTATION);
         // Another call may have fewer bytes and more tokens.
@@ -122,8 +141,8 @@ impl Surface for Machine<'_, '_> {
         Some(Growth { statement, level: length(BRANCH)?, part: 0, nodes: vocab.json().openings + 1 })
     }
 
-    fn size(&self) -> (usize, usize, usize) {
-        (self.core.level().into(), self.text.len(), 0)
+    fn size(&self) -> usize {
+        self.text.len()
     }
 
     fn here(&mut self) -> Here {
@@ -160,7 +179,7 @@ impl Surface for Machine<'_, '_> {
                     _ if self.core.in_at().is_some() => most,
                     _ => 1,
                 };
-                within(vocab.texts.plain(), inside, Some(slack))
+                within(&vocab.texts.plain, inside, Some(slack))
             }
             // A text that is nearly a reference needs one more byte. A `${` needs more.
             Lex::Bare { inside, dollar } => {

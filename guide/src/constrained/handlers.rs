@@ -43,10 +43,10 @@ impl Machine<'_, '_> {
 
     /// Whether the branch of the enclosing `if` may be a way out beside it.
     fn may_leave_by(&mut self, word: Word) -> bool {
-        let blocks = self.blocks();
         self.tried(|this| {
             this.begin_block();
-            this.may_be(word, 1, Self::statement) && (this.step_may_end(&blocks) || this.may_have_else())
+            let may_be = this.may_be(word, 1, Self::statement);
+            may_be && (this.step_may_end(this.place.around) || this.may_have_else())
         })
     }
 
@@ -130,11 +130,10 @@ impl Machine<'_, '_> {
     /// Whether a handler may consist of a statement that begins with this word.
     fn may_handle_by(&mut self, word: Word) -> bool {
         let Some(Around::Handler { slot, .. }) = self.around() else { return false };
-        let blocks = self.blocks();
         self.tried(|this| {
             this.core.take_integer(1);
             let bindable = word != Word::Let || this.core.bindable(slot);
-            bindable && this.may_be(word, 2, Self::take_way) && this.step_may_end(&blocks)
+            bindable && this.may_be(word, 2, Self::take_way) && this.step_may_end(this.place.around)
         })
     }
 
@@ -149,11 +148,10 @@ impl Machine<'_, '_> {
 
     /// Whether the steps of a handler may end with a value, which the name of its call has then.
     pub(super) fn may_give(&mut self) -> bool {
-        let Some(slot) = self.handled() else { return false };
-        let blocks = self.blocks();
-        let around = blocks.split_last().map_or(&[][..], |it| it.1);
+        let block = self.block_from(self.place.around);
+        let Some((slot, (_, outer))) = self.handled().zip(block) else { return false };
         let gives = |this: &mut Self| {
-            this.may_be(Word::Let, 2, |this, _| this.begin_giving()) && this.step_may_end(around)
+            this.may_be(Word::Let, 2, |this, _| this.begin_giving()) && this.step_may_end(outer)
         };
         self.core.bindable(slot) && self.tried(gives)
     }

@@ -4,7 +4,6 @@
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::one;
 use crate::automaton::state::{Block, Goes, Phase};
-use crate::surface::Steps;
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
@@ -111,12 +110,6 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Whether something may be appended to the name that `let` binds again.
-    pub(super) fn may_push(&mut self) -> bool {
-        let slot = self.core.state.slot;
-        self.tried(|this| this.may_change(Word::Append, slot))
-    }
-
     /// Whether an expression with this word may change the value of a slot.
     pub(super) fn may_change(&mut self, word: Word, slot: u8) -> bool {
         let begins = [word, Word::Ref].into_iter().all(|word| {
@@ -151,11 +144,5 @@ impl Machine<'_, '_> {
         self.pop();
         self.pop();
         self.opens(Around::Block { kind: Kind::Behind, names: self.place.names.len() }, Next::First);
-    }
-
-    /// Ends them.
-    pub(super) fn end_then(&mut self) {
-        self.core.settle();
-        self.goes_on(Next::Block(Kind::Behind));
     }
 }

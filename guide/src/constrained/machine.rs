@@ -404,12 +404,15 @@ impl<'s, 'c> Machine<'s, 'c> {
         })
     }
 
-    /// The open blocks, the innermost last.
-    pub(super) fn blocks(&self) -> Vec<Kind> {
-        let kind = |around| if let Around::Block { kind, .. } = around { Some(kind) } else { None };
-        let mut kinds: Vec<Kind> = self.constructs().filter_map(kind).collect();
-        kinds.reverse();
-        kinds
+    /// The innermost block among a construct and those around it, and what is around the block.
+    pub(super) fn block_from(&self, mut at: u32) -> Option<(Kind, u32)> {
+        loop {
+            let &(around, outer) = entry(&self.arounds, at)?;
+            if let Around::Block { kind, .. } = around {
+                return Some((kind, outer));
+            }
+            at = outer;
+        }
     }
 }
 

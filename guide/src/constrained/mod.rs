@@ -31,25 +31,9 @@ mod within;
 
 use crate::automaton::session::Session;
 use crate::automaton::state::Core;
-
 use crate::body::{Body, BodyMark};
 use crate::tokens::Refused;
-use machine::{Lex, Machine, Next, Point};
-
-/// Something that may come next in a body in `constrained`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// These bytes.
-    Bytes(String),
-    /// A bound name, up to its closing quote.
-    Name,
-    /// A text, up to its closing quote.
-    Text,
-    /// More of a number.
-    Number,
-    /// The end of the program.
-    End,
-}
+use machine::{Machine, Next, Point};
 
 /// An unfinished body in `constrained`, which follows [`Session::constrained_prefix`]. A clone continues
 /// independently.
@@ -64,26 +48,6 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         let mut core = Core { names: true, ..Core::new(session) };
         core.arena.adds_texts = false;
         Body::of(Machine::new(core))
-    }
-
-    /// What may come next. Within a part, the rest of it.
-    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not advance")]
-    pub fn next(&mut self) -> Vec<Piece> {
-        match self.surface.place.lex {
-            _ if self.surface.place.next == Next::End => vec![Piece::End],
-            Lex::Choice { low, high, depth } => {
-                let all = self.surface.choices().all(low, high);
-                all.map(|it| Piece::Bytes(it.1.get(depth..).unwrap_or_default().to_owned())).collect()
-            }
-            Lex::Text { .. } => vec![Piece::Text],
-            Lex::Bare { .. } => {
-                let mut all = vec![Piece::Text];
-                all.extend(self.surface.rests().into_iter().map(Piece::Bytes));
-                all
-            }
-            Lex::Name { .. } => vec![Piece::Name],
-            Lex::Number { .. } => vec![Piece::Number],
-        }
     }
 
     /// The whole file.

@@ -32,8 +32,8 @@ impl Machine<'_, '_> {
     /// The slot of a new name; `None` if none is left.
     pub(super) fn new_slot(&self, of: Binds) -> Option<u8> {
         // Each open `try` needs one for its failure.
-        let tries = || self.blocks().iter().filter(|&&kind| kind == Kind::Try).count();
-        let kept = || u8::try_from(tries()).unwrap_or(SLOTS);
+        let is_try = |it: &Around| matches!(it, Around::Block { kind: Kind::Try, .. });
+        let kept = || u8::try_from(self.constructs().filter(is_try).count()).unwrap_or(SLOTS);
         let most = if of == Binds::Failure { SLOTS.saturating_sub(kept()) } else { BOUND };
         if self.core.state.next < most {
             return Some(self.core.state.next);

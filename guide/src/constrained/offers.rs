@@ -136,8 +136,8 @@ impl Machine<'_, '_> {
 
     /// The end of the innermost block, if it may end here.
     pub(super) fn end_of_block(&mut self) -> Option<Choice> {
-        let blocks = self.blocks();
-        self.may_end(&blocks).then(|| match blocks.last() {
+        let at = self.place.around;
+        self.may_end(at).then(|| match self.block_from(at).map(|it| it.0) {
             None => choice("]}", Act::EndBody),
             Some(Kind::Handler) => choice("]}}", Act::EndHandler),
             Some(Kind::Caught) => choice("]}", Act::EndBlock),
@@ -146,45 +146,42 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Whether the innermost block may end here, so that the enclosing construct can continue.
-    pub(super) fn may_end(&mut self, blocks: &[Kind]) -> bool {
-        let Some((&kind, around)) = blocks.split_last() else { return self.core.trial(Core::end) };
+    /// Whether the innermost block around here may end, so that the construct with it can continue.
+    pub(super) fn may_end(&mut self, at: u32) -> bool {
+        let Some((kind, outer)) = self.block_from(at) else { return self.core.trial(Core::end) };
         let level = self.core.level();
         self.tried(|this| match kind {
             Kind::Failure => {
                 let above = level.saturating_sub(1);
                 this.core.up_to(above) && this.core.line_words(above) & one(Word::Ok) != 0
             }
-            Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around),
+            Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(outer),
             Kind::Handler => {
                 this.core.settle()
                     && !this.core.block().last.gives.lives()
                     && this.core.up_to(level.saturating_sub(2))
-                    && this.step_may_end(around)
+                    && this.step_may_end(outer)
             }
             Kind::Then | Kind::Pass => {
-                this.core.up_to(level.saturating_sub(1))
-                    && (this.step_may_end(around) || this.may_have_else())
+                this.core.up_to(level.saturating_sub(1)) && (this.step_may_end(outer) || this.may_have_else())
             }
             Kind::Try => {
                 let above = level.saturating_sub(1);
                 this.core.up_to(above) && this.core.line_words(above) & one(Word::Err) != 0
             }
-            Kind::Else | Kind::Caught => {
-                this.core.up_to(level.saturating_sub(1)) && this.step_may_end(around)
-            }
-            Kind::While => this.end_passes() && this.step_may_end(around),
-            Kind::Until => this.may_end_until() && this.step_may_end(around),
-            Kind::Behind => this.step_may_end(around),
+            Kind::Else | Kind::Caught => this.core.up_to(level.saturating_sub(1)) && this.step_may_end(outer),
+            Kind::While => this.end_passes() && this.step_may_end(outer),
+            Kind::Until => this.may_end_until() && this.step_may_end(outer),
+            Kind::Behind => this.step_may_end(outer),
         })
     }
 
-    /// Whether the step with the blocks may end here, so that a step or an end can follow.
-    pub(super) fn step_may_end(&mut self, blocks: &[Kind]) -> bool {
+    /// Whether the step within these constructs may end here, so that a step or an end can follow.
+    pub(super) fn step_may_end(&mut self, at: u32) -> bool {
         self.tried(|this| {
             this.core.settle() && {
                 this.core.state.phase = Phase::Line;
-                this.core.may_fail() || this.step_words() != 0 || this.may_end(blocks)
+                this.core.may_fail() || this.step_words() != 0 || this.may_end(at)
             }
         })
     }
@@ -198,8 +195,8 @@ impl Machine<'_, '_> {
         match kind {
             Kind::Failure => {
                 let mut found = vec![choice("},\"then\":[", Act::Success)];
-                let blocks = self.blocks();
-                if self.tried(|this| this.leave_out_success() && this.step_may_end(&blocks)) {
+                let at = self.place.around;
+                if self.tried(|this| this.leave_out_success() && this.step_may_end(at)) {
                     found.push(choice("}}", Act::NoSuccess));
                 }
                 return found;
@@ -208,8 +205,7 @@ impl Machine<'_, '_> {
             _ => {}
         }
         let mut found = Vec::new();
-        let blocks = self.blocks();
-        if self.step_may_end(&blocks) {
+        if self.step_may_end(self.place.around) {
             found.push(choice("}", Act::EndStep));
         }
         if matches!(kind, Kind::Then | Kind::Pass) && self.may_have_else() {
@@ -232,7 +228,7 @@ impl Machine<'_, '_> {
         ];
         for (_, bytes, act) in parts.into_iter().filter(|it| words & one(it.0) != 0) {
             let fits = match act {
-                Act::Push => self.may_push(),
+                Act::Push => self.tried(|this| this.may_change(Word::Append, this.core.state.slot)),
                 Act::Begin(Word::Merge) => self.may_merge(),
                 Act::For => self.new_slot(Binds::Let).is_some(),
                 Act::Try => self.new_slot(Binds::Failure).is_some(),

@@ -3,6 +3,7 @@
 
 use super::Syntax;
 use super::rules::{Item, Rules, Sequence, TOKENS, Token};
+use ilo_spec::json::quoted;
 use std::fmt::Write as _;
 
 pub(super) fn text(rules: &Rules, head: &str, syntax: Syntax) -> String {
@@ -14,8 +15,8 @@ pub(super) fn text(rules: &Rules, head: &str, syntax: Syntax) -> String {
     out.push('\n');
     for (name, choices) in &rules.all {
         let choices: Vec<String> = choices.iter().map(|choice| sequence(choice, syntax)).collect();
-        let (name, is) =
-            if syntax == Syntax::Lark { (lark_name(name), ":") } else { (name.as_str(), " ::=") };
+        let is = if syntax == Syntax::Lark { ":" } else { " ::=" };
+        let name = if syntax == Syntax::Lark && name == "root" { "start" } else { name };
         let _ = writeln!(out, "{name}{is} {}", choices.join(" | "));
     }
     for (token, name) in TOKENS {
@@ -28,10 +29,6 @@ pub(super) fn text(rules: &Rules, head: &str, syntax: Syntax) -> String {
         }
     }
     out
-}
-
-fn lark_name(name: &str) -> &str {
-    if name == "root" { "start" } else { name }
 }
 
 fn sequence(items: &Sequence, syntax: Syntax) -> String {
@@ -63,21 +60,6 @@ fn sequence(items: &Sequence, syntax: Syntax) -> String {
         parts.push(quoted(&written));
     }
     parts.join(" ")
-}
-
-/// A text in quotes, with the escapes that all three syntaxes have.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 fn lark_token(token: Token) -> &'static str {

@@ -201,14 +201,12 @@ impl Values<'_, '_> {
     pub(super) fn call(&mut self, kinds: Kinds) -> Option<Item> {
         let tools = self.session.tools.iter().enumerate();
         let fits = |tool: &Numbered<'_>| tool.output.ty.kinds().meets(kinds);
-        let called: Vec<usize> = tools
-            .filter(|(_, tool)| tool.callee.is_some() && tool.depth.is_some() && fits(tool))
-            .map(|it| it.0)
-            .collect();
-        let call = |values: &mut Self, number| vec![word(Word::Call), text(" "), values.tool(number)];
+        let called = tools.filter(|(_, tool)| tool.callee.is_some() && tool.depth.is_some() && fits(tool));
+        let called: Vec<usize> = called.map(|it| it.0).collect();
         (!called.is_empty()).then(|| {
             self.define(&name("call", kinds), |values| {
-                called.into_iter().map(|number| call(values, number)).collect()
+                let called = called.into_iter();
+                called.map(|number| vec![word(Word::Call), text(" "), values.tool(number)]).collect()
             })
         })
     }

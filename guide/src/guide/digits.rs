@@ -2,7 +2,6 @@
 //! integers may.
 
 use super::lex::{Lex, Machine};
-use crate::automaton::integers::Integers;
 use crate::automaton::keys::{KEY, Numbers};
 use crate::automaton::numbers::{Begun, EXACT, Room, WHOLE, room};
 use crate::automaton::offers::NUMBER;
@@ -16,20 +15,12 @@ impl Machine<'_, '_> {
     /// Sets the tokens that are digits alone.
     pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.lex {
-            Lex::Start if self.core.takes_kind(NUMBER) => {
-                self.core.number_digits(vocab, b"", bits);
-            }
+            Lex::Start if self.core.takes_kind(NUMBER) => self.core.number_digits(vocab, b"", bits),
             Lex::Number(start) => {
                 self.core.number_digits(vocab, self.text.get(start..).unwrap_or_default(), bits);
             }
-            Lex::Start => {
-                let integers = self.integers();
-                self.integer_digits(vocab, integers, None, bits);
-            }
-            Lex::Integer(value) => {
-                let integers = self.integers();
-                self.integer_digits(vocab, integers, Some(value), bits);
-            }
+            Lex::Start => self.integer_digits(vocab, None, bits),
+            Lex::Integer(value) => self.integer_digits(vocab, Some(value), bits),
             _ => {}
         }
     }
@@ -43,8 +34,9 @@ impl Machine<'_, '_> {
         matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
     }
 
-    /// Sets the digits that lead to integers of a set, after those that are written.
-    fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
+    /// Sets the digits that lead to integers that may come next, after those that are written.
+    fn integer_digits(&mut self, vocab: &Vocab, written: Option<u32>, bits: &mut [u32]) {
+        let integers = self.integers();
         let (mut of_begun, mut of_number) = ([0; 10], [0; 10]);
         let begun = written.map_or(&[][..], |number| digits_of(number, &mut of_begun));
         self.core.each(integers, |number| {

@@ -68,9 +68,13 @@ pub(super) enum Offered {
     Unasked,
     /// Words, and integers.
     Token(Words, Integers),
-    /// The words of a line by level, and the levels that were computed.
-    Line([Words; LINES as usize], u16),
+    /// The words of a line by level.
+    Line([Words; LINES as usize]),
 }
+
+/// No level of a line was asked for.
+const NO_LEVEL: Offered = Offered::Line([UNASKED; LINES as usize]);
+const UNASKED: Words = Words::MAX;
 
 /// The constants that are written as words. Their bits are behind those of all words.
 const NAMES: [(&str, Option<bool>); 3] = [("nil", None), ("true", Some(true)), ("false", Some(false))];
@@ -105,14 +109,7 @@ fn narrow(words: Words, place: usize, byte: u8) -> Words {
 
 impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn new(core: Core<'s, 'c>) -> Self {
-        let (lex, words) = (Lex::Line(0), Offered::Line([0; LINES as usize], 0));
-        Machine { core, text: Vec::new(), lex, words, line: 0, walk: Walk::default() }
-    }
-
-    fn offer_line(&mut self) {
-        self.words = Offered::Line([0; LINES as usize], 0);
-        self.lex = Lex::Line(0);
-        self.line = self.text.len();
+        Machine { core, text: Vec::new(), lex: Lex::Line(0), words: NO_LEVEL, line: 0, walk: Walk::default() }
     }
 
     /// Computes the words and integers of the next token, if that was not done.
@@ -136,16 +133,15 @@ impl<'s, 'c> Machine<'s, 'c> {
             self.ask();
             return if let Offered::Token(words, _) = self.words { words } else { 0 };
         };
-        let Offered::Line(mut words, asked) = self.words else { return 0 };
-        let bit = 1_u16.checked_shl(level.into()).unwrap_or_default();
+        let Offered::Line(mut words) = self.words else { return 0 };
         let Some(place) = words.get_mut(usize::from(level)) else { return 0 };
-        if asked & bit == 0 {
-            *place = if level <= self.core.level() { self.core.line_words(level) } else { 0 };
-            let found = *place;
-            self.words = Offered::Line(words, asked | bit);
-            return found;
+        if *place != UNASKED {
+            return *place;
         }
-        *place
+        let found = if level <= self.core.level() { self.core.line_words(level) } else { 0 };
+        *place = found;
+        self.words = Offered::Line(words);
+        found
     }
 
     fn at_line(&mut self, blanks: u8, byte: u8) -> bool {
@@ -185,7 +181,7 @@ impl<'s, 'c> Machine<'s, 'c> {
                 let ends = self.core.state.phase == Phase::End;
                 if ends {
                     self.core.state.phase = Phase::Line;
-                    self.offer_line();
+                    (self.lex, self.words, self.line) = (Lex::Line(0), NO_LEVEL, self.text.len());
                 }
                 ends
             }

@@ -29,20 +29,15 @@ impl Machine<'_, '_> {
         }
         self.prepare();
         self.walk_tree(&vocab.outside.tree, ANY, &|part| vocab.outside.bytes(vocab, part));
-        let (mut next, mut openings) = (0, Vec::new());
-        while let Some(&part) = self.walk.entries().get(next) {
+        for part in self.walk.entries().to_vec() {
             match vocab.outside.opening(part) {
-                Some(opening) => openings.push((part, opening)),
                 None => set_all(bits, vocab.outside.tokens(part)),
+                Some(opening) => self.tried(|this| {
+                    if vocab.outside.bytes(vocab, part).iter().all(|&byte| this.byte(byte)) {
+                        this.open(vocab, opening, bits);
+                    }
+                }),
             }
-            next += 1;
-        }
-        for (part, opening) in openings {
-            self.tried(|this| {
-                if vocab.outside.bytes(vocab, part).iter().all(|&byte| this.byte(byte)) {
-                    this.open(vocab, opening, bits);
-                }
-            });
         }
         self.digits(vocab, bits);
     }

@@ -1,12 +1,13 @@
 //! ID text as a surface: how programs end, and what ends have in common.
 
 use super::close::Becomes;
-use super::lex::{Lex, Machine};
+use super::lex::{Lex, Machine, spelled};
 use crate::automaton::close::EndKey;
 use crate::automaton::keys::KEY;
-use crate::automaton::offers::{NUMBER, TEXT, alike};
-use crate::automaton::state::{ITEMS, Phase};
+use crate::automaton::offers::{NUMBER, TEXT, Words, alike};
+use crate::automaton::state::{ITEMS, LINES, Phase};
 use crate::automaton::texts::{Inside, Led, run};
+use crate::show::Node;
 use crate::surface::{Class, Groups, Growth, Steps, Surface};
 use crate::vocab::Vocab;
 use ilo_asm::notation::Notation;
@@ -104,12 +105,41 @@ impl Surface for Machine<'_, '_> {
         self.core.memory() + self.text.capacity()
     }
 
+    fn nodes(&mut self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        if self.may_end() {
+            nodes.push(Node::End);
+        }
+        let words = |words: Words, level: Option<u8>, nodes: &mut Vec<Node>| {
+            nodes.extend(spelled().filter(|it| words & it.0 != 0).map(|(_, name, becomes)| match becomes {
+                Becomes::Word(word) => Node::Word(word, level),
+                _ => Node::Name(name),
+            }));
+        };
+        match self.lex {
+            Lex::Line(blanks) => {
+                for level in (0..LINES).filter(|level| *level >= blanks.div_ceil(2)) {
+                    words(self.words_at(Some(level)), Some(level), &mut nodes);
+                }
+            }
+            Lex::Word(_, level, left) => words(left, level, &mut nodes),
+            Lex::Start => {
+                words(self.words_at(None), None, &mut nodes);
+                self.list_integers(&mut nodes);
+                self.list_constants(&mut nodes);
+            }
+            Lex::Behind if self.core.state.phase == Phase::End => nodes.push(Node::LineEnd),
+            _ => {}
+        }
+        nodes
+    }
+
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         self.fill_tokens(vocab, bits);
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
-        let length = |text: &str| vocab.length(text.as_bytes());
+        let length = |text: &str| vocab.part(text.as_bytes(), <[u32]>::len);
         let [call, constant] = self.core.session.longest(Self::NOTATION);
         Some(Growth {
             statement: length(STATEMENT)? + length(call)?,
@@ -119,13 +149,8 @@ impl Surface for Machine<'_, '_> {
         })
     }
 
-    fn size(&self) -> (usize, usize, usize) {
-        let state = &self.core.state;
-        (self.core.level().into(), state.taken as usize, state.counted as usize)
-    }
-
-    fn may_count(&self) -> bool {
-        self.core.is_count()
+    fn size(&self) -> usize {
+        self.core.state.taken as usize
     }
 
     fn here(&mut self) -> Here {
@@ -153,7 +178,7 @@ impl Surface for Machine<'_, '_> {
             _ => most,
         };
         Some(Groups {
-            mask: vocab.texts.plain(),
+            mask: &vocab.texts.plain,
             like: b"",
             slack: (inside == Inside::Plain).then_some(slack),
             others: Some(vec![vocab.texts.closers(inside)]),

@@ -10,6 +10,7 @@ use crate::automaton::close::Out;
 use crate::automaton::formats;
 use crate::automaton::state::Core;
 use crate::automaton::texts::Inside;
+use crate::show::Node;
 use crate::vocab::{Closer, Lacks, Vocab};
 use core::fmt::Debug;
 use core::hash::Hash;
@@ -41,7 +42,9 @@ pub trait Steps {
     /// Some bytes were taken that will stay.
     fn grew(&mut self) {}
     /// A number by which the session is recognised.
-    fn session(&self) -> usize;
+    fn session(&self) -> usize {
+        0
+    }
 
     /// Tries a step and undoes it.
     fn tried<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
@@ -181,17 +184,15 @@ pub trait Surface: Ends {
     const NOTATION: Notation;
 
     fn memory(&self) -> usize;
+    /// What may come next.
+    fn nodes(&mut self) -> Vec<Node>;
     /// Sets the tokens that may come next, without a limit on those after them, and clears all others.
     fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]);
 
     /// The most that nodes can add to an end; `None` if the vocabulary cannot write them.
     fn growth(&self, vocab: &Vocab) -> Option<Growth>;
-    /// The level of blocks, the nodes of the program so far or more, and the parts that its counts may add.
-    fn size(&self) -> (usize, usize, usize);
-    /// Whether the next token may count parts.
-    fn may_count(&self) -> bool {
-        false
-    }
+    /// The number of nodes of the program so far, or more.
+    fn size(&self) -> usize;
 
     fn here(&mut self) -> Self::Here;
     /// Whether a token ends the unfinished part before it begins another.

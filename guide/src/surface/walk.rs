@@ -160,12 +160,8 @@ pub(crate) trait Walks: Bytes + Sized {
         let mut walk = core::mem::take(self.walk());
         walk.found.entries.clear();
         let (from, to) = prefixes.children(Prefixes::ROOT);
-        if let Some(entry) = prefixes.entry(Prefixes::ROOT) {
-            let bytes = text(entry);
-            if bytes.first().is_none_or(|byte| first.contains(byte)) && self.takes(bytes) {
-                walk.found.entries.push(entry);
-            }
-        }
+        // It has no bytes.
+        walk.found.entries.extend(prefixes.entry(Prefixes::ROOT));
         walk.lexes.push(self.lex());
         let back = Back { length: start, all: false };
         enter(self, &tree, start, prefixes.within(from, to, first), back, &mut walk);
@@ -271,7 +267,7 @@ pub(crate) trait Walks: Bytes + Sized {
 
     /// The tails that may come next, in order.
     fn tails(&mut self, vocab: &Vocab) -> Vec<u32> {
-        self.walk_tree(vocab.tails.tree(), ANY, &|tail| vocab.tails.bytes(tail));
+        self.walk_tree(&vocab.tails.tree, ANY, &|tail| vocab.tails.bytes(tail));
         let mut fits = self.walk().entries().to_vec();
         fits.sort_unstable();
         fits

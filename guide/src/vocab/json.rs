@@ -86,7 +86,7 @@ fn openings(bytes: &[u8]) -> usize {
 
 /// Whether bytes consist of printable ASCII without blanks up to the first one that may begin a text or
 /// continue one.
-pub(super) fn is_plain(bytes: &[u8]) -> bool {
+fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().take_while(|byte| !matches!(byte, b'"' | b'}')).all(u8::is_ascii_graphic)
 }
 
@@ -122,7 +122,7 @@ impl JsonTokens {
         let mut found = JsonTokens {
             opening: TextTokens { skipped: 1, ..TextTokens::default() },
             names: mask([], vocab),
-            stays: vocab.texts.plain().into(),
+            stays: vocab.texts.plain.clone(),
             ..JsonTokens::default()
         };
         let (mut plain, mut mixed) = (Vec::new(), Vec::new());

@@ -1,32 +1,40 @@
-//! The number of tokens of the parts of an end. Each is computed once.
+//! The tokens of the parts of an end. Each part is cut once.
 
 use super::Vocab;
 use hashbrown::HashMap;
 use std::sync::RwLock;
 
-/// The most parts whose lengths are kept.
+/// The most parts whose tokens are kept.
 const PARTS: usize = 4096;
 
-/// In tokens; `None` if the vocabulary cannot write a part.
-#[derive(Debug, Default)]
-pub(crate) struct Lengths(RwLock<HashMap<Box<[u8]>, Option<usize>>>);
+/// `None` if the vocabulary cannot write the part.
+type Tokens = Option<Box<[u32]>>;
 
-impl Lengths {
-    fn of(&self, vocab: &Vocab, part: &[u8]) -> Option<usize> {
-        let known = self.0.read().ok().and_then(|known| known.get(part).copied());
+/// By the bytes of a part.
+#[derive(Debug, Default)]
+pub(super) struct Parts(RwLock<HashMap<Box<[u8]>, Tokens>>);
+
+impl Parts {
+    pub(super) fn memory(&self) -> usize {
+        self.0.read().map_or(0, |known| 64 * known.len())
+    }
+}
+
+impl Vocab {
+    /// What this makes of the tokens of a part; `None` if the vocabulary cannot write it.
+    pub(crate) fn part<T>(&self, part: &[u8], make: impl Fn(&[u32]) -> T) -> Option<T> {
+        let make = |tokens: &Tokens| tokens.as_deref().map(&make);
+        let known = self.parts.0.read().ok().and_then(|known| known.get(part).map(make));
         known.unwrap_or_else(|| {
-            let length = vocab.length(part);
-            if let Ok(mut known) = self.0.write()
+            let tokens = self.cut(part).map(Into::into);
+            let made = make(&tokens);
+            if let Ok(mut known) = self.parts.0.write()
                 && known.len() < PARTS
             {
-                known.insert(part.into(), length);
+                known.insert(part.into(), tokens);
             }
-            length
+            made
         })
-    }
-
-    pub(super) fn memory(&self) -> usize {
-        self.0.read().map_or(0, |known| 48 * known.len())
     }
 }
 
@@ -47,7 +55,7 @@ impl<'v> Length<'v> {
         if bytes.is_empty() {
             return true;
         }
-        let length = self.vocab.lengths.of(self.vocab, bytes);
+        let length = self.vocab.part(bytes, <[u32]>::len);
         let left = length.and_then(|length| self.left.checked_sub(length));
         self.left = left.unwrap_or_default();
         left.is_some()

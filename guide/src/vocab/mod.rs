@@ -22,7 +22,7 @@ pub(crate) use digits::Digits;
 pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
 pub(crate) use lengths::Length;
-use lengths::Lengths;
+use lengths::Parts;
 pub(crate) use outside::{Opening, Outside};
 pub(crate) use prefixes::Prefixes;
 pub(crate) use tails::{Closer, Tails};
@@ -59,7 +59,7 @@ pub struct Vocab {
     pub(crate) texts: Texts,
     pub(crate) tails: Tails,
     /// Those that were needed near the ends of budgets.
-    lengths: Lengths,
+    parts: Parts,
     /// Computed when a body in `constrained` needs a mask.
     json: OnceLock<JsonTokens>,
     /// The tree of all tokens, computed when one needs a mask whose names are not plain.
@@ -142,7 +142,7 @@ impl Vocab {
             digits: Digits::default(),
             texts: Texts::default(),
             tails: Tails::default(),
-            lengths: Lengths::default(),
+            parts: Parts::default(),
             json: OnceLock::new(),
             all: OnceLock::new(),
             first: Vec::new(),
@@ -227,14 +227,8 @@ impl Vocab {
         self.all.get_or_init(|| Prefixes::new(&self.sorted, |token| self.token(token)))
     }
 
-    /// The longest token that a text begins with, and its length.
-    pub(crate) fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
-        // The tree of a body in `constrained`, if there is one, has all tokens that such a text begins with.
-        let near = text.get(..self.longest).unwrap_or(text);
-        if let Some(json) = self.json.get().filter(|_| json::is_plain(near)) {
-            let found = json.plain.longest_at(text, |token| self.token(token))?;
-            return Some((found, self.token(found).len()));
-        }
+    /// The longest token that a text begins with.
+    fn longest_at(&self, text: &[u8]) -> Option<u32> {
         let mut range = self.with_first(*text.first()?);
         let mut found = None;
         for (depth, &byte) in text.iter().enumerate().take(self.longest) {
@@ -248,31 +242,21 @@ impl Vocab {
             // A token without more bytes comes first.
             let Some(&first) = range.first() else { break };
             if self.token(first).len() == depth + 1 {
-                found = Some((first, depth + 1));
+                found = Some(first);
             }
         }
         found
     }
 
-    /// The tokens of a text, the longest first; `None` where no token has the next byte.
-    fn pieces(&self, text: &[u8]) -> impl Iterator<Item = Option<u32>> {
-        let mut rest = Some(text);
-        core::iter::from_fn(move || {
-            let text = rest.filter(|text| !text.is_empty())?;
-            let found = self.longest_at(text);
-            rest = found.and_then(|(_, length)| text.get(length..));
-            Some(found.map(|it| it.0))
-        })
-    }
-
     /// Splits a text into tokens, the longest first. `None` if no token has the next byte.
     pub fn cut(&self, text: &[u8]) -> Option<Vec<u32>> {
-        self.pieces(text).collect()
-    }
-
-    /// The number of these tokens.
-    pub(crate) fn length(&self, text: &[u8]) -> Option<usize> {
-        self.pieces(text).try_fold(0, |count, piece| piece.map(|_| count + 1))
+        let (mut tokens, mut rest) = (Vec::new(), text);
+        while !rest.is_empty() {
+            let token = self.longest_at(rest)?;
+            rest = rest.get(self.token(token).len()..)?;
+            tokens.push(token);
+        }
+        Some(tokens)
     }
 
     /// The approximate number of bytes of the vocabulary and its tables.
@@ -283,7 +267,7 @@ impl Vocab {
             + self.digits.memory()
             + self.texts.memory()
             + self.tails.memory()
-            + self.lengths.memory()
+            + self.parts.memory()
             + self.json.get().map_or(0, JsonTokens::memory)
             + self.all.get().map_or(0, Prefixes::memory)
     }

@@ -48,7 +48,7 @@ impl Prefixes {
                 below = rest;
             }
             let mut rest = 0;
-            if let ([only], NONE) = (below, entry) {
+            if let ([only], NONE, 1..) = (below, entry, depth) {
                 rest = text(*only).get(depth).copied().unwrap_or_default();
                 if rest != 0 {
                     entry = *only;
@@ -128,22 +128,6 @@ impl Prefixes {
         (next, bytes.end().checked_add(1).map_or(to, |end| self.seek(next, to, end)))
     }
 
-    /// The longest entry that a text begins with.
-    pub(crate) fn longest_at<'t>(&self, text: &[u8], entry: impl Fn(u32) -> &'t [u8]) -> Option<u32> {
-        let (mut node, mut found, mut rest) = (Prefixes::ROOT, None, text);
-        loop {
-            let (from, to) = self.children(node);
-            if let Some(here) = self.entry(node)
-                && (from < to || text.starts_with(entry(here)))
-            {
-                found = Some(here);
-            }
-            let Some((&byte, behind)) = rest.split_first() else { return found };
-            let Some(child) = self.child((from, to), byte) else { return found };
-            (node, rest) = (child, behind);
-        }
-    }
-
     /// Sets the entries with the bytes of others, in a mask of entries that have a node.
     pub(crate) fn set_equal(&self, bits: &mut [u32]) {
         for &(entry, equal) in &self.equal {
@@ -197,11 +181,6 @@ mod tests {
             let all: Vec<_> = (0..).zip(texts.iter().map(|it| (*it).to_owned())).collect();
             assert_eq!(entries(&tree, texts), all);
         }
-        let texts = ["a", "ab", "abcd", "abcdef", "x"];
-        let tree = Prefixes::new(&[0, 1, 2, 3, 4], |entry| texts[entry as usize].as_bytes());
-        let longest = |text: &str| tree.longest_at(text.as_bytes(), |entry| texts[entry as usize].as_bytes());
-        let found = ["", "a", "abc", "abcde", "abcdefg", "xy", "y"].map(longest);
-        assert_eq!(found, [None, Some(0), Some(1), Some(2), Some(3), Some(4), None]);
         let texts = ["ax", "b", "dy"];
         let tree = Prefixes::new(&[0, 1, 2], |entry| texts[entry as usize].as_bytes());
         let (from, to) = tree.children(Prefixes::ROOT);

@@ -13,7 +13,7 @@ pub(crate) struct Closer {
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
     all: Vec<Box<[u8]>>,
-    tree: Prefixes,
+    pub(crate) tree: Prefixes,
 }
 
 impl Tails {
@@ -53,11 +53,6 @@ impl Tails {
 
     pub(crate) fn bytes(&self, tail: u32) -> &[u8] {
         self.all.get(tail as usize).map_or(&[], |tail| tail)
-    }
-
-    /// The tree of them.
-    pub(crate) fn tree(&self) -> &Prefixes {
-        &self.tree
     }
 
     pub(super) fn memory(&self) -> usize {

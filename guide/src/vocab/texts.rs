@@ -16,8 +16,8 @@ pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<
 pub(crate) struct Texts {
     /// The masks of the tokens that stay in a text, by position.
     stays: Vec<Box<[u32]>>,
-    /// The tokens at a plain position that lead to one again.
-    plain: Box<[u32]>,
+    /// The mask of the tokens at a plain position that lead to one again.
+    pub(crate) plain: Box<[u32]>,
     /// By position, in the order of their tails.
     pub(super) closers: Vec<Vec<Closer>>,
 }
@@ -55,11 +55,6 @@ impl Texts {
     /// Sets a mask to the tokens that stay in a text at a position.
     pub(crate) fn fill(&self, inside: Inside, bits: &mut [u32]) {
         bits::copy(self.stays.get(place(inside)).map_or(&[], |mask| mask), bits);
-    }
-
-    /// The mask of the tokens that stay at a plain position.
-    pub(crate) fn plain(&self) -> &[u32] {
-        &self.plain
     }
 
     /// The tokens that end a text at a position, in the order of their tails.

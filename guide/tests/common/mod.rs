@@ -153,6 +153,7 @@ pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
         Node::AnyNumber => (*random.pick(&["0", "1", "1.0", "-3", "310", "5", "1e2", "2.5"])).to_owned(),
         Node::Name(name) => (*name).to_owned(),
         Node::LineEnd => "\n".to_owned(),
+        other => panic!("{other} is of constrained"),
     };
     let before = guide.mark();
     if guide.accept_bytes(written.as_bytes()).is_err() {

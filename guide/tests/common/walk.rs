@@ -1,7 +1,7 @@
 //! A random step of a body in `constrained`.
 
 use super::Random;
-use ilo_guide::{ConstrainedGuide, Piece};
+use ilo_guide::{ConstrainedGuide, Node};
 
 /// Names, some of which have a meaning elsewhere.
 const NAMES: [&str; 16] = [
@@ -56,34 +56,35 @@ const NEAR: [&str; 24] = [
 pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     let pieces = guide.next();
     assert!(!pieces.is_empty(), "nothing may follow {}", String::from_utf8_lossy(guide.text()));
-    let mut piece: &Piece = random.pick(&pieces);
+    let mut piece: &Node = random.pick(&pieces);
     // Values mostly end soon, and programs late.
-    let is_short = |piece: &&Piece| !matches!(piece, Piece::Bytes(bytes) if bytes.starts_with(['{', '[']));
-    let short: Vec<&Piece> = pieces.iter().filter(is_short).collect();
+    let is_short = |piece: &&Node| !matches!(piece, Node::Bytes(bytes) if bytes.starts_with(['{', '[']));
+    let short: Vec<&Node> = pieces.iter().filter(is_short).collect();
     if !short.is_empty() && !random.chance(4) {
         piece = *random.pick(&short);
     }
     for _ in 0..2 {
-        if matches!(piece, Piece::Bytes(bytes) if bytes == "]}" || bytes.starts_with("{\"ra")) {
+        if matches!(piece, Node::Bytes(bytes) if bytes == "]}" || bytes.starts_with("{\"ra")) {
             piece = random.pick(&pieces);
         }
     }
     let written = match piece {
-        Piece::End => return false,
-        Piece::Bytes(bytes) => bytes.clone(),
-        Piece::Name => format!("{}\"", random.pick(&NAMES)),
-        Piece::Text if random.chance(2) => format!("{}\"", random.pick(&NEAR)),
-        Piece::Text => format!("{}\"", random.pick(&TEXTS)),
-        Piece::Number => (*random.pick(&["", "0", "1", ".5", "e2", "3"])).to_owned(),
+        Node::End => return false,
+        Node::Bytes(bytes) => bytes.clone(),
+        Node::Bound => format!("{}\"", random.pick(&NAMES)),
+        Node::Text(None) if random.chance(2) => format!("{}\"", random.pick(&NEAR)),
+        Node::Text(None) => format!("{}\"", random.pick(&TEXTS)),
+        Node::AnyNumber => (*random.pick(&["", "0", "1", ".5", "e2", "3"])).to_owned(),
+        other => panic!("{other} is of ID text"),
     };
     if guide.accept_bytes(written.as_bytes()).is_err() {
         assert!(
-            !matches!(piece, Piece::Bytes(_)),
+            !matches!(piece, Node::Bytes(_)),
             "{piece:?} was offered behind {}",
             String::from_utf8_lossy(guide.text())
         );
     }
-    if matches!(piece, Piece::Number) {
+    if matches!(piece, Node::AnyNumber) {
         // Characters that may end it.
         let ends: Vec<u8> = guide.next_bytes().into_iter().filter(|byte| b",]}".contains(byte)).collect();
         if !ends.is_empty() {

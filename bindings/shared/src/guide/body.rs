@@ -1,7 +1,7 @@
 //! A body that is being written, in ID text or in `constrained`.
 
 use ilo_guide::{
-    ConstrainedGuide, ConstrainedMark, Guide, Lacks, Mark, Piece, Refused, Session, Short, Vocab,
+    ConstrainedGuide, ConstrainedMark, Guide, Lacks, Mark, Node, Refused, Session, Short, Vocab,
 };
 
 /// The guide of a body.
@@ -29,10 +29,10 @@ macro_rules! with {
     };
 }
 
-/// A token of JSON, without the surrounding words.
-fn shown(piece: &Piece) -> String {
-    match piece {
-        Piece::Bytes(bytes) => format!("`{bytes}`"),
+/// What may come next. A token of JSON is in marks that separate it from the words around it.
+fn shown(node: &Node) -> String {
+    match node {
+        Node::Bytes(bytes) => format!("`{bytes}`"),
         other => other.to_string(),
     }
 }
@@ -112,10 +112,7 @@ impl<'a> Body<'a> {
 
     /// The choices that may come next, for people.
     pub(super) fn next(&mut self) -> Vec<String> {
-        match self {
-            Body::Id(guide) => guide.next().iter().map(ToString::to_string).collect(),
-            Body::Constrained(guide) => guide.next().iter().map(shown).collect(),
-        }
+        with!(self, guide => guide.next()).iter().map(shown).collect()
     }
 
     pub(super) fn next_bytes(&mut self) -> Vec<u8> {
