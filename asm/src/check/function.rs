@@ -129,8 +129,8 @@ pub(super) fn check<'a>(
     (facts, edges)
 }
 
-/// Resolves the calls of a function. Returns its facts so far, and the functions that it calls, with the spans of
-/// the calls.
+/// Resolves the calls of a function. Returns its facts so far, and the functions that it calls, with the
+/// spans of the calls.
 fn calls<'f, 'a>(
     function: &Function<'a>,
     events: &Events<'a>,

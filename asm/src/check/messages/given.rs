@@ -62,31 +62,41 @@ impl fmt::Display for Path<'_> {
     }
 }
 
+/// A place in the arguments of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p, 'a> {
+    pub(crate) call: &'p Call<'a>,
+    pub(crate) path: &'p Path<'p>,
+    /// Whether the value may be nil, and is then left out.
+    pub(crate) nil: bool,
+}
+
+/// The path with the tool: `` `city` in `address` of `send` ``.
+impl fmt::Display for Place<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of `{}`", self.path, self.call.tool.text)
+    }
+}
+
 /// A field that a record in an argument may not have.
 pub(crate) fn unknown_field(
     function: &Function<'_>,
-    call: &Call<'_>,
-    path: &Path<'_>,
+    place: Place<'_, '_>,
     name: Name<'_>,
     wanted: SchemaShape<'_>,
     near: Option<Near<'_>>,
 ) -> Diagnostic {
     let takes = some_of(wanted.names());
     let expected = if takes.is_empty() { "no field".to_owned() } else { takes };
-    let message = format!("{path} of `{}` does not take a field `{}`", call.tool.text, name.text);
+    let message = format!("{place} does not take a field `{}`", name.text);
     let diagnostic = Diagnostic::new(Code::UnknownArgument, name.span, message)
         .expected(expected, format!("`{}`", name.text));
     fixes::name(diagnostic, name, near, function.notation)
 }
 
 /// A required field that a record in an argument lacks.
-pub(crate) fn missing_field(
-    call: &Call<'_>,
-    path: &Path<'_>,
-    record: &Expr<'_>,
-    field: Field<'_>,
-) -> Diagnostic {
-    let message = format!("{path} of `{}` lacks the field `{}`", call.tool.text, field.name);
+pub(crate) fn missing_field(place: Place<'_, '_>, record: &Expr<'_>, field: Field<'_>) -> Diagnostic {
+    let message = format!("{place} lacks the field `{}`", field.name);
     Diagnostic::new(Code::MissingArgument, record.span, message)
         .expected(format!("the field `{}`", field.name), "a record without it")
         .help(format!("`{}` takes {}", field.name, kinds(field.shape)))
@@ -122,24 +132,19 @@ pub(crate) struct Constant<'m, 'a> {
 /// A constant that its shape does not allow.
 pub(crate) fn constant(
     function: &Function<'_>,
-    call: &Call<'_>,
-    path: &Path<'_>,
+    place: Place<'_, '_>,
     value: &Expr<'_>,
     wrong: Constant<'_, '_>,
 ) -> Diagnostic {
     let Constant { literal, wanted, unfit, near } = wrong;
-    let (tool, found) = (call.tool.text, literal.shown());
+    let found = literal.shown();
     let message = match unfit {
-        Unfit::Value(Misfit::Constant) => format!("{path} of `{tool}` does not take {found}"),
-        Unfit::Value(Misfit::Fraction) => {
-            format!("{path} of `{tool}` takes whole numbers, but this is {found}")
-        }
+        Unfit::Value(Misfit::Constant) => format!("{place} does not take {found}"),
+        Unfit::Value(Misfit::Fraction) => format!("{place} takes whole numbers, but this is {found}"),
         Unfit::Value(Misfit::Range) => {
-            format!("{path} of `{tool}` takes numbers {}, but this is {found}", range(wanted))
+            format!("{place} takes numbers {}, but this is {found}", range(wanted))
         }
-        Unfit::Format(format) => {
-            format!("{path} of `{tool}` takes {}, but this is {found}", of_format(format))
-        }
+        Unfit::Format(format) => format!("{place} takes {}, but this is {found}", of_format(format)),
     };
     let expected = expected(wanted, unfit);
     let diagnostic = Diagnostic::new(Code::BadValue, value.span, message).expected(expected, found);
@@ -179,11 +184,8 @@ pub(crate) fn never_answered(
 }
 
 /// A bare name that is both a reference and one of the texts that its shape allows.
-pub(crate) fn enum_reference(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, name: &str) -> Diagnostic {
-    let message = format!(
-        "`{name}` is a variable here, and {path} of `{}` also takes the text \"{name}\"",
-        call.tool.text
-    );
+pub(crate) fn enum_reference(place: Place<'_, '_>, value: &Expr<'_>, name: &str) -> Diagnostic {
+    let message = format!("`{name}` is a variable here, and {place} also takes the text \"{name}\"");
     let forms = format!("`{{\"text\":\"{name}\"}}` for the text, or `\"${{{name}}}\"` for the variable");
     Diagnostic::new(Code::EnumReference, value.span, message)
         .expected(forms.clone(), format!("`{name}`"))
@@ -200,10 +202,9 @@ pub(crate) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, name: &str) -
 }
 
 /// A part of an answer that has no value in common with the shape of its argument.
-pub(crate) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, clash: &Clash<'_>) -> Diagnostic {
+pub(crate) fn clash(place: Place<'_, '_>, value: &Expr<'_>, clash: &Clash<'_>) -> Diagnostic {
     let &Clash { found, wanted, field } = clash;
     let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
-    let tool = call.tool.text;
     let values = |shape: SchemaShape<'_>| if shape.texts().is_some() { allowed(shape) } else { kinds(shape) };
     let (takes, is) = if found.kinds().meets(wanted.kinds()) {
         (values(wanted), values(found))
@@ -211,8 +212,7 @@ pub(crate) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, clash: &
         (kinds(wanted), kinds(found))
     };
     let of = found.tool();
-    let message =
-        format!("{whose}{path} of `{tool}` takes {takes}, but this is {is} by the schema of `{of}`");
+    let message = format!("{whose}{place} takes {takes}, but this is {is} by the schema of `{of}`");
     Diagnostic::new(Code::TypeMismatch, value.span, message).expected(takes, is)
 }
 

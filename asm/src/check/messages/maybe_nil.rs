@@ -1,8 +1,8 @@
 //! Messages about values that may be nil, where nil is not accepted.
 
 use super::types::takes;
-use crate::ast::{Call, Expr, Function};
-use crate::check::messages::given::Path;
+use crate::ast::{Expr, Function};
+use crate::check::messages::given::Place;
 use crate::check::value_info::Nil;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
@@ -26,12 +26,12 @@ pub(crate) fn operand(
 /// An argument that may be nil.
 pub(crate) fn argument(
     function: &Function<'_>,
-    (call, path): (&Call<'_>, &Path<'_>),
+    place: Place<'_, '_>,
     value: &Expr<'_>,
     demand: Demand,
     nil: Nil,
 ) -> Diagnostic {
-    let message = format!("{path} of `{}` takes {demand}, but this may be nil", call.tool.text);
+    let message = format!("{place} takes {demand}, but this may be nil");
     maybe_nil(function, value, demand, nil, message)
 }
 

@@ -1,9 +1,9 @@
 //! Messages about values of the wrong type, comparisons that are never equal, and unused values.
 
 use super::naming::slot_name;
-use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Literal, Name, Slot};
+use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::check::fixes;
-use crate::check::messages::given::Path;
+use crate::check::messages::given::Place;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{NO_DEFAULT, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::terms::Terms;
@@ -252,13 +252,12 @@ pub(crate) fn loop_output(function: &Function<'_>, span: Span, found: Inferred) 
 /// declares it.
 pub(crate) fn argument(
     function: &Function<'_>,
-    call: &Call<'_>,
-    path: &Path<'_>,
+    place: Place<'_, '_>,
     value: Typed<'_, '_>,
     demand: Demand,
     declared: Option<Span>,
 ) -> Diagnostic {
-    let message = format!("{path} of `{}` takes {demand}, but this is {}", call.tool.text, value.found);
+    let message = format!("{place} takes {demand}, but this is {}", value.found);
     let diagnostic = mismatch(function, value, demand, message);
     let diagnostic = match demand {
         Demand::Is(wanted) if wanted.lists > 0 && wanted == value.found.list() => diagnostic.help(

@@ -8,7 +8,7 @@ use super::{Seen, Types, ValueInfo, needs};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, SchemaShape};
 use crate::check::arguments::{Wanted, text_of};
-use crate::check::messages::given::{self as messages, Path, Unfit};
+use crate::check::messages::given::{self as messages, Path, Place, Unfit};
 use crate::check::messages::maybe_nil;
 use crate::check::messages::stringified::stringified;
 use crate::check::messages::types::argument;
@@ -22,37 +22,27 @@ use crate::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
 
-/// The call that is checked, and the path within its argument.
-#[derive(Clone, Copy)]
-struct Place<'p, 'a> {
-    call: &'p Call<'a>,
-    path: &'p Path<'p>,
-    /// Whether the value may be nil, and is then left out.
-    nil: bool,
-}
-
 impl<'t, 'a> Types<'_, 't, 'a> {
     /// Checks an argument of a call.
     pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
-        let name = given.name.text;
+        let path = &Path::of(given.name.text);
         match wanted {
             // An own function takes a written nil.
             Some(Wanted { shape: Some(_), nil: true, declared: Some(_), .. })
                 if matches!(given.value.kind, ExprKind::Literal(Literal::Nil)) => {}
             Some(Wanted { shape: Some(shape), nil, .. }) => {
-                self.given_or_nil(&given.value, (shape, nil), Place { call, path: &Path::of(name), nil });
+                self.given_or_nil(&given.value, (shape, nil), Place { call, path, nil });
             }
             Some(Wanted { ty: wanted, nil, declared, .. }) => {
+                let (place, demand) = (Place { call, path, nil }, Demand::Is(wanted));
                 let seen = self.expression(&given.value);
-                self.whole_answer(&given.value, seen, || needs(Demand::Is(wanted)));
+                self.whole_answer(&given.value, seen, || needs(demand));
                 let fits = |found: &Inferred| found.meets(wanted) || (nil && *found == Inferred::NIL);
                 if let Some(found) = ty(seen).filter(|found| !fits(found)) {
                     let value = self.typed(&given.value, found);
-                    let (path, demand) = (Path::of(name), Demand::Is(wanted));
-                    self.report(argument(self.function, call, &path, value, demand, declared));
+                    self.report(argument(self.function, place, value, demand, declared));
                 } else {
-                    let place = Place { call, path: &Path::of(name), nil };
-                    self.nil_given(&given.value, seen, Demand::Is(wanted), place);
+                    self.nil_given(&given.value, seen, demand, place);
                 }
             }
             None => {
@@ -100,10 +90,9 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
     /// Warns about an argument that may be nil, where nil is not accepted.
     fn nil_given(&mut self, value: &Expr<'a>, seen: Seen<'t>, demand: Demand, place: Place<'_, 'a>) {
-        let Place { call, path, nil: accepted } = place;
-        let accepted = accepted || demand.accepts(Inferred::NIL);
+        let accepted = place.nil || demand.accepts(Inferred::NIL);
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !accepted) {
-            self.report(maybe_nil::argument(self.function, (call, path), value, demand, nil));
+            self.report(maybe_nil::argument(self.function, place, value, demand, nil));
             self.tested(value, nil);
         }
     }
@@ -136,12 +125,10 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 }
                 let free = wanted.names().filter(|name| fields.iter().all(|field| field.name.text != *name));
                 let near = self.near(field.name.text, free);
-                let function = self.function;
-                let Place { call, path, .. } = place;
                 let given = |name: &str| fields.iter().any(|field| field.name.text == name);
                 let whole = wanted.required().all(|field| given(field.name));
                 let refused = near.is_some() || !whole || wanted.refuses_others();
-                let found = messages::unknown_field(function, call, path, field.name, wanted, near);
+                let found = messages::unknown_field(self.function, place, field.name, wanted, near);
                 self.report(found.raised_if(refused));
                 continue;
             };
@@ -157,7 +144,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             ExprKind::Literal(Literal::Nil) if nil => {
                 let typed = self.typed(value, Inferred::NIL);
                 let demand = rules::of_shape(shape);
-                let wrong = argument(self.function, place.call, place.path, typed, demand, None);
+                let wrong = argument(self.function, place, typed, demand, None);
                 self.report(wrong.help(messages::LEAVE_OUT));
             }
             ExprKind::Ref(_) if nil && ty(self.expression(value)) == Some(Inferred::NIL) => {}
@@ -185,7 +172,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let free = || wanted.names().filter(|name| !given(name));
         let meant: Vec<_> = unknown.filter_map(|field| self.near(field.name.text, free())).collect();
         for field in missing.into_iter().filter(|field| meant.iter().all(|near| near.name != field.name)) {
-            self.report(messages::missing_field(place.call, place.path, value, field));
+            self.report(messages::missing_field(place, value, field));
         }
     }
 
@@ -261,7 +248,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let listed = wanted.texts().and(self.bare_name(value)).filter(|it| wanted.refuses_text(it).is_none());
         if !demand.accepts(known.ty) {
             let typed = self.typed(value, known.ty);
-            let wrong = argument(self.function, place.call, place.path, typed, demand, None);
+            let wrong = argument(self.function, place, typed, demand, None);
             self.report(match listed {
                 Some(name) => messages::text_meant(wrong, value, name),
                 None => stringified(wrong, value, wanted.kinds(), self.function.notation),
@@ -270,16 +257,16 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
         self.nil_given(value, seen, demand, place);
         if let Some(name) = listed {
-            self.report(messages::enum_reference(place.call, place.path, value, name));
+            self.report(messages::enum_reference(place, value, name));
         }
         if let ExprKind::Literal(literal) = value.kind {
             if let Some(wrong) = self.refused(literal, wanted) {
-                self.report(messages::constant(self.function, place.call, place.path, value, wrong));
+                self.report(messages::constant(self.function, place, value, wrong));
             }
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
             && let Some(clash) = clash(shape, wanted)
         {
-            self.report(messages::clash(place.call, place.path, value, &clash));
+            self.report(messages::clash(place, value, &clash));
         }
     }
 }
