@@ -2,7 +2,7 @@
 
 use super::messages::naming::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::other_operator;
 use crate::notation::Notation;
 use crate::rules::Demand;
@@ -15,7 +15,7 @@ use ilo_spec::number;
 pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
     let length = u32::try_from(old.len()).unwrap_or(0);
     let span = Span::new(statement.start, statement.start.saturating_add(length));
-    Fix { title: format!("write `{new}`"), edits: vec![Edit { span, text: new.to_owned() }] }
+    Fix::write(new, span, new)
 }
 
 /// Binds a slot to a value that is computed from its old value. The expression begins at the diagnostic.

@@ -17,7 +17,7 @@ use crate::sorting::{sort_by, sort_by_key};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// Errors of reading after which the tree is complete.
 const HARMLESS: [Code; 3] = [Code::UnnamedId, Code::WrongReturn, Code::TypeMismatch];
@@ -101,7 +101,8 @@ pub(super) fn check<'a>(
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
 ) -> (Facts, Vec<(u32, Span)>) {
-    let (mut facts, resolved, mut edges) = calls(function, events, names, report);
+    let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
+    let mut edges = calls(function, events, names, (&mut facts, &mut resolved), report);
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
     required(function, events, &facts, &resolved, report);
@@ -129,21 +130,18 @@ pub(super) fn check<'a>(
     (facts, edges)
 }
 
-/// Resolves the calls of a function. Returns its facts so far, and the functions that it calls, with the
-/// spans of the calls.
+/// Resolves the calls of a function, for its facts. Returns the functions that it calls, with the spans of
+/// the calls.
 fn calls<'f, 'a>(
     function: &Function<'a>,
     events: &Events<'a>,
     names: &'f Names<'f, 'a>,
+    (facts, resolved): (&mut Facts, &mut SmallVec<[Resolved<'f>; 8]>),
     report: &mut Report<'_>,
-) -> (Facts, SmallVec<[Resolved<'f>; 8]>, Vec<(u32, Span)>) {
-    let mut facts = Facts {
-        calls: smallvec![CallFacts::default(); events.calls.len()],
-        yields: events.yields.clone(),
-        ..Facts::default()
-    };
+) -> Vec<(u32, Span)> {
+    facts.calls.resize(events.calls.len(), CallFacts::default());
+    facts.yields.clone_from(&events.yields);
     let mut edges = Vec::new();
-    let mut resolved = SmallVec::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
         let found = call.map(|call| resolve(function, events, names, call, true, report)).unwrap_or_default();
         if let Target::Function(index) = found.target {
@@ -152,7 +150,7 @@ fn calls<'f, 'a>(
         }
         resolved.push(found);
     }
-    (facts, resolved, edges)
+    edges
 }
 
 /// Checks the names in the calls of a function that was not read completely. Returns the functions that it
@@ -350,7 +348,8 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         events.walk(function);
         let mut diagnostics = Diagnostics::default();
         let mut report = Report::without_suggestions(&mut diagnostics);
-        let (mut facts, resolved, _) = calls(function, &events, &self.names, &mut report);
+        let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
+        let _ = calls(function, &events, &self.names, (&mut facts, &mut resolved), &mut report);
         follow_slots(function, &events, &mut facts, &mut report);
         types::slots(self.file, (function, self.names.inputs(number)), &facts, &resolved)
     }

@@ -13,11 +13,11 @@
 //!
 //! | row | files |
 //! |---|---|
-//! | 0 | `inputs`, `slot_set`, `facts`, `value_info`, `report`, `after_read_errors` |
+//! | 0 | `slot_set`, `facts`, `value_info`, `report`, `webs` |
 //! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
 //! | 2 | `messages`: the wording of all diagnostics |
 //! | 3 | `arguments`; after it `resolve`; last `slot_events`, which also says which blocks have values |
-//! | 4 | `liveness`, `flow`, `answer_fields`, `types` (last) |
+//! | 4 | `liveness`, `flow`, `answer_fields`, `types` (with `kept`, last) |
 //! | 5 | `function`: one function; functions one by one; what is known of slots, for editors |
 //! | 6 | this file: whole files |
 

@@ -455,7 +455,9 @@ impl<'a> Walk<'_, 'a> {
         let open = self.loops.pop();
         let broken = open.as_ref().is_some_and(|open| open.broken);
         if open.as_ref().is_some_and(|open| open.left) {
-            self.left_loop(node.id);
+            // The failure may leave the loop around it too.
+            let left = self.handler();
+            put(&mut self.events.left, node.id.0, left);
         }
         if node.yields {
             pass.value = open.is_some_and(|open| open.yielded);
@@ -500,25 +502,22 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Notes that a failure at this point goes to a handler, if it does.
-    fn may_fail(&mut self, bound: Option<CallId>) {
-        let Some(&(to, loops)) = self.tries.last() else { return };
+    /// Where a failure here goes that a TRY handles, and whether it leaves the innermost loop.
+    fn handler(&mut self) -> LeftLoop {
+        let &(to, loops) = self.tries.last()?;
         let inner = self.loops.get_mut(loops..).and_then(<[OpenLoop]>::last_mut);
         let from = inner.map(|open| {
             open.left = true;
             open.id
         });
-        self.events.list.push(Event::MayFail(Failing { to, from, bound }));
+        Some((to, from))
     }
 
-    /// Notes that a failure leaves a loop that has just ended, and perhaps the one around it.
-    fn left_loop(&mut self, id: LoopId) {
-        let Some(&(to, loops)) = self.tries.last() else { return };
-        let outer = self.loops.get_mut(loops..).and_then(<[OpenLoop]>::last_mut).map(|open| {
-            open.left = true;
-            open.id
-        });
-        put(&mut self.events.left, id.0, Some((to, outer)));
+    /// Notes that a failure at this point goes to a handler, if it does.
+    fn may_fail(&mut self, bound: Option<CallId>) {
+        if let Some((to, from)) = self.handler() {
+            self.events.list.push(Event::MayFail(Failing { to, from, bound }));
+        }
     }
 
     fn try_(&mut self, node: &Try<'a>) -> Gives {

@@ -17,7 +17,6 @@ mod narrow;
 
 pub(crate) use self::given::misfit;
 use self::narrow::Narrowing;
-pub(super) use self::narrow::each_bound;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
 use super::kept::{self, Kept, Place};

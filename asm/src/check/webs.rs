@@ -4,7 +4,6 @@
 //! More paths are assumed than there are: every binding in the body of a loop reaches its head and its end,
 //! and every binding in a TRY its handler. So a web may be larger than needed, never smaller.
 
-use super::types::each_bound;
 use crate::ast::{Block, Control, Expr, ExprKind, For, Function, Match, Slot, Stmt, StmtKind, Try};
 use crate::span::Span;
 use hashbrown::HashMap;
@@ -231,6 +230,23 @@ impl Walk {
         }
         webs.values_mut().for_each(|web| *web = sets.root(*web));
         Webs { webs, end: self.values.len() }
+    }
+}
+
+/// Visits each slot that a block binds.
+pub(super) fn each_bound(block: &Block<'_>, each: &mut impl FnMut(Slot)) {
+    for statement in block.statements {
+        if let StmtKind::Let { slot, .. } = statement.kind {
+            each(slot);
+        }
+        let Some(control) = statement.control() else { continue };
+        if let Control::Match(node) = control {
+            each(node.slot);
+        }
+        for (bound, block) in control.blocks() {
+            bound.into_iter().for_each(&mut *each);
+            each_bound(block, each);
+        }
     }
 }
 

@@ -17,11 +17,8 @@ use ilo_spec::error::Code;
 /// Adds the fix to each diagnostic that lacks only this.
 pub(super) fn leave_out(source: &str, notation: Notation, diagnostics: &mut Diagnostics) {
     let lacks = |found: &Diagnostic| found.help.as_deref() == Some(LEAVE_OUT) && found.fix.is_none();
-    if notation == Notation::Id || !diagnostics.as_slice().iter().any(lacks) {
-        return;
-    }
     diagnostics.amend(|found| {
-        if lacks(found) {
+        if notation != Notation::Id && lacks(found) {
             let fix = |span| Fix { title: "leave it out".to_owned(), edits: vec![Edit::new(span, "")] };
             found.fix = entry(source, found.span, notation == Notation::Workflow).map(fix);
         }
@@ -88,15 +85,13 @@ pub(super) fn quotes(source: &str, notation: Notation, diagnostics: &mut Diagnos
         let is_inside = notation != Notation::Workflow && is_in_text(source.get(..edit.span.start as usize)?);
         (is_inside && !old.contains('"')).then(|| edit.text.replace('\\', "\\\\").replace('"', "\\\""))
     };
-    let edits =
-        |found: &Diagnostic| found.fix.iter().flat_map(|fix| &fix.edits).any(|edit| fitting(edit).is_some());
-    if diagnostics.as_slice().iter().any(edits) {
-        diagnostics.amend(|found| {
-            for edit in found.fix.iter_mut().flat_map(|fix| &mut fix.edits) {
-                edit.text = fitting(edit).unwrap_or_else(|| std::mem::take(&mut edit.text));
+    diagnostics.amend(|found| {
+        for edit in found.fix.iter_mut().flat_map(|fix| &mut fix.edits) {
+            if let Some(text) = fitting(edit) {
+                edit.text = text;
             }
-        });
-    }
+        }
+    });
 }
 
 /// Whether the last line of a piece of JSON ends within a text.

@@ -14,7 +14,7 @@ use crate::print;
 use crate::source::SourceLimits;
 use crate::span::Span;
 use ilo_spec::error::Code;
-use ilo_spec::types::{Base, Output, Type};
+use ilo_spec::types::{Output, Type};
 use std::fmt;
 
 /// An input that a host gives.
@@ -136,11 +136,11 @@ impl Signature {
                 continue;
             };
             let TypeName { ty, span, .. } = own.ty;
-            if ty != input.ty && !is_any(ty) {
+            if ty != input.ty && ty != Type::ANY {
                 let message = format!("the input `{}` has another type than its host gives", input.name);
                 let found = self.found(function, span, message, &input.written, &ty.to_string());
                 diagnostics.push(replaced(found, source, span, &input.written));
-            } else if input.may_be_nil && !own.takes_nil() && !is_any(ty) {
+            } else if input.may_be_nil && !own.takes_nil() && ty != Type::ANY {
                 let message =
                     format!("the host may give nil for the input `{}`, or leave it out", input.name);
                 let expected = format!("{}|nil", input.written);
@@ -201,13 +201,9 @@ fn text_at(source: &str, span: Span) -> &str {
     source.get(span.range()).unwrap_or_default()
 }
 
-fn is_any(ty: Type) -> bool {
-    ty == Type::plain(Base::Any)
-}
-
 /// Whether a function with the first output gives what is expected.
 fn gives(own: Output, expected: Output) -> bool {
-    let fits = |own: Type, expected: Type| own == expected || is_any(expected);
+    let fits = |own: Type, expected: Type| own == expected || expected == Type::ANY;
     fits(own.ok, expected.ok)
         && match (own.err, expected.err) {
             (None, None) => true,

@@ -627,6 +627,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         at: u32,
         past: &mut Label,
     ) -> Lowered<bool> {
+        if list(self).is_none_or(|list| list.is_empty()) {
+            return Ok(false);
+        }
         let mark = self.values.code.mark();
         let aliases = self.values.aliases.clone();
         let mut next = 0;
@@ -640,7 +643,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
         self.values.code.give_back(mark);
         self.values.aliases = aliases;
-        Ok(next > 0)
+        Ok(true)
     }
 
     /// Emits the ELSE block of a loop and the code after it. `then` is the purpose of the list that the loop

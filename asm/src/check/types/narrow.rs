@@ -6,9 +6,8 @@
 //!
 //! Facts are only kept in a function in which some value may be nil.
 
-use crate::ast::{
-    Apply, Binary, Block, Case, Control, Expr, ExprKind, Literal, LoopId, Slot, StmtKind, Unary,
-};
+use crate::ast::{Apply, Binary, Block, Case, Expr, ExprKind, Literal, LoopId, Slot, Unary};
+use crate::check::webs::each_bound;
 use hashbrown::HashMap;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -403,23 +402,6 @@ fn depends(links: &[Link<'_>], path: PathId, slot: Slot) -> bool {
         next = before;
     }
     false
-}
-
-/// Visits each slot that a block binds.
-pub(in crate::check) fn each_bound(block: &Block<'_>, each: &mut impl FnMut(Slot)) {
-    for statement in block.statements {
-        if let StmtKind::Let { slot, .. } = statement.kind {
-            each(slot);
-        }
-        let Some(control) = statement.control() else { continue };
-        if let Control::Match(node) = control {
-            each(node.slot);
-        }
-        for (bound, block) in control.blocks() {
-            bound.into_iter().for_each(&mut *each);
-            each_bound(block, each);
-        }
-    }
 }
 
 /// Whether a value is a constant other than nil.
