@@ -119,10 +119,8 @@ impl Core<'_, '_> {
                 }
             }
         }
-        if self
-            .item_want()
-            .is_some_and(|want| self.arena.plain(self.session, self.arena.want(want)).is_some())
-        {
+        let item = self.item_want().map(|want| self.arena.want(want));
+        if item.is_some_and(|want| self.arena.plain(self.session, want).is_some()) {
             words |= one(Word::Yield);
         }
         if let Goes::Kept(want) | Goes::Out(want) = block.goes

@@ -255,12 +255,8 @@ impl<'c> Core<'_, 'c> {
     fn words_of(&mut self, want: WantId) -> Words {
         let fits = |of: &&(Inferred, Words)| self.arena.takes_type(self.session, want, of.0);
         let mut words = FIXED.of.iter().filter(fits).fold(0, |words, of| words | of.1);
-        for word in [Word::Lit, Word::List, Word::Obj, Word::Merge, Word::MatchMap] {
-            if self.offers(word, want) {
-                words |= one(word);
-            }
-        }
-        for &word in &FIXED.depend {
+        let built = [Word::Lit, Word::List, Word::Obj, Word::Merge, Word::MatchMap];
+        for &word in built.iter().chain(&FIXED.depend) {
             if self.offers(word, want) {
                 words |= one(word);
             }

@@ -117,10 +117,8 @@ impl Machine<'_, '_> {
 
     /// The words that the handler of a call may begin with.
     pub(super) fn ways(&mut self) -> Vec<Choice> {
-        let fits: Vec<_> = WAYS.into_iter().filter(|it| self.may_handle_by(it.0)).collect();
-        let fits = fits.into_iter();
-        let mut found: Vec<Choice> =
-            fits.map(|(word, bytes, _, end)| choice(bytes, Act::Way(word, end))).collect();
+        let fit = WAYS.into_iter().filter(|it| self.may_handle_by(it.0));
+        let mut found: Vec<Choice> = fit.map(|it| choice(it.1, Act::Way(it.0, it.3))).collect();
         if self.may_handle_by(Word::Fail) {
             found.push(choice(",\"then\":[", Act::OpenHandler));
         }

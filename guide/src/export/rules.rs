@@ -1,7 +1,7 @@
 //! The rules of a grammar, independent of a syntax.
 
 use ilo_spec::node::Word;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An item of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,26 +45,17 @@ pub(super) type Sequence = Vec<Item>;
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     pub(super) all: Vec<(String, Vec<Sequence>)>,
-    by_name: HashMap<String, usize>,
+    named: HashSet<String>,
     by_choices: HashMap<Vec<Sequence>, String>,
 }
 
 impl Rules {
-    /// Begins a rule; `false` if it was begun before.
-    pub(super) fn begin(&mut self, name: &str) -> bool {
-        if self.by_name.contains_key(name) {
-            return false;
-        }
-        self.by_name.insert(name.to_owned(), self.all.len());
-        self.all.push((name.to_owned(), Vec::new()));
-        true
-    }
-
-    /// Completes a rule with its choices.
-    pub(super) fn end(&mut self, name: &str, choices: Vec<Sequence>) {
-        if let Some((_, place)) = self.by_name.get(name).and_then(|&at| self.all.get_mut(at)) {
-            *place = choices;
-        }
+    /// Begins a rule and returns its place; `None` if it was begun before.
+    pub(super) fn begin(&mut self, name: &str) -> Option<usize> {
+        self.named.insert(name.to_owned()).then(|| {
+            self.all.push((name.to_owned(), Vec::new()));
+            self.all.len() - 1
+        })
     }
 
     /// The rule with these choices: an existing one, or a new one.
@@ -73,8 +64,7 @@ impl Rules {
             return Item::Rule(name.clone());
         }
         let name = format!("{prefix}{}", self.all.len());
-        self.begin(&name);
-        self.end(&name, choices.clone());
+        self.all.push((name.clone(), choices.clone()));
         self.by_choices.insert(choices, name.clone());
         Item::Rule(name)
     }

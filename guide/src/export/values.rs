@@ -59,9 +59,11 @@ fn literal(kind: &str, constant: Item) -> Sequence {
 impl Values<'_, '_> {
     /// The rule with a name, which is made when it is first needed.
     pub(super) fn define(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Vec<Sequence>) -> Item {
-        if self.rules.begin(name) {
+        if let Some(place) = self.rules.begin(name) {
             let choices = make(self);
-            self.rules.end(name, choices);
+            if let Some(rule) = self.rules.all.get_mut(place) {
+                rule.1 = choices;
+            }
         }
         rule(name)
     }

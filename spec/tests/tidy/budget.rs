@@ -12,7 +12,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/document"], 3_228),
     (&["asm/src/check", "asm/src/rules"], 7_549),
     (&["asm/src/id", "asm/src/syntax"], 4_635),
-    (&["guide/src"], 14_790),
+    (&["guide/src"], 14_774),
     (&["host/src"], 20_879),
     (&["journal/src"], 10_712),
     (&["cli/src"], 9_806),
