@@ -1,7 +1,7 @@
 //! Prints functions as documents: name, inputs, output and tools, with the steps.
 
 use super::Printer;
-use super::names::{self, Names, RESERVED, SharedNames, Usage, numbered};
+use super::names::{self, Names, RESERVED, Usage, numbered};
 use super::steps::{Step, Tail};
 use crate::ast::{Expr, ExprKind, File, Parameter, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
@@ -18,7 +18,7 @@ pub(super) fn print(file: &File<'_>, words: Dialect, diagnostics: &mut Diagnosti
     let mut out = String::new();
     for (number, function) in file.functions.iter().enumerate() {
         let uses = Usage::of(function);
-        let names = Names::new(function, &SharedNames::find(function, &uses));
+        let names = Names::new(function, &uses);
         let mut printer = Printer {
             words,
             functions: &functions,

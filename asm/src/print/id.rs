@@ -85,6 +85,12 @@ impl<'a> Printer<'a> {
         self.out.push_str(word.mnemonic());
     }
 
+    /// A line that is a mnemonic and its operand.
+    fn line_of(&mut self, word: Word, operand: &Expr<'a>) {
+        self.line(word);
+        self.expr(operand);
+    }
+
     fn word(&mut self, word: Word) {
         self.out.push(' ');
         self.out.push_str(word.mnemonic());
@@ -129,24 +135,13 @@ impl<'a> Printer<'a> {
                 let indent = "  ".repeat(self.depth);
                 self.out.replace_range(start..=start, &indent);
             }
-            StmtKind::Return(kind, value) => {
-                self.line(match kind {
-                    ReturnKind::Plain => Word::Ret,
-                    ReturnKind::Ok => Word::RetOk,
-                    ReturnKind::Err => Word::RetErr,
-                });
-                self.expr(&value);
-            }
-            StmtKind::Fail(value) => {
-                self.line(Word::Fail);
-                self.expr(&value);
-            }
+            StmtKind::Return(ReturnKind::Plain, value) => self.line_of(Word::Ret, &value),
+            StmtKind::Return(ReturnKind::Ok, value) => self.line_of(Word::RetOk, &value),
+            StmtKind::Return(ReturnKind::Err, value) => self.line_of(Word::RetErr, &value),
+            StmtKind::Fail(value) => self.line_of(Word::Fail, &value),
+            StmtKind::Yield(value) => self.line_of(Word::Yield, &value),
             StmtKind::Break => self.line(Word::Break),
             StmtKind::Skip => self.line(Word::Skip),
-            StmtKind::Yield(value) => {
-                self.line(Word::Yield);
-                self.expr(&value);
-            }
             StmtKind::Undo(call) => {
                 self.line(Word::Undo);
                 self.call(call, Behind::Word);

@@ -9,7 +9,7 @@
 //! | `steps` | statements |
 //! | `handlers` | a call with its MATCH, as the handler of the call or as a step with `match` |
 //! | `value`, `infix`, `text` | expressions, also as infix texts; references and texts |
-//! | `names` | names of slots, shared names, reads and bindings |
+//! | `names` | names of slots, reads and bindings |
 //!
 //! What a notation cannot express is reported, never omitted silently.
 
@@ -54,7 +54,7 @@ struct Printer<'p, 'a> {
     /// The steps that set a part of a variable, by the path.
     parts: HashMap<Span, PartSet<'a>>,
     names: Names<'a>,
-    uses: Usage,
+    uses: Usage<'a>,
     /// Inputs that have been bound again; from then on they are ordinary names.
     rebound: HashSet<Slot>,
     /// Whether an OK arm must not become part of the current block, because a call in it would be read as a

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 /// The uses of the slots of a function.
 #[derive(Debug, Default)]
-pub(super) struct Usage {
+pub(super) struct Usage<'a> {
     /// How often each slot is read.
     reads: HashMap<Slot, u32>,
     /// The end of the last read of each slot, or of the last MATCH on it.
@@ -40,10 +40,14 @@ pub(super) struct Usage {
     failures: Vec<Slot>,
     /// The number of TRYs whose blocks enclose the current position.
     tries: u32,
+    /// The name that the first binding of a slot suggests.
+    hints: HashMap<Slot, &'a str>,
+    /// The slot of each MATCH with an OK arm, and the slot that the arm binds.
+    taken: Vec<(Slot, Slot)>,
 }
 
-impl Usage {
-    pub(super) fn of(function: &Function<'_>) -> Usage {
+impl<'a> Usage<'a> {
+    pub(super) fn of(function: &Function<'a>) -> Usage<'a> {
         let mut uses = Usage::default();
         uses.block(&function.body);
         uses
@@ -79,15 +83,17 @@ impl Usage {
         self.inside.get(&arm.bind_span).map_or(0, |&(_, end)| end)
     }
 
-    /// Whether the slot of a call and the slot that its OK arm binds have no other use and are not
-    /// parameters.
-    pub(super) fn is_one(&self, call: Slot, bind: Slot, parameters: usize) -> bool {
-        call == bind
-            || (self.bindings(bind) == 1
-                && !self.matched.contains(&bind)
-                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
-                && self.bindings(call) == 1
-                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
+    /// The slots that share a name, each mapped to the other: that of a call and that of its OK arm, if they
+    /// have no other use and are no parameters.
+    fn shared(&self, parameters: usize) -> HashMap<Slot, Slot> {
+        let is_free = |slot: &Slot| {
+            self.bindings(*slot) == 1 && !self.aliased.contains(slot) && slot.0 as usize >= parameters
+        };
+        let share = |(call, bind): &(Slot, Slot)| {
+            call != bind && is_free(call) && is_free(bind) && !self.matched.contains(bind)
+        };
+        let pairs = self.taken.iter().copied().filter(share);
+        pairs.flat_map(|(call, bind)| [(call, bind), (bind, call)]).collect()
     }
 
     /// The span of a statement up to its last read: its span in the tree may cover only its first words.
@@ -96,11 +102,18 @@ impl Usage {
         Span::new(statement.start, end.max(statement.end))
     }
 
-    fn bind(&mut self, slot: Slot) {
+    fn bind(&mut self, slot: Slot, hint: Option<&'a str>) {
         *self.binds.entry(slot).or_default() += 1;
+        self.hint(slot, hint);
     }
 
-    fn block(&mut self, block: &Block<'_>) {
+    fn hint(&mut self, slot: Slot, hint: Option<&'a str>) {
+        if let Some(hint) = hint {
+            self.hints.entry(slot).or_insert(hint);
+        }
+    }
+
+    fn block(&mut self, block: &Block<'a>) {
         let mut before = None;
         for statement in block.statements {
             let matched = before.and_then(|before| matched_call(before, Some(statement), self.tries > 0));
@@ -114,9 +127,9 @@ impl Usage {
         }
     }
 
-    fn statement(&mut self, statement: &Stmt<'_>) {
-        if let StmtKind::Let { slot, .. } = statement.kind {
-            self.bind(slot);
+    fn statement(&mut self, statement: &Stmt<'a>) {
+        if let StmtKind::Let { slot, value, .. } = &statement.kind {
+            self.bind(*slot, bound_hint(value));
         }
         statement.each_value(|value| self.expr(value));
         if let Some(control) = statement.control() {
@@ -127,34 +140,23 @@ impl Usage {
         }
     }
 
-    fn control(&mut self, control: &Control<'_>) {
+    fn control(&mut self, control: &Control<'a>) {
         match control {
             Control::If(_) | Control::For(_) => {
                 for (bound, block) in control.blocks() {
-                    bound.into_iter().for_each(|slot| self.bind(slot));
+                    bound.into_iter().for_each(|slot| self.bind(slot, Some("item")));
                     self.block(block);
                 }
             }
             Control::Match(node) => {
                 self.matched.insert(node.slot);
                 self.name(node.slot, node.slot_span.start);
+                self.taken.extend(node.ok.as_ref().map(|arm| (node.slot, arm.bind)));
                 if let Some(arm) = &node.err {
-                    let alias = self.is_alias(arm);
-                    if alias {
-                        self.failures.push(arm.bind);
-                    } else {
-                        self.bind(arm.bind);
-                    }
-                    let before = self.count(arm.bind);
-                    self.block(&arm.body);
-                    let inside = (self.count(arm.bind) - before, self.furthest);
-                    self.inside.insert(arm.bind_span, inside);
-                    if alias {
-                        self.failures.pop();
-                    }
+                    self.handler(arm, self.is_alias(arm));
                 }
                 if let Some(arm) = &node.ok {
-                    self.bind(arm.bind);
+                    self.bind(arm.bind, Some("result"));
                     self.block(&arm.body);
                 }
             }
@@ -162,13 +164,24 @@ impl Usage {
                 self.tries += 1;
                 self.block(&node.body);
                 self.tries -= 1;
-                let handler = &node.handler;
-                self.bind(handler.bind);
-                let before = self.count(handler.bind);
-                self.block(&handler.body);
-                let inside = (self.count(handler.bind) - before, self.furthest);
-                self.inside.insert(handler.bind_span, inside);
+                self.handler(&node.handler, false);
             }
+        }
+    }
+
+    /// An ERR arm.
+    fn handler(&mut self, arm: &Arm<'a>, alias: bool) {
+        if alias {
+            self.failures.push(arm.bind);
+            self.hint(arm.bind, Some("failure"));
+        } else {
+            self.bind(arm.bind, Some("failure"));
+        }
+        let before = self.count(arm.bind);
+        self.block(&arm.body);
+        self.inside.insert(arm.bind_span, (self.count(arm.bind) - before, self.furthest));
+        if alias {
+            self.failures.pop();
         }
     }
 
@@ -190,48 +203,6 @@ impl Usage {
     }
 }
 
-/// The pairs of slots that share a name, each mapped to the other.
-#[derive(Debug)]
-pub(super) struct SharedNames<'u> {
-    of: Vec<Option<Slot>>,
-    uses: &'u Usage,
-    parameters: usize,
-}
-
-impl<'u> SharedNames<'u> {
-    /// The shared names of a function.
-    pub(super) fn find(function: &Function<'_>, uses: &'u Usage) -> SharedNames<'u> {
-        let of = vec![None; function.slots.len()];
-        let mut shared = SharedNames { of, uses, parameters: function.parameters.len() };
-        shared.block(&function.body);
-        shared
-    }
-
-    /// The slot that shares its name with this one.
-    pub(super) fn of(&self, slot: Slot) -> Option<Slot> {
-        self.of.get(slot.0 as usize).copied().flatten()
-    }
-
-    fn pair(&mut self, a: Slot, b: Slot) {
-        if a != b && self.uses.is_one(a, b, self.parameters) {
-            for (slot, other) in [(a, b), (b, a)] {
-                if let Some(place) = self.of.get_mut(slot.0 as usize) {
-                    *place = Some(other);
-                }
-            }
-        }
-    }
-
-    fn block(&mut self, block: &Block<'_>) {
-        for control in block.statements.iter().filter_map(Stmt::control) {
-            if let Control::Match(node) = control {
-                node.ok.iter().for_each(|arm| self.pair(node.slot, arm.bind));
-            }
-            control.blocks().for_each(|(_, block)| self.block(block));
-        }
-    }
-}
-
 /// The calls of statements that are only rollbacks. Bare calls count if the block ends in `RET_ERR`.
 pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<&'a Call<'a>>> {
     let call = |statement: &Stmt<'a>| match statement.kind {
@@ -248,7 +219,7 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
 /// A call before `RET_ERR` whose value is not read is a rollback there, but not in an OK arm. `parameters` is
 /// the number of parameters: a slot of one of them has a value before the call too, to which its reads may
 /// belong.
-pub(super) fn would_undo(block: &Block<'_>, uses: &Usage, parameters: usize) -> bool {
+pub(super) fn would_undo(block: &Block<'_>, uses: &Usage<'_>, parameters: usize) -> bool {
     let mut bare = false;
     let may_be_unread =
         |slot: Slot| uses.count(slot) == 0 || uses.bindings(slot) > 1 || (slot.0 as usize) < parameters;
@@ -329,9 +300,8 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Chooses a name for each slot; slots that share a name get the same one.
-    pub(super) fn new(function: &Function<'a>, shared: &SharedNames<'_>) -> Names<'a> {
-        let mut hints = Hints { of: vec![None; function.slots.len()] };
-        hints.block(&function.body);
+    pub(super) fn new(function: &Function<'a>, uses: &Usage<'a>) -> Names<'a> {
+        let shared = uses.shared(function.parameters.len());
         let mut taken: HashSet<Cow<'a, str>> = RESERVED.into_iter().map(Cow::Borrowed).collect();
         let mut of: Vec<Cow<'a, str>> = Vec::with_capacity(function.slots.len());
         for parameter in function.parameters {
@@ -339,9 +309,9 @@ impl<'a> Names<'a> {
             of.push(Cow::Borrowed(parameter.name.text));
         }
         let own = |slot: Slot| function.slots.get(slot.0 as usize)?.name.filter(|name| is_name(name));
-        let hint = |slot: Slot| hints.of.get(slot.0 as usize).copied().flatten();
+        let hint = |slot: Slot| uses.hints.get(&slot).copied();
         for slot in (0..).map(Slot).take(function.slots.len()).skip(of.len()) {
-            let partner = shared.of(slot).filter(|partner| partner.0 as usize >= function.parameters.len());
+            let partner = shared.get(&slot).copied();
             if let Some(name) = partner.and_then(|partner| of.get(partner.0 as usize)).cloned() {
                 of.push(name);
                 continue;
@@ -403,57 +373,13 @@ pub(super) fn numbered(name: Cow<'_, str>, free: impl Fn(&str) -> bool) -> Cow<'
     numbered.map_or(name, Cow::Owned)
 }
 
-/// The descriptive part of the name of a tool, if it can be a name.
-pub(super) fn tool_hint(tool: &str) -> Option<&str> {
-    tool.rsplit('/').next().filter(|name| is_name(name))
-}
-
-/// The expression from which the name of an unnamed slot is derived: the one that binds it first.
-struct Hints<'a> {
-    of: Vec<Option<&'a str>>,
-}
-
-impl<'a> Hints<'a> {
-    fn give(&mut self, slot: Slot, hint: Option<&'a str>) {
-        if let (Some(place), Some(hint)) = (self.of.get_mut(slot.0 as usize), hint) {
-            place.get_or_insert(hint);
-        }
-    }
-
-    fn block(&mut self, block: &Block<'a>) {
-        for statement in block.statements {
-            if let StmtKind::Let { slot, value, .. } = &statement.kind {
-                self.give(*slot, bound_hint(value));
-            }
-            statement.control().into_iter().for_each(|control| self.control(control));
-        }
-    }
-
-    fn control(&mut self, control: &Control<'a>) {
-        for (bound, block) in control.blocks() {
-            if let Some(slot) = bound {
-                let hint = match control {
-                    Control::Match(node) if node.err.as_ref().is_some_and(|arm| arm.bind == slot) => {
-                        "failure"
-                    }
-                    Control::Match(_) => "result",
-                    Control::Try(_) => "failure",
-                    _ => "item",
-                };
-                self.give(slot, Some(hint));
-            }
-            self.block(block);
-        }
-    }
-}
-
+/// The name that a binding suggests for its slot.
 fn bound_hint<'a>(value: &Bound<'a>) -> Option<&'a str> {
-    match value {
-        Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) => tool_hint(call.tool.text),
-        Bound::Expr(Expr { kind: ExprKind::Field(_, name), .. }) => {
-            Some(name.text).filter(|name| is_name(name))
-        }
+    let name = match value {
+        Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) => call.tool.text.rsplit('/').next(),
+        Bound::Expr(Expr { kind: ExprKind::Field(_, name), .. }) => Some(name.text),
         Bound::Control(Control::For(_)) => Some("items"),
         _ => None,
-    }
+    };
+    name.filter(|name| is_name(name))
 }

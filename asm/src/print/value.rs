@@ -88,19 +88,21 @@ impl<'a> Printer<'_, 'a> {
     /// An expression in a context in which a workflow reads texts as formulas, such as the operands of `not`,
     /// `and` and `or`.
     pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
-        if self.words.notation == Notation::Workflow {
-            // The content of a text counts as another level.
-            return self.deeper(expr.span, |printer| printer.formula_inside(expr, Printer::operand));
-        }
-        self.operand(expr)
+        self.formula_or(expr, Printer::operand)
     }
 
     /// A returned value of a type for which a workflow reads texts as formulas.
     pub(super) fn returned_formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
-        if self.words.notation == Notation::Workflow {
-            return self.deeper(expr.span, |printer| printer.formula_inside(expr, Printer::value));
+        self.formula_or(expr, Printer::value)
+    }
+
+    /// An expression as infix text in a workflow; `other` prints one that has no such form.
+    fn formula_or(&mut self, expr: &Expr<'a>, other: fn(&mut Self, &Expr<'a>) -> Doc<'a>) -> Doc<'a> {
+        if self.words.notation != Notation::Workflow {
+            return other(self, expr);
         }
-        self.value(expr)
+        // The content of a text counts as another level.
+        self.deeper(expr.span, |printer| printer.formula_inside(expr, other))
     }
 
     /// The operand of a loop, a match or a merge, where a text that is a path is that path.
@@ -114,7 +116,6 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// An expression as infix text; `other` prints one that has no such form.
     fn formula_inside(&mut self, expr: &Expr<'a>, other: fn(&mut Self, &Expr<'a>) -> Doc<'a>) -> Doc<'a> {
         let computes = matches!(
             expr.kind,

@@ -16,23 +16,16 @@ pub(crate) fn lines(doc: &Doc<'_>, broken: &str, out: &mut String) {
 
 /// Writes a document without white space.
 pub(crate) fn minified(doc: &Doc<'_>, out: &mut String) {
-    flat(doc, Blanks::None, out);
+    flat(doc, [",", ":"], out);
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Blanks {
-    None,
-    BehindPunctuation,
-}
-
-fn flat(doc: &Doc<'_>, blanks: Blanks, out: &mut String) {
-    let (comma, colon) = if blanks == Blanks::None { (",", ":") } else { (", ", ": ") };
+fn flat(doc: &Doc<'_>, [comma, colon]: [&str; 2], out: &mut String) {
     match doc {
         Doc::List(items) => {
             out.push('[');
             for (number, item) in items.iter().enumerate() {
                 out.push_str(if number > 0 { comma } else { "" });
-                flat(item, blanks, out);
+                flat(item, [comma, colon], out);
             }
             out.push(']');
         }
@@ -42,7 +35,7 @@ fn flat(doc: &Doc<'_>, blanks: Blanks, out: &mut String) {
                 out.push_str(if number > 0 { comma } else { "" });
                 quote(key, out);
                 out.push_str(colon);
-                flat(value, blanks, out);
+                flat(value, [comma, colon], out);
             }
             out.push('}');
         }
@@ -101,7 +94,7 @@ impl Lines<'_> {
     /// Writes a document after `used` bytes of its line.
     fn value(&mut self, doc: &Doc<'_>, indent: usize, used: usize) {
         match WIDTH.checked_sub(used).and_then(|room| width(doc, room)) {
-            Some(_) => flat(doc, Blanks::BehindPunctuation, self.out),
+            Some(_) => flat(doc, [", ", ": "], self.out),
             None => self.broken(doc, indent),
         }
     }
@@ -135,7 +128,7 @@ impl Lines<'_> {
                 self.line(indent);
                 self.out.push('}');
             }
-            empty => flat(empty, Blanks::None, self.out),
+            empty => flat(empty, [",", ":"], self.out),
         }
     }
 }

@@ -44,13 +44,4 @@ impl<'a> Doc<'a> {
     pub(crate) fn one(key: impl Into<Cow<'a, str>>, value: Doc<'a>) -> Doc<'a> {
         Doc::Record(vec![(key.into(), value)])
     }
-
-    /// Whether it is always written on the line of its key.
-    pub(crate) fn is_flat(&self) -> bool {
-        match self {
-            Doc::List(items) => items.is_empty(),
-            Doc::Record(entries) => entries.is_empty(),
-            _ => true,
-        }
-    }
 }

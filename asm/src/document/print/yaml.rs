@@ -3,21 +3,34 @@
 //! A word is unquoted if every YAML reader, including those of YAML 1.1, reads it as the same text.
 //! Everything else is written as in JSON, which is also valid YAML.
 
-use super::{Doc, json};
+use super::{Doc, Entry, json};
 use crate::text::quote;
 use std::fmt::Write;
 
-/// Writes a record with one entry per line. Records under `spaced` have an empty line before them and between
-/// their entries.
+/// Writes a record with one entry per line. A record under `spaced` has an empty line before it and between
+/// its entries.
 pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
-    Block { spaced, out }.entries(doc, 0, false);
+    let Doc::Record(entries) = doc else { return };
+    let mut block = Block { out };
+    for entry in entries {
+        match &entry.1 {
+            Doc::Record(inside) if entry.0 == spaced && !inside.is_empty() => {
+                block.out.push('\n');
+                block.key(&entry.0, 0);
+                for inner in inside {
+                    block.out.push('\n');
+                    block.entries(core::slice::from_ref(inner), 1, false);
+                }
+            }
+            _ => block.entries(core::slice::from_ref(entry), 0, false),
+        }
+    }
 }
 
 /// The longest key whose colon may be on its line in YAML 1.2, in bytes.
 const LONGEST_KEY: usize = 1024;
 
 struct Block<'o> {
-    spaced: &'o str,
     out: &'o mut String,
 }
 
@@ -28,21 +41,14 @@ impl Block<'_> {
         }
     }
 
-    /// The entries of a record. If `first` is false, the first entry is on the line that has already begun.
-    fn entries(&mut self, doc: &Doc<'_>, indent: usize, begun: bool) {
-        let Doc::Record(entries) = doc else { return };
+    /// The entries of a record. If `begun`, the first is on the line that has already begun.
+    fn entries(&mut self, entries: &[Entry<'_>], indent: usize, begun: bool) {
         for (number, (key, value)) in entries.iter().enumerate() {
             if number > 0 || !begun {
                 self.indent(indent);
             }
             self.key(key, indent);
-            if indent == 0 && key == self.spaced && !value.is_flat() {
-                self.out.insert(self.out.len() - key.len() - 1, '\n');
-                self.out.push('\n');
-                self.spaced_entries(value);
-            } else {
-                self.value(value, indent);
-            }
+            self.value(value, indent, '\n');
         }
     }
 
@@ -58,53 +64,28 @@ impl Block<'_> {
         self.out.push(':');
     }
 
-    fn spaced_entries(&mut self, doc: &Doc<'_>) {
-        let Doc::Record(entries) = doc else { return self.value(doc, 0) };
-        for (number, entry) in entries.iter().enumerate() {
-            if number > 0 {
-                self.out.push('\n');
-            }
-            self.indent(1);
-            self.key(&entry.0, 1);
-            self.value(&entry.1, 1);
-        }
-    }
-
-    /// Writes a value after the colon of its key or the dash of its item.
-    fn value(&mut self, doc: &Doc<'_>, indent: usize) {
+    /// Writes a value after the colon of its key or the dash of its item. A list or record begins behind
+    /// `first`: a blank or a new line.
+    fn value(&mut self, doc: &Doc<'_>, indent: usize, first: char) {
         match doc {
             Doc::Record(entries) if !entries.is_empty() => {
-                self.out.push('\n');
-                self.entries(doc, indent + 1, false);
+                self.out.push(first);
+                self.entries(entries, indent + 1, first == ' ');
             }
             Doc::List(items) if !items.is_empty() => {
-                self.out.push('\n');
-                self.items(items, indent + 1, false);
+                self.out.push(first);
+                for (number, item) in items.iter().enumerate() {
+                    if number > 0 || first != ' ' {
+                        self.indent(indent + 1);
+                    }
+                    self.out.push('-');
+                    self.value(item, indent + 1, ' ');
+                }
             }
             _ => {
                 self.out.push(' ');
                 self.flat(doc);
                 self.out.push('\n');
-            }
-        }
-    }
-
-    fn items(&mut self, items: &[Doc<'_>], indent: usize, begun: bool) {
-        for (number, item) in items.iter().enumerate() {
-            if number > 0 || !begun {
-                self.indent(indent);
-            }
-            self.out.push('-');
-            match item {
-                Doc::Record(entries) if !entries.is_empty() => {
-                    self.out.push(' ');
-                    self.entries(item, indent + 1, true);
-                }
-                Doc::List(inner) if !inner.is_empty() => {
-                    self.out.push(' ');
-                    self.items(inner, indent + 1, true);
-                }
-                _ => self.value(item, indent),
             }
         }
     }
