@@ -29,7 +29,7 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
     let mut program = lower::Stepwise::new(&file, !options.strip);
     let mut printed = String::new();
     let mut diagnostics = Diagnostics::default();
-    let mut arena = Arena(Bump::with_capacity(CHUNK.min(source.text().len().saturating_mul(GROWTH))));
+    let mut arena = Arena(Bump::with_capacity(CHUNK.min(source.text.len().saturating_mul(GROWTH))));
     let mut number = 0;
     while number < functions.len() {
         let mut reader = source.reader(&arena, &mut diagnostics, None);
@@ -54,7 +54,7 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
         }
         arena.0.reset();
     }
-    let mut program = program.finish((!options.strip).then_some(source.text()))?;
+    let mut program = program.finish((!options.strip).then_some(source.text))?;
     if let Some(debug) = &mut program.debug {
         debug.source = printed;
     }

@@ -6,7 +6,10 @@
 
 pub mod fix;
 pub mod json;
+mod repeated;
 pub(crate) mod whole_source;
+
+pub(crate) use repeated::{repeated, twice};
 
 use crate::sorting::sort_by_key;
 use crate::span::Span;

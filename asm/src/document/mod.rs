@@ -13,12 +13,9 @@ pub(crate) mod yaml;
 
 use crate::arena::Arena;
 use crate::ast::Literal;
-use crate::diagnostic::whole_source::{enveloped, too_large};
-use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
-use crate::source::{SourceLimits, envelope};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix, repeated, twice};
 use crate::span::Span;
 use crate::text::shorten;
-use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::number::NumberError;
 use ilo_spec::program::Number;
@@ -208,42 +205,25 @@ impl<'a> Key<'a> {
 /// Moves the entries with distinct keys to the front, in order, and returns their number. Reports the others.
 /// Linear in the number of entries.
 fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
-    const FEW: usize = 12;
-    let mut kept = 0;
-    let mut seen: HashMap<Key<'_>, usize> = HashMap::new();
-    for at in 0..entries.len() {
-        let entry = entries[at];
-        let first = if entries.len() <= FEW {
-            let key = Key::of(&entry.key);
-            entries[..kept].iter().position(|earlier| Key::of(&earlier.key) == key)
-        } else {
-            match seen.entry(Key::of(&entry.key)) {
-                hashbrown::hash_map::Entry::Occupied(earlier) => Some(*earlier.get()),
-                hashbrown::hash_map::Entry::Vacant(free) => {
-                    free.insert(kept);
-                    None
-                }
-            }
-        };
-        match first {
-            Some(first) => {
-                let first = entries[first].key.span;
-                diagnostics.push_with(Code::DuplicateKey, || duplicate(&entry.key, first));
-            }
-            None => {
-                entries[kept] = entry;
-                kept += 1;
-            }
+    let mut others = Vec::new();
+    repeated(
+        entries,
+        |entry| (Key::of(&entry.key), entry.key.span),
+        |index, Entry { key, .. }, before| {
+            let what = key.text().map_or("this key".to_owned(), |name| format!("`{}`", shorten(name)));
+            diagnostics.push_with(Code::DuplicateKey, || twice(Code::DuplicateKey, key.span, &what, before));
+            others.push(index);
+        },
+    );
+    let Some(&first) = others.first() else { return entries.len() };
+    let (mut kept, mut others) = (first, others.into_iter().peekable());
+    for at in first..entries.len() {
+        if others.next_if_eq(&at).is_none() {
+            entries[kept] = entries[at];
+            kept += 1;
         }
     }
     kept
-}
-
-fn duplicate(key: &Node<'_>, first: Span) -> Diagnostic {
-    let what = key.text().map_or("this key".to_owned(), |name| format!("`{}`", shorten(name)));
-    Diagnostic::new(Code::DuplicateKey, key.span, format!("{what} is given twice"))
-        .related(first, "it is given here first")
-        .help("leave one of them out, or rename it")
 }
 
 /// Whether two lists of documents have the same content, regardless of positions and layout.
@@ -340,17 +320,4 @@ pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnost
                 .expected("at most 1.7976931348623157e308", format!("`{shown}`"))
         }
     }
-}
-
-/// The part of a source that is its program, without a byte order mark and surrounding text, about which a
-/// warning is given. `None` if the source is too large.
-fn inside(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> Option<(usize, usize)> {
-    if let Some(most) = options.exceeded_by(source) {
-        diagnostics.push(too_large(source, most));
-        return None;
-    }
-    let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
-    let Some(found) = envelope(source) else { return Some((start, source.len())) };
-    enveloped(source, &found).into_iter().for_each(|warning| diagnostics.push(warning));
-    Some((found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize)))
 }

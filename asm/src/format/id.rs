@@ -37,7 +37,7 @@ pub fn format(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostic
     sort_by(&mut layout.counts, Ord::cmp);
     let mut writer = Writer {
         source,
-        lexed: read.lexed(),
+        lexed: &read.lexed,
         layout: &layout,
         out: String::with_capacity(source.len()),
         line: 0,

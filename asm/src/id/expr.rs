@@ -2,12 +2,11 @@
 
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
-use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
-use crate::diagnostic::Diagnostic;
+use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
+use crate::diagnostic::{repeated, twice};
 use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::lexer::Kind;
-use crate::syntax::registry::repeated;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
@@ -221,19 +220,12 @@ impl<'a> Parser<'_, 'a> {
         repeated(
             fields,
             |field| (field.name.text, field.name.span),
-            |field, before| self.duplicate_field(field.name, before, help),
+            |_, Field { name, .. }, before| {
+                let what = format!("`{}`", name.text);
+                self.report(twice(Code::DuplicateField, name.span, &what, before).help(help));
+            },
         );
         fields
-    }
-
-    fn duplicate_field(&mut self, name: Name<'a>, before: Span, help: &str) {
-        let message = format!("`{}` is given twice", name.text);
-        self.report(
-            Diagnostic::new(Code::DuplicateField, name.span, message)
-                .expected("each name once", format!("`{}` again", name.text))
-                .related(before, "first here")
-                .help(help),
-        );
     }
 
     fn merge(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
@@ -296,7 +288,7 @@ impl<'a> Parser<'_, 'a> {
                 }
                 _ => match default {
                     None => default = Some((key_span, value)),
-                    Some((before, _)) => self.duplicate_case("default", key_span, before),
+                    Some((before, _)) => self.duplicate_case("the default", key_span, before),
                 },
             }
         }
@@ -310,7 +302,7 @@ impl<'a> Parser<'_, 'a> {
         repeated(
             cases,
             |case| (Key::of_literal(case.key), case.key_span),
-            |case, before| self.duplicate_case("key", case.key_span, before),
+            |_, case, before| self.duplicate_case("this key", case.key_span, before),
         );
         Ok(self.context.arena.alloc(MatchMap { subject, cases, default: default.map(|(_, value)| value) }))
     }
@@ -364,12 +356,8 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn duplicate_case(&mut self, what: &str, span: Span, before: Span) {
-        self.report(
-            Diagnostic::new(Code::DuplicateCase, span, format!("this {what} is given twice"))
-                .expected(format!("each {what} once"), format!("an equal {what}"))
-                .related(before, "first here")
-                .help("remove one of the cases and correct the count"),
-        );
+        let wrong = twice(Code::DuplicateCase, span, what, before);
+        self.report(wrong.help("remove one of the cases and correct the count"));
     }
 }
 

@@ -4,10 +4,9 @@ use super::parser::Parser;
 use super::state::{Context, Layout, Section};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function};
-use crate::diagnostic::whole_source::enveloped;
-use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
-use crate::source::{self, Envelope, SourceLimits};
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
@@ -24,33 +23,21 @@ const HEADER: &str = "`; fn name(parameter: type) -> type`";
 
 /// The tokens of a source and the headers of its functions.
 pub(crate) struct Source<'a> {
-    text: &'a str,
+    pub(crate) text: &'a str,
     limits: SourceLimits,
-    lexed: Lexed,
+    pub(crate) lexed: Lexed,
     /// The comments that begin functions, with the headers in them.
     headers: Vec<(usize, Header<'a>)>,
 }
 
 impl<'a> Source<'a> {
-    /// Lexes the source and reads its headers into `arena`; `None` if the source exceeds a limit or is wrong
-    /// as a whole.
+    /// Lexes the source and reads its headers into `arena`; `None` if the source exceeds a limit.
     pub(crate) fn new(
         text: &'a str,
         arena: &'a Arena,
         limits: &SourceLimits,
         diagnostics: &mut Diagnostics,
     ) -> Option<Source<'a>> {
-        let text = match source::envelope(text) {
-            Some(found) => {
-                enveloped(text, &found).into_iter().for_each(|warning| diagnostics.push(warning));
-                arena.alloc_str(&alone(text, &found))
-            }
-            None => text,
-        };
-        if let Some(wrong) = whole(text) {
-            diagnostics.push(wrong);
-            return None;
-        }
         let lexed = lexer::lex(text, limits, diagnostics)?;
         let mut headers = Vec::new();
         for (index, comment) in lexed.comments.iter().enumerate() {
@@ -92,16 +79,6 @@ impl<'a> Source<'a> {
         first.map_or(self.lexed.tokens.len(), |comment| comment.before)
     }
 
-    /// Its tokens and comments.
-    pub(crate) fn lexed(&self) -> &Lexed {
-        &self.lexed
-    }
-
-    /// Its tokens and comments, for callers that do not keep the source.
-    pub(crate) fn into_lexed(self) -> Lexed {
-        self.lexed
-    }
-
     /// How many functions there are.
     pub(crate) fn len(&self) -> usize {
         self.headers.len()
@@ -136,11 +113,6 @@ impl<'a> Source<'a> {
         diagnostics.sort();
         keep_causes(self.text, diagnostics);
         file
-    }
-
-    /// The source.
-    pub(crate) fn text(&self) -> &'a str {
-        self.text
     }
 
     /// Reads all functions.
@@ -258,32 +230,6 @@ impl<'t> FunctionReader<'_, 't> {
         self.parser.context.tokens = self.source.lexed.tokens.get(..tokens.end).unwrap_or_default();
         self.parser.body(tokens.start)
     }
-}
-
-/// The program of a source at its place, with blanks for what is around it.
-fn alone(source: &str, around: &Envelope) -> String {
-    let blank = |span: Span| -> String {
-        let text = source.get(span.range()).unwrap_or("");
-        text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
-    };
-    let end = around.after.map_or(source.len(), |after| after.start as usize);
-    let program = source.get(around.before.end as usize..end).unwrap_or("");
-    let start = source.get(..around.before.start as usize).unwrap_or("");
-    let behind = around.after.map(blank).unwrap_or_default();
-    [start, &blank(around.before), program, &behind].concat()
-}
-
-/// Reports an error of the source as a whole, after which its parts are not parsed: a header without its `;`.
-fn whole(source: &str) -> Option<Diagnostic> {
-    let start = source::trimmed(source);
-    if !start.strip_prefix("fn ")?.contains("->") {
-        return None;
-    }
-    let at = u32::try_from(source.len() - start.len()).ok()?;
-    let fix = Fix::write("; fn", Span::at(at), "; ");
-    let message = "the line of a function begins with `;`";
-    let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
-    Some(wrong.expected(HEADER, "`fn`").fix(fix))
 }
 
 /// Whether a comment is an instruction: a statement's mnemonic, then numbers, texts and mnemonics.

@@ -12,7 +12,7 @@ use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
-use ilo_spec::number::{self, NumberError};
+use ilo_spec::number;
 use ilo_spec::program::Number;
 
 /// The kinds of LIT, by their numbers.
@@ -95,12 +95,7 @@ impl<'a> Parser<'_, 'a> {
             Ok(number) => return number,
             Err(error) => error,
         };
-        let shown = shorten(text);
-        self.report(match error {
-            NumberError::Form => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
-                .expected("a JSON number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`")),
-            _ => bad_number(span, text, error),
-        });
+        self.report(bad_number(span, text, error));
         Number::Int(0)
     }
 

@@ -4,7 +4,8 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
-use ilo_spec::node::Word;
+use ilo_spec::node::{Row, Shape, Word};
+use ilo_spec::pure::Omitted;
 
 /// What to write for an operator between its operands, or one written as a sign.
 pub(crate) const PREFIX: &str = "an operator is a word before its operands, such as `ADD REF 0 REF 1`, `EQ REF 0 REF 1` or `CONCAT REF 0 REF 1`";
@@ -13,39 +14,47 @@ pub(crate) const PREFIX: &str = "an operator is a word before its operands, such
 pub(crate) const PATH: &str =
     "a field is read with `FIELD <slot> <field>`, by numbers; `; Fields:` gives it its number";
 
-/// The syntax of an instruction, for help.
-pub(crate) fn form(word: Word) -> &'static str {
-    match word {
-        Word::Call => "`CALL <tool> <count> <field> <value> …`, such as `CALL 0 1 0 REF 0`",
-        Word::Obj => "`OBJ <count> <field> <value> …`",
-        Word::List => "`LIST <count> <value> …`",
-        Word::MatchMap => "`MATCH_MAP <value> <count> <key> <value> …`",
-        Word::If => "`IF <condition> <count>` and the statements",
-        Word::Else => "`ELSE <count>` and the statements",
-        Word::For => "`FOR <slot> <list> <count>` and the statements",
-        Word::Yield => "`YIELD <value>`",
-        Word::Match => "`MATCH <slot> <count>` and the arms",
-        Word::Err => "`ERR <slot> <count>` and the statements",
-        Word::Try => "`TRY <count>` and the statements, then `ERR <slot> <count>` and the statements",
-        Word::Ok => "`OK <slot> <count>` and the statements",
-        Word::Let => "`LET <slot> <value>`",
-        Word::Ref => "`REF <slot>`",
-        Word::Field => "`FIELD <slot> <field>`",
-        Word::Has => "`HAS <record> <field>`",
-        Word::Merge => "`MERGE <record> <field> <value> …`",
-        Word::At => "`AT <list> <index>`",
-        Word::Append => "`APPEND <list> <item>`",
-        Word::Get => "`GET <record> <key> <default>`",
-        Word::Put => "`PUT <record> <name> <value>`",
-        Word::Join => "`JOIN <list> <separator>`",
-        Word::Split => "`SPLIT <text> <separator>`",
-        Word::Replace => "`REPLACE <text> <old> <new>`",
-        Word::Slice => "`SLICE <value> <from> <to>`, with `LIT 2 nil` for the end",
-        Word::Sort => "`SORT <list> <field>`, with `LIT 2 nil` to sort by the items themselves",
-        Word::Round => "`ROUND <number> <places>`",
-        Word::Fixed => "`FIXED <number> <places>`",
-        _ => "an instruction and its operands, such as `ADD REF 0 LIT 1 5`",
+/// The syntax of an instruction.
+pub(crate) fn syntax(row: &Row) -> String {
+    let mut named = row.pure.map_or(&[][..], |function| function.row().operands).iter();
+    let mut out = row.mnemonic.to_owned();
+    for shape in row.operands {
+        out.push(' ');
+        if let Some(operand) = named.next() {
+            out.extend(["<", operand.name, ">"]);
+            continue;
+        }
+        out.push_str(match shape {
+            Shape::Slot => "<slot>",
+            Shape::Expr | Shape::Bound => "<value>",
+            Shape::Literal => "<kind> <constant>",
+            Shape::Path => "<slot or record>",
+            Shape::Field => "<field>",
+            Shape::FieldOrName => "<field or name>",
+            Shape::Tool => "<tool>",
+            Shape::Pairs => "<count> (<field> <value>)…",
+            Shape::OpenPairs => "(<field> <value>)…",
+            Shape::Exprs => "<count> <value>…",
+            Shape::Cases => "<count> (<constant> <value>)… [ELSE <value>]",
+            Shape::Block => "<count> <statements>",
+            Shape::Arms => "<count> (ERR | OK)…",
+            Shape::Otherwise => "[ELSE <count> <statements>]",
+            Shape::Handler => "ERR <slot> <count> <statements>",
+            Shape::Call => "CALL …",
+        });
     }
+    out
+}
+
+/// The syntax of an instruction and how values are written, for help.
+pub(crate) fn form(word: Word) -> String {
+    let operands = word.row().pure.map_or(&[][..], |function| function.row().operands);
+    let form = syntax(word.row());
+    let nil = operands.iter().find(|operand| operand.omitted == Omitted::Nil);
+    let nil = nil.map_or(String::new(), |operand| format!("; `LIT 2 nil` is no {}", operand.name));
+    let takes_values = !operands.is_empty() || form.contains("<value>");
+    let values = if takes_values { ", with values such as `REF 0` or `LIT 1 5`" } else { "" };
+    format!("`{form}`{values}{nil}")
 }
 
 /// The diagnostic of an impossible count: a file of `most` words cannot have more.

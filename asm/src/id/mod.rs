@@ -37,6 +37,7 @@ mod unknown_word;
 mod words;
 
 pub(crate) use file::Source;
+pub(crate) use messages::syntax;
 
 use crate::arena::Arena;
 use crate::ast::File;

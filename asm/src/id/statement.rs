@@ -13,7 +13,7 @@ use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt,
     StmtKind, Try,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, twice};
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::{lexer, registry};
@@ -296,16 +296,9 @@ impl<'a> Parser<'_, 'a> {
             match place {
                 None => *place = Some(arm),
                 Some(before) => {
-                    let name = word.mnemonic();
-                    let diagnostic = Diagnostic::new(
-                        Code::DuplicateArm,
-                        arm.span,
-                        format!("this MATCH has two `{name}` arms"),
-                    )
-                    .expected("one arm of each kind", format!("a second `{name}`"))
-                    .related(before.span, "the first is here")
-                    .help("put the statements of both into one");
-                    self.report(diagnostic);
+                    let what = format!("`{}` of this MATCH", word.mnemonic());
+                    let wrong = twice(Code::DuplicateArm, arm.span, &what, before.span);
+                    self.report(wrong.help("put the statements of both into one"));
                 }
             }
         }

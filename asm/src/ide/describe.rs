@@ -1,5 +1,5 @@
-//! One-line descriptions: the syntax of each instruction, the purpose of each key, and slots, values and
-//! headers of functions in the syntax of ilo's types.
+//! One-line descriptions: the purpose of each key, and slots, values and headers of functions in the syntax
+//! of ilo's types.
 
 use super::{Analysis, Target};
 use crate::ast::{Expr, ExprKind, Function, Slot};
@@ -8,35 +8,6 @@ use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{ALL, Dialect, about, operator};
 use crate::notation::Notation;
 use crate::syntax::header::write_header;
-use ilo_spec::node::{Row, Shape};
-
-/// The syntax of an instruction.
-pub(super) fn form(row: &Row) -> String {
-    let operand = |shape: &Shape| match shape {
-        Shape::Slot => "slot",
-        Shape::Expr | Shape::Bound => "value",
-        Shape::Literal => "kind constant",
-        Shape::Path => "slot-or-record",
-        Shape::Field => "field",
-        Shape::FieldOrName => "field-or-name",
-        Shape::Tool => "tool",
-        Shape::Pairs => "count (field value)…",
-        Shape::OpenPairs => "(field value)…",
-        Shape::Exprs => "count value…",
-        Shape::Cases => "count (constant value)… [ELSE value]",
-        Shape::Block => "count statements",
-        Shape::Arms => "count (ERR | OK)…",
-        Shape::Otherwise => "[ELSE count statements]",
-        Shape::Handler => "ERR slot count statements",
-        Shape::Call => "CALL …",
-    };
-    let mut out = row.mnemonic.to_owned();
-    for shape in row.operands {
-        out.push(' ');
-        out.push_str(operand(shape));
-    }
-    out
-}
 
 /// The purpose of a key at a position of a document; `None` if it is a freely chosen name.
 pub(super) fn of_key(notation: Notation, path: &[Level<'_>], word: &str) -> Option<&'static str> {

@@ -101,7 +101,7 @@ impl Analysis<'_> {
             let behind = text.lexemes().partition_point(|token| token.start <= offset);
             let token = text.lexemes().get(..behind)?.last().filter(|token| offset <= token.end)?;
             let row = token.word.filter(|_| token.kind == Kind::Word)?.row();
-            let text = format!("{}\n\n{}", code(&describe::form(row)), row.meaning);
+            let text = format!("{}\n\n{}", code(&crate::id::syntax(row)), row.meaning);
             return Some(Hover { span: token.span(), text });
         }
         let arena = Arena::new();

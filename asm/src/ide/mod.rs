@@ -81,7 +81,7 @@ impl<'a> Analysis<'a> {
             let file = read
                 .as_ref()
                 .map_or(File { functions: &[] }, |read| read.read_all(arena, &mut unused, Some(&mut layout)));
-            let text = read.map(|read| IdText { lexed: read.into_lexed(), sections: layout.functions });
+            let text = read.map(|read| IdText { lexed: read.lexed, sections: layout.functions });
             (file, text)
         } else {
             let options = Options { from: Some(notation), ..options.clone() };

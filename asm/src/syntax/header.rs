@@ -4,11 +4,10 @@
 //! fn is short for function` stays a comment.
 
 use super::comment_cursor::{Cursor, Run, is_name_char};
-use super::registry::repeated;
 use super::types::{TypeReader, write_need};
 use crate::arena::Arena;
 use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, repeated, twice};
 use crate::span::Span;
 use crate::text;
 use bumpalo::collections::Vec;
@@ -121,17 +120,9 @@ impl<'a> Reader<'_, 'a> {
         repeated(
             parameters,
             |parameter| (parameter.name.text, parameter.name.span),
-            |Parameter { name, .. }, before| {
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::DuplicateParameter,
-                        name.span,
-                        format!("two parameters have the name `{}`", name.text),
-                    )
-                    .expected("a name that is free", name.text)
-                    .related(before, "first here")
-                    .help("rename one of them"),
-                );
+            |_, Parameter { name, .. }, before| {
+                let what = format!("the parameter `{}`", name.text);
+                self.diagnostics.push(twice(Code::DuplicateParameter, name.span, &what, before));
             },
         );
         parameters

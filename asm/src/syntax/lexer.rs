@@ -4,7 +4,7 @@
 //! once for each run, and dropped. Comments are kept separately, since only headers and the formatter need
 //! them.
 
-use crate::diagnostic::whole_source::too_large;
+use crate::diagnostic::whole_source::program;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::source::SourceLimits;
 use crate::span::Span;
@@ -130,17 +130,14 @@ fn lines_fit(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics
     good
 }
 
-/// Lexes a source; `None` if it exceeds a limit.
+/// Lexes the program in a source; `None` if it exceeds a limit.
 pub(crate) fn lex(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
-    if let Some(most) = options.exceeded_by(source) {
-        diagnostics.push(too_large(source, most));
-        return None;
-    }
+    let part = program(source, options, diagnostics)?;
     if !lines_fit(source, options, diagnostics) {
         return None;
     }
-    let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
-    let text = source.get(skipped as usize..).unwrap_or("");
+    let skipped = u32::try_from(part.start).unwrap_or(u32::MAX);
+    let text = source.get(part).unwrap_or("");
     // A token and the blank after it rarely take fewer bytes; if they do, the vector grows.
     let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
     let mut first = true;

@@ -13,41 +13,12 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
-use std::hash::Hash;
 
 /// Ids below this are looked up in an array, whose used part is cheap to clear.
 const DIRECT: u32 = 256;
 
 /// The number of entries by which an array grows.
 const STEP: usize = 16;
-
-/// Up to this number, names are compared one by one.
-const FEW: usize = 16;
-
-/// Reports each item that has the name of an earlier one, with the span of that one.
-pub(crate) fn repeated<T, K: Eq + Hash>(
-    items: &[T],
-    name: impl Fn(&T) -> (K, Span),
-    mut report: impl FnMut(&T, Span),
-) {
-    if items.len() <= FEW {
-        for (index, item) in items.iter().enumerate().skip(1) {
-            let (found, _) = name(item);
-            let before = items.iter().take(index).map(&name).find(|(before, _)| *before == found);
-            if let Some((_, before)) = before {
-                report(item, before);
-            }
-        }
-        return;
-    }
-    let mut seen: HashMap<K, Span> = HashMap::with_capacity(items.len());
-    for item in items {
-        let (found, span) = name(item);
-        if let Some(before) = seen.insert(found, span) {
-            report(item, before);
-        }
-    }
-}
 
 /// A table from ids to small values.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::arena::Arena;
 use crate::ast::{
     Expr, ExprKind, Field, FieldType, Literal, Name, Need, OutputName, TypeName, is_constant_of,
 };
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, twice};
 use crate::document::{Entry, Node, NodeKind, inner, json, shown};
 use crate::foreign::Place;
 use crate::span::Span;
@@ -238,9 +238,9 @@ impl<'a> TypeReader<'_, 'a> {
                 break false;
             }
             let Some(field) = self.field(arena) else { break false };
-            if fields.iter().any(|other| other.name.text == field.name.text) {
-                let message = format!("the field `{}` is there twice", field.name.text);
-                self.diagnostics.push(Diagnostic::new(Code::DuplicateField, field.name.span, message));
+            if let Some(FieldType { name, .. }) = fields.iter().find(|it| it.name.text == field.name.text) {
+                let what = format!("the field `{}`", name.text);
+                self.diagnostics.push(twice(Code::DuplicateField, field.name.span, &what, name.span));
             }
             fields.push(field);
         };

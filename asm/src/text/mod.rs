@@ -113,11 +113,19 @@ pub(crate) struct BadText {
     pub(crate) what: &'static str,
 }
 
-/// Decodes the text between the quotes; borrows it where nothing needs decoding.
+/// Decodes the text between the quotes; borrows it where nothing needs decoding. The first error ends it.
 pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Arena) -> Result<&'a str, BadText> {
+    let mut wrong = None;
+    let text = decode_all(raw, arena, |bad| _ = wrong.get_or_insert(bad));
+    wrong.map_or(Ok(text), Err)
+}
+
+/// Decodes the text between the quotes and reports every error: bad escapes are left out, and control
+/// characters are kept.
+pub(crate) fn decode_all<'a>(raw: &'a str, arena: &'a Arena, mut report: impl FnMut(BadText)) -> &'a str {
     let special = |byte: u8| byte == b'\\' || byte < b' ';
     if !raw.bytes().any(special) {
-        return Ok(raw);
+        return raw;
     }
     let mut text = String::with_capacity_in(raw.len(), &arena.0);
     let mut at = 0;
@@ -126,20 +134,29 @@ pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Arena) -> Result<&'a str, BadT
         text.push_str(rest.get(..plain).unwrap_or(""));
         at += plain;
         match raw.as_bytes().get(at) {
-            Some(b'\\') => {
-                let (decoded, length) = escape(raw, at)?;
-                text.push(decoded);
-                at += length;
+            Some(b'\\') => match escape(raw, at) {
+                Ok((decoded, length)) => {
+                    text.push(decoded);
+                    at += length;
+                }
+                Err(bad) => {
+                    at += bad.length.max(1);
+                    report(bad);
+                }
+            },
+            Some(&byte) => {
+                report(BadText { at, length: 1, what: "a control character must be escaped" });
+                text.push(char::from(byte));
+                at += 1;
             }
-            Some(_) => return Err(BadText { at, length: 1, what: "a control character must be escaped" }),
             None => {}
         }
     }
-    Ok(text.into_bump_str())
+    text.into_bump_str()
 }
 
 /// The character of the escape at `at`, and the escape's length.
-pub(crate) fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
+fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
     let plain = match raw.as_bytes().get(at + 1) {
         Some(b'"') => '"',
         Some(b'\\') => '\\',

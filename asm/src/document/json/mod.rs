@@ -12,8 +12,9 @@ mod scalar;
 mod tests;
 
 use super::builder::Builder;
-use super::{Node, NodeKind, inside};
+use super::{Node, NodeKind};
 use crate::arena::Arena;
+use crate::diagnostic::whole_source::program;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::SourceLimits;
 use crate::span::Span;
@@ -37,8 +38,8 @@ pub(crate) fn read_with_comments<'a>(
     options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> (&'a [Node<'a>], bool) {
-    let Some((start, end)) = inside(source, options, diagnostics) else { return (&[], false) };
-    let mut reader = Reader::new(source, start..end, arena, diagnostics);
+    let Some(part) = program(source, options, diagnostics) else { return (&[], false) };
+    let mut reader = Reader::new(source, part, arena, diagnostics);
     while reader.step() {}
     let comments = reader.comments;
     (reader.built.finish(), comments)
@@ -91,8 +92,6 @@ struct Reader<'a, 'd> {
     want: Want,
     /// The end of the last key, value or bracket.
     last: u32,
-    /// The last comma, while nothing has followed it.
-    comma: Option<Span>,
     /// Whether brackets are already known to be unbalanced: a missing or extra bracket is reported once.
     lost: bool,
     /// The end of a text that was ended in the wrong position: what is missing there is unknown.
@@ -126,7 +125,6 @@ impl<'a, 'd> Reader<'a, 'd> {
             built: Builder::new(arena),
             want: Want::Value,
             last: 0,
-            comma: None,
             lost: false,
             looks: recovery::LOOKS,
             vague: None,
@@ -201,7 +199,6 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn key(&mut self, node: Node<'a>) {
-        self.comma = None;
         self.last = node.span.end;
         self.want = Want::Colon;
         if let Some(frame) = self.built.innermost() {
@@ -211,7 +208,6 @@ impl<'a> Reader<'a, '_> {
 
     /// Adds a complete value.
     fn value(&mut self, node: Node<'a>) {
-        self.comma = None;
         self.last = node.span.end;
         self.want = if self.at_top() { Want::Value } else { Want::Next };
         self.built.value(node);
@@ -234,7 +230,6 @@ impl<'a> Reader<'a, '_> {
             return false;
         }
         self.want = if record { Want::FirstKey } else { Want::FirstValue };
-        self.comma = None;
         self.at += 1;
         self.last = open + 1;
         true
@@ -267,22 +262,11 @@ impl<'a> Reader<'a, '_> {
         let span = Span::new(offset(self.at), offset(self.at) + 1);
         self.at += 1;
         match self.want {
-            Want::Next => {
-                self.want = if self.in_record() { Want::Key } else { Want::Value };
-                self.comma = Some(span);
-            }
-            Want::Colon => {
-                self.missing_value(span);
-                self.want = Want::Key;
-                self.comma = Some(span);
-            }
-            Want::Value if self.in_record() => {
-                self.missing_value(span);
-                self.want = Want::Key;
-                self.comma = Some(span);
-            }
-            _ => self.extra_comma(span),
+            Want::Next => {}
+            Want::Colon | Want::Value if self.in_record() => self.missing_value(span),
+            _ => return self.extra_comma(span),
         }
+        self.want = if self.in_record() { Want::Key } else { Want::Value };
     }
 
     fn colon(&mut self) {

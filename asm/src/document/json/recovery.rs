@@ -106,11 +106,9 @@ impl<'a> Reader<'a, '_> {
 
     /// Reports a token that is not allowed before a closing bracket.
     pub(crate) fn before_close(&mut self) {
-        let is_final = matches!((self.comma, self.want), (Some(_), Want::Key | Want::Value));
-        if !is_final && (self.want == Want::Colon || (self.want == Want::Value && self.in_record())) {
+        if matches!(self.want, Want::Colon | Want::Value) && self.in_record() {
             self.missing_value(self.here());
         }
-        self.comma = None;
     }
 
     /// A closing bracket with nothing open.
@@ -313,26 +311,21 @@ impl<'a> Reader<'a, '_> {
         self.at += rest.find('{').filter(|&at| at > 0).unwrap_or(rest.len());
     }
 
-    pub(crate) fn bad_escape(&mut self, span: Span, what: &'static str) {
+    /// Reports a wrong escape, or a control character without one.
+    pub(crate) fn bad_text(&mut self, span: Span, what: &'static str) {
         let text = self.source.get(span.range()).unwrap_or("");
+        let what =
+            if matches!(text, "\n" | "\r") { "a text ends in the line in which it begins" } else { what };
         self.bad(Code::BadString, span, what, |wrong| {
+            if !text.starts_with('\\') {
+                let escape = text::quoted(text).trim_matches('"').to_owned();
+                return wrong.expected(format!("`{escape}`"), "the character itself").replace(span, escape);
+            }
             let wrong = wrong.expected("an escape of JSON", format!("`{}`", shorten(text)));
             match text {
                 "\\'" | "\\`" => wrong.replace(span, text.trim_start_matches('\\')),
                 _ => wrong.help("write `\\\\` for a backslash"),
             }
-        });
-    }
-
-    pub(crate) fn raw_control(&mut self, span: Span, byte: u8) {
-        let message = match byte {
-            b'\n' | b'\r' => "a text ends in the line in which it begins",
-            _ => "a control character in a text is escaped",
-        };
-        self.bad(Code::BadString, span, message, |wrong| {
-            let escape = text::quoted(char::from(byte).encode_utf8(&mut [0; 4]));
-            let escape = escape.trim_matches('"').to_owned();
-            wrong.expected(format!("`{escape}`"), format!("the byte {byte:#04x}")).replace(span, escape)
         });
     }
 }

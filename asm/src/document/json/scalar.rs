@@ -14,14 +14,6 @@ use ilo_spec::number;
 use ilo_spec::number::NumberError;
 use ilo_spec::program::Number;
 
-/// A raw line break in a text, and what it shows about the text.
-enum Break {
-    /// The text continues after it.
-    Inside,
-    /// The closing quote is missing before it.
-    Unclosed,
-}
-
 impl<'a> Reader<'a, '_> {
     /// Reads the text whose opening quote is here.
     pub(crate) fn string(&mut self) -> Node<'a> {
@@ -68,11 +60,8 @@ impl<'a> Reader<'a, '_> {
                     at += 2;
                 }
                 Some(b'\\') => at += 1,
-                Some(_) => match self.line_break(&mut at) {
-                    Break::Inside => {}
-                    Break::Unclosed => break false,
-                },
-                None => break false,
+                Some(_) if self.line_break(&mut at) => {}
+                _ => break false,
             }
         };
         // An escape of a character of several bytes may end inside it.
@@ -85,7 +74,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Whether a text continues after white space that begins with a line break; if so, the white space is
     /// skipped.
-    fn line_break(&self, at: &mut usize) -> Break {
+    fn line_break(&self, at: &mut usize) -> bool {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         let length = self.rest(*at).iter().take_while(|byte| blank(byte)).count();
         let next = *at + length;
@@ -98,12 +87,8 @@ impl<'a> Reader<'a, '_> {
             [] | [b'}' | b']' | b'{' | b'[', ..] => false,
             _ => true,
         };
-        if inside {
-            *at = next;
-            Break::Inside
-        } else {
-            Break::Unclosed
-        }
+        *at = if inside { next } else { *at };
+        inside
     }
 
     /// Reports a text without a closing quote before `at`. Returns its end.
@@ -129,36 +114,12 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Decodes the escapes of a text; invalid ones are reported.
-    pub(crate) fn decode(&mut self, inside: Span) -> &'a str {
+    fn decode(&mut self, inside: Span) -> &'a str {
         let raw = self.source.get(inside.range()).unwrap_or("");
-        let mut text = bumpalo::collections::String::with_capacity_in(raw.len(), &self.arena.0);
-        let mut at = 0;
-        while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
-            let plain = rest.bytes().position(|byte| byte == b'\\' || byte < b' ').unwrap_or(rest.len());
-            text.push_str(rest.get(..plain).unwrap_or(""));
-            at += plain;
-            let place = inside.start + offset(at);
-            match raw.as_bytes().get(at) {
-                None => {}
-                Some(b'\\') => match text::escape(raw, at) {
-                    Ok((decoded, length)) => {
-                        text.push(decoded);
-                        at += length;
-                    }
-                    Err(bad) => {
-                        let span = Span::new(place, place + offset(bad.length.max(1)));
-                        self.bad_escape(span, bad.what);
-                        at += bad.length.max(1);
-                    }
-                },
-                Some(&byte) => {
-                    self.raw_control(Span::new(place, place + 1), byte);
-                    text.push(char::from(byte));
-                    at += 1;
-                }
-            }
-        }
-        text.into_bump_str()
+        text::decode_all(raw, self.arena, |bad| {
+            let start = inside.start + offset(bad.at);
+            self.bad_text(Span::new(start, start + offset(bad.length.max(1))), bad.what);
+        })
     }
 
     /// A number, or something that looks like one.
@@ -238,7 +199,7 @@ impl<'a> Reader<'a, '_> {
     pub(crate) fn quote_inside(&mut self, start: usize) -> Node<'a> {
         let place = Span::new(offset(self.at.saturating_sub(1)), offset(self.at));
         let (after, inner) = match self.end_of_text(start) {
-            Some(End { at, inner }) => (at + 1, Some(inner).filter(|inner| inner.len() % 2 == 0)),
+            Some((at, inner)) => (at + 1, Some(inner).filter(|inner| inner.len() % 2 == 0)),
             None => (self.before_brackets(), None),
         };
         // What may not be part of the text is not read as one: errors in it would be of no use.
@@ -261,8 +222,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The first quote of the line that may end a text as a whole, with quotes in pairs inside it; without
-    /// one, the first quote that may end it.
-    fn end_of_text(&mut self, start: usize) -> Option<End> {
+    /// one, the first quote that may end it. With it, the quotes inside the text.
+    fn end_of_text(&mut self, start: usize) -> Option<(usize, Vec<usize>)> {
         self.looks = self.looks.checked_sub(1)?;
         let line = self.source.get(start + 1..self.end)?.split(['\n', '\r']).next()?;
         let (mut inner, mut escaped, mut first) = (Vec::new(), false, None);
@@ -274,7 +235,7 @@ impl<'a> Reader<'a, '_> {
                     let place = start + 1 + at;
                     if self.may_end(line.get(at + 1..).unwrap_or("")) {
                         if inner.len() % 2 == 0 {
-                            return Some(End { at: place, inner });
+                            return Some((place, inner));
                         }
                         first = first.or(Some(place));
                     }
@@ -283,7 +244,7 @@ impl<'a> Reader<'a, '_> {
                 _ => {}
             }
         }
-        first.map(|at| End { at, inner: vec![at] })
+        first.map(|at| (at, vec![at]))
     }
 
     /// The end of the line without the brackets and commas at its end.
@@ -328,12 +289,6 @@ fn small(text: &str) -> Option<i64> {
         value = value * 10 + i64::from(byte - b'0');
     }
     Some(if digits.len() < text.len() { -value } else { value })
-}
-
-/// Where a text may end: its last byte, and the quotes inside it.
-struct End {
-    at: usize,
-    inner: Vec<usize>,
 }
 
 /// Whether a text may end before brackets: not if a quote behind them begins no key, `"use "}" here"`.

@@ -11,13 +11,14 @@ mod scalar;
 mod tests;
 
 use super::builder::{Builder, Frame};
-use super::{Node, NodeKind, Style, Text, inside};
+use super::{Node, NodeKind, Style, Text};
 use crate::arena::Arena;
+use crate::diagnostic::whole_source::program;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::sorting::sort_by_key;
 use crate::source::SourceLimits;
 use crate::span::Span;
-use crate::text::shorten;
+use core::ops::Range;
 use ilo_spec::error::Code;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Marks};
 use scalar::ScannedPart;
@@ -36,7 +37,7 @@ pub(crate) fn read<'a>(
     options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    let Some((mut start, end)) = inside(source, options, diagnostics) else { return &[] };
+    let Some(Range { mut start, end }) = program(source, options, diagnostics) else { return &[] };
     let mut edits = Vec::new();
     for control in controls(source).take(CONTROLS) {
         edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));
@@ -382,11 +383,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let start = from + u32::try_from(line.find('#').unwrap_or(0)).unwrap_or(0);
         let span = Span::new(start, start + u32::try_from(value.len()).unwrap_or(0));
         let instead = recovery::quoted(value);
-        self.diagnostics.push(
-            Diagnostic::new(Code::QuoteIt, span, "YAML takes `#` after a blank for a comment: quote it")
-                .expected(format!("`{}`", shorten(&instead)), format!("`{}`", shorten(value)))
-                .replace(span, instead),
-        );
+        self.diagnostics.push(recovery::quote_it(span, recovery::COMMENT, value, instead));
     }
 
     /// `{{ name }}` of other languages, which YAML takes for a record in a record: read as `${name}`.

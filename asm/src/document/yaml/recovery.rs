@@ -109,6 +109,16 @@ pub(crate) fn quoted(text: &str) -> String {
     text::quoted(text)
 }
 
+/// The diagnostic of a value that YAML reads otherwise than it is meant.
+pub(crate) fn quote_it(span: Span, message: &str, value: &str, instead: String) -> Diagnostic {
+    Diagnostic::new(Code::QuoteIt, span, message)
+        .expected(format!("`{}`", shorten(&instead)), format!("`{}`", shorten(value)))
+        .replace(span, instead)
+}
+
+/// What a text has that YAML takes for a comment.
+pub(crate) const COMMENT: &str = "YAML takes `#` after a blank for a comment: quote it";
+
 impl<'s> Line<'s> {
     fn around(source: &'s str, at: usize) -> Line<'s> {
         let before = source.get(..at).unwrap_or(source);
@@ -120,9 +130,7 @@ impl<'s> Line<'s> {
     fn diagnostic(&self, at: usize, value: &str, wrong: Wrong) -> Explained {
         let start = self.start + at;
         let span = Span::new(offset(start), offset(start + value.len()));
-        let diagnostic = Diagnostic::new(Code::QuoteIt, span, wrong.message)
-            .expected(format!("`{}`", shorten(&wrong.instead)), format!("`{}`", shorten(value)))
-            .replace(span, wrong.instead);
+        let diagnostic = quote_it(span, &wrong.message, value, wrong.instead);
         Explained { diagnostic, clear: wrong.clear }
     }
 

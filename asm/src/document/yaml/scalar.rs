@@ -4,7 +4,7 @@
 //! The scanner counts characters of the source with fixes applied; spans are in bytes of the original source.
 
 use super::{Reader, recovery};
-use crate::diagnostic::{Diagnostic, Edit};
+use crate::diagnostic::Edit;
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
 use core::ops::Range;
@@ -152,13 +152,7 @@ impl<'a> Reader<'a, '_> {
         let span = Span::new(node.span.start, node.span.end + u32::try_from(length).unwrap_or(0));
         let text = self.source.get(span.range()).unwrap_or("");
         self.diagnostics.push_with(Code::QuoteIt, || {
-            let quoted = recovery::quoted(text);
-            Diagnostic::new(Code::QuoteIt, span, "YAML takes ` #` for the beginning of a comment: quote it")
-                .expected(
-                    format!("`{}`", crate::text::shorten(&quoted)),
-                    format!("`{}`", crate::text::shorten(text)),
-                )
-                .replace(span, quoted)
+            recovery::quote_it(span, recovery::COMMENT, text, recovery::quoted(text))
         });
         Node { kind: NodeKind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
     }

@@ -305,7 +305,7 @@ impl<'t, 'a> Offers<'t, 'a> {
                     self.slots(known);
                 }
                 for row in TABLE.iter().filter(|row| takes(need, row.word)) {
-                    self.found.add(CompletionKind::Word, row.mnemonic, describe::form(row), row.meaning);
+                    self.found.add(CompletionKind::Word, row.mnemonic, crate::id::syntax(row), row.meaning);
                 }
             }
         }
