@@ -395,6 +395,17 @@ fn where_two_mends_are_possible_both_are_named() {
 }
 
 #[test]
+fn a_header_without_its_mark_gets_it() {
+    for source in ["fn f() -> nil\nRET LIT 2 nil\n", "```\nfn f() -> nil\nRET LIT 2 nil\n```\n"] {
+        let found = diagnose(source);
+        assert_eq!(found.len(), 1, "{source}: {found:?}");
+        let fix = found[0].fix.as_ref().unwrap();
+        assert_eq!(fix.edits[0].text, "; ", "{source}: {found:?}");
+        assert!(source[fix.edits[0].span.start as usize..].starts_with("fn f"), "{source}: {found:?}");
+    }
+}
+
+#[test]
 fn nearest_names_are_given() {
     for (body, nearest) in [("MATHC 2 1 OK 3 0", "MATCH"), ("RET FIELD 0 kk", "k"), ("RET CALL tt 0", "t")] {
         let found = diagnose(&function(body));

@@ -4,9 +4,10 @@ use super::parser::Parser;
 use super::state::{Context, Layout, Section};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::whole_source::program;
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::notation::Notation;
-use crate::source::SourceLimits;
+use crate::source::{SourceLimits, trimmed};
 use crate::span::Span;
 use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
@@ -31,14 +32,20 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Lexes the source and reads its headers into `arena`; `None` if the source exceeds a limit.
+    /// Lexes the source and reads its headers into `arena`; `None` if the source exceeds a limit or is wrong
+    /// as a whole.
     pub(crate) fn new(
         text: &'a str,
         arena: &'a Arena,
         limits: &SourceLimits,
         diagnostics: &mut Diagnostics,
     ) -> Option<Source<'a>> {
-        let lexed = lexer::lex(text, limits, diagnostics)?;
+        let part = program(text, limits, diagnostics)?;
+        if let Some(wrong) = unmarked(text, &part) {
+            diagnostics.push(wrong);
+            return None;
+        }
+        let lexed = lexer::lex(text, part, limits, diagnostics)?;
         let mut headers = Vec::new();
         for (index, comment) in lexed.comments.iter().enumerate() {
             if comment.own_line && header::is_header(text, comment.span) {
@@ -230,6 +237,19 @@ impl<'t> FunctionReader<'_, 't> {
         self.parser.context.tokens = self.source.lexed.tokens.get(..tokens.end).unwrap_or_default();
         self.parser.body(tokens.start)
     }
+}
+
+/// Reports a header without its `;`, after which nothing is parsed.
+fn unmarked(source: &str, part: &Range<usize>) -> Option<Diagnostic> {
+    let start = trimmed(source.get(part.clone())?);
+    if !start.strip_prefix("fn ")?.contains("->") {
+        return None;
+    }
+    let at = u32::try_from(part.end - start.len()).ok()?;
+    let fix = Fix::write("; fn", Span::at(at), "; ");
+    let message = "the line of a function begins with `;`";
+    let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
+    Some(wrong.expected(HEADER, "`fn`").fix(fix))
 }
 
 /// Whether a comment is an instruction: a statement's mnemonic, then numbers, texts and mnemonics.

@@ -42,6 +42,7 @@ pub(crate) use messages::syntax;
 use crate::arena::Arena;
 use crate::ast::File;
 use crate::diagnostic::Diagnostics;
+use crate::diagnostic::whole_source::program;
 use crate::source::SourceLimits;
 use crate::syntax::lexer;
 
@@ -66,5 +67,8 @@ pub fn parse<'a>(
 ///
 /// Its cost is that of the lexer, the first step of [`parse`].
 pub fn count_tokens(source: &str, options: &SourceLimits) -> usize {
-    lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
+    let mut unused = Diagnostics::default();
+    let part = program(source, options, &mut unused);
+    let lexed = part.and_then(|part| lexer::lex(source, part, options, &mut unused));
+    lexed.map_or(0, |lexed| lexed.tokens.len())
 }

@@ -186,7 +186,7 @@ impl<'a> Names<'a> {
     #[inline]
     pub(crate) fn slot(&mut self, number: u32) -> Slot {
         let registries = &self.registries;
-        self.slots.slot(number, || registries.vars.name(number))
+        self.slots.slot(number, || registries.get(registry::Kind::Vars).name(number))
     }
 
     fn may_search(&mut self, names: usize) -> bool {

@@ -94,7 +94,8 @@ impl<'a> Parser<'_, 'a> {
     fn bare_integer(&mut self, of: Word, token: Token) -> Expr<'a> {
         let text = self.text(&token);
         let number = digits(text).unwrap_or(0);
-        let in_scope = self.names.slots.knows(number) || self.names.registries.vars.name(number).is_some();
+        let vars = self.names.registries.get(registry::Kind::Vars);
+        let in_scope = self.names.slots.knows(number) || vars.name(number).is_some();
         let message = format!("`{text}` alone is not an operand of `{}`", of.mnemonic());
         let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
             .expected("an expression", format!("`{text}`"))

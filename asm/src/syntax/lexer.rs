@@ -4,10 +4,10 @@
 //! once for each run, and dropped. Comments are kept separately, since only headers and the formatter need
 //! them.
 
-use crate::diagnostic::whole_source::program;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::source::SourceLimits;
 use crate::span::Span;
+use core::ops::Range;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 use logos::Logos;
@@ -130,9 +130,13 @@ fn lines_fit(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics
     good
 }
 
-/// Lexes the program in a source; `None` if it exceeds a limit.
-pub(crate) fn lex(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
-    let part = program(source, options, diagnostics)?;
+/// Lexes the program, which is a part of a source; `None` if a line exceeds its limit.
+pub(crate) fn lex(
+    source: &str,
+    part: Range<usize>,
+    options: &SourceLimits,
+    diagnostics: &mut Diagnostics,
+) -> Option<Lexed> {
     if !lines_fit(source, options, diagnostics) {
         return None;
     }

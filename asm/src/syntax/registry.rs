@@ -109,37 +109,26 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Kind; 3] = [Kind::Vars, Kind::Tools, Kind::Fields];
 
+    /// The words for each registry, its name first, and what its entries name.
+    const WORDS: [(&[&str], &str); 3] = [
+        (&["Vars", "Var", "Variables", "Slots"], "slot"),
+        (&["Tools", "Tool"], "tool"),
+        (&["Fields", "Field"], "field"),
+    ];
+
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Vars => "Vars",
-            Kind::Tools => "Tools",
-            Kind::Fields => "Fields",
-        }
+        Kind::WORDS[self as usize].0[0]
     }
 
     /// What its entries name.
     pub(crate) fn of_one(self) -> &'static str {
-        match self {
-            Kind::Vars => "slot",
-            Kind::Tools => "tool",
-            Kind::Fields => "field",
-        }
+        Kind::WORDS[self as usize].1
     }
 
     fn from_word(word: &str) -> Option<Kind> {
-        if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == word) {
-            return Some(kind);
-        }
-        let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
-        if is(&["Vars", "Var", "Variables", "Slots"]) {
-            Some(Kind::Vars)
-        } else if is(&["Tools", "Tool"]) {
-            Some(Kind::Tools)
-        } else if is(&["Fields", "Field"]) {
-            Some(Kind::Fields)
-        } else {
-            None
-        }
+        let is = |kind: &Kind| Kind::WORDS[*kind as usize].0.iter().any(|it| word.eq_ignore_ascii_case(it));
+        let exact = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+        exact.or_else(|| Kind::ALL.into_iter().find(is))
     }
 }
 
@@ -202,39 +191,22 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// The registries of a function.
+/// The registries of a function, by their kinds.
 #[derive(Debug)]
-pub(crate) struct Registries<'a> {
-    pub(crate) vars: Registry<'a>,
-    pub(crate) tools: Registry<'a>,
-    pub(crate) fields: Registry<'a>,
-}
+pub(crate) struct Registries<'a>([Registry<'a>; 3]);
 
 impl<'a> Registries<'a> {
     pub(crate) fn new() -> Registries<'a> {
-        let empty = || Registry { entries: Vec::new(), index: IdMap::new() };
-        Registries { vars: empty(), tools: empty(), fields: empty() }
+        Registries([(); 3].map(|()| Registry { entries: Vec::new(), index: IdMap::new() }))
     }
 
+    #[inline]
     pub(crate) fn get(&self, kind: Kind) -> &Registry<'a> {
-        match kind {
-            Kind::Vars => &self.vars,
-            Kind::Tools => &self.tools,
-            Kind::Fields => &self.fields,
-        }
-    }
-
-    fn get_mut(&mut self, kind: Kind) -> &mut Registry<'a> {
-        match kind {
-            Kind::Vars => &mut self.vars,
-            Kind::Tools => &mut self.tools,
-            Kind::Fields => &mut self.fields,
-        }
+        &self.0[kind as usize]
     }
 
     pub(crate) fn clear(&mut self) {
-        for kind in Kind::ALL {
-            let registry = self.get_mut(kind);
+        for registry in &mut self.0 {
             registry.entries.clear();
             registry.index.clear();
         }
@@ -286,7 +258,7 @@ impl<'a> Registries<'a> {
     /// Reads entries of the usual form, `0=name` with one blank between them. Returns whether there was one.
     fn plain_entries(&mut self, kind: Kind, cursor: &mut Cursor<'a>, diagnostics: &mut Diagnostics) -> bool {
         let rest = cursor.rest();
-        let registry = self.get_mut(kind);
+        let registry = &mut self.0[kind as usize];
         let (mut next, mut offset, mut end) = (0, cursor.offset(), 0);
         while let Some((id, before, length)) = rest.as_bytes().get(next..).and_then(plain)
             && let Some(name) = rest.get(next + before..next + length)
@@ -338,7 +310,7 @@ impl<'a> Registries<'a> {
             diagnostics.push(id_range(span, digits));
             return;
         };
-        self.get_mut(kind).add(Entry { id, name, span, written }, diagnostics);
+        self.0[kind as usize].add(Entry { id, name, span, written }, diagnostics);
     }
 }
 

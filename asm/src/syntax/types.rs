@@ -481,11 +481,7 @@ pub(crate) fn behind(need: &Need<'_>) -> String {
 /// Writes a constant as JSON.
 pub(crate) fn write_constant(constant: &Expr<'_>, out: &mut String) {
     match constant.kind {
-        ExprKind::Literal(Literal::Text(text)) => text::quote(text, out),
-        ExprKind::Literal(Literal::Bool(value)) => out.push_str(if value { "true" } else { "false" }),
-        ExprKind::Literal(Literal::Number(number)) => {
-            let _ = ilo_spec::number::write(number, out);
-        }
+        ExprKind::Literal(literal) if !constant.is_nil() => out.push_str(&literal.written()),
         ExprKind::List(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
