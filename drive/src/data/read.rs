@@ -207,8 +207,8 @@ impl Reader<'_> {
         }))
     }
 
-    /// Reads one of the words whose value its first letter says. Passing over words and numbers takes one function of the
-    /// parser in place of a function for each kind, which a module for a browser would all have.
+    /// Reads one of the words whose value its first letter says. Passing over words and numbers takes one
+    /// function of the parser, in place of one for each kind, which a module for a browser would all have.
     fn word(&mut self, peek: Peek, value: Data) -> Result<Data, Failed> {
         self.json.known_skip(peek).map(|()| value).map_err(|e| syntax(&e))
     }

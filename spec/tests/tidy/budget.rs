@@ -5,14 +5,14 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 45_135),
+    (&["asm/src"], 44_967),
     (&["asm/src/dialect", "asm/src/expr"], 4_784),
     (&["asm/src/foreign.rs", "asm/src/habits"], 3_175),
     (&["asm/src/steps"], 6_223),
     (&["asm/src/document"], 3_091),
-    (&["asm/src/check", "asm/src/rules"], 7_683),
+    (&["asm/src/check", "asm/src/rules"], 7_549),
     (&["asm/src/id", "asm/src/syntax"], 4_523),
-    (&["guide/src"], 15_035),
+    (&["guide/src"], 14_773),
     (&["host/src"], 20_879),
     (&["journal/src"], 10_712),
     (&["cli/src"], 9_806),
