@@ -3,9 +3,10 @@
 use super::parser::Parser;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::text::{name_end, shorten};
+use crate::document::bad_number;
+use crate::text::name_end;
 use ilo_spec::error::Code;
-use ilo_spec::number::{self, NumberError};
+use ilo_spec::number;
 
 /// A token.
 #[derive(Clone, Copy, Debug)]
@@ -92,21 +93,13 @@ impl<'a> Parser<'_, '_, 'a> {
             end = digits(end + 1 + usize::from(matches!(at(end + 1), Some(b'+' | b'-'))));
         }
         let text = self.words.get(from, end);
-        let error = match number::parse(text) {
-            Ok(number) => return (Token::Number(Literal::Number(number)), end),
-            Err(error) => error,
-        };
-        let (code, expected) = match error {
-            NumberError::Form => (Code::BadNumber, "a number as in JSON: `42`, `-1`, `0.5`, `1e3`"),
-            NumberError::Beyond64Bits => {
-                (Code::NumberRange, "from -9223372036854775808 to 9223372036854775807")
+        match number::parse(text) {
+            Ok(number) => (Token::Number(Literal::Number(number)), end),
+            Err(error) => {
+                self.fail(bad_number(self.words.part(from, end), text, error));
+                (Token::Bad, end)
             }
-            NumberError::NotFinite => (Code::NumberRange, "at most 1.7976931348623157e308"),
-        };
-        let shown = shorten(text);
-        let wrong = Diagnostic::new(code, self.words.part(from, end), format!("`{shown}` is not a number"));
-        self.fail(wrong.expected(expected, format!("`{shown}`")));
-        (Token::Bad, end)
+        }
     }
 
     /// `'text'` or `"text"`: a quote in it is doubled, or has a backslash before it.
