@@ -368,6 +368,17 @@ pub(crate) fn is_spelling(word: &str, key: Key) -> bool {
     !word.is_empty() && spellings(key).contains(&word)
 }
 
+/// The key among these that a word of another language means.
+pub(crate) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
+    let mut meant = foreign::keys(word).iter().filter_map(|name| Key::named(name));
+    meant.find(|key| keys.contains(key))
+}
+
+/// Whether a word is one for a key, in some notation or another language.
+pub(crate) fn is_for(word: &str, key: Key) -> bool {
+    is_spelling(word, key) || foreign::keys(word).iter().any(|name| Key::named(name) == Some(key))
+}
+
 /// Whether a word is one of some notation.
 pub(crate) fn is_word(word: &str) -> bool {
     !word.is_empty() && WORDS.iter().any(|words| words.contains(&word))

@@ -54,11 +54,15 @@ impl<'a> Parser<'_, '_, 'a> {
         }
     }
 
+    /// Reports what is at the cursor, with what to write instead.
+    pub(super) fn explain(&mut self, message: &str, expected: &str, help: &str) {
+        let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found()).help(help);
+        self.fail(wrong);
+    }
+
     /// A list or record of items in a form that is not read.
     pub(super) fn no_comprehension(&mut self, expected: &str, help: &str) {
-        let wrong = self.wrong(Code::BadExpression, "a list of items is `[E for x in xs if c]`");
-        let wrong = wrong.expected(expected, self.found()).help(help);
-        self.fail(wrong);
+        self.explain("a list of items is `[E for x in xs if c]`", expected, help);
     }
 
     pub(super) fn too_deep(&mut self) {
@@ -89,8 +93,7 @@ impl<'a> Parser<'_, '_, 'a> {
             }
             _ => return self.refuse("a value is missing", "a name, a literal or `(`"),
         };
-        let wrong = self.wrong(Code::BadExpression, "a value is missing");
-        self.fail(wrong.expected("a name, a literal or `(`", self.found()).help(help));
+        self.explain("a value is missing", "a name, a literal or `(`", help);
     }
 
     /// A function of two items that is no order of their fields; its second name.
@@ -104,29 +107,10 @@ impl<'a> Parser<'_, '_, 'a> {
         ));
     }
 
-    pub(super) fn lone_dollar(&mut self) {
-        let wrong = self
-            .wrong(Code::BadExpression, "a `$` without a name")
-            .expected("`name`, `.input` or `$name`", "`$`")
-            .help("write `'$'` for a text");
-        self.fail(wrong);
-    }
-
-    pub(super) fn not_callable(&mut self) {
-        let wrong = self
-            .wrong(Code::BadExpression, "only functions take parentheses")
-            .expected("an operator or the end", self.found())
-            .help("write the name of a function before them: `len(list)`");
-        self.fail(wrong);
-    }
-
     /// `!a == b`, which may mean `not (a == b)` or `(not a) == b`; its `!` is at a byte.
     pub(super) fn unclear_not(&mut self, at: usize) {
-        let wrong = Diagnostic::new(
-            Code::BadExpression,
-            self.words.part(at, at + 1),
-            "it is not clear what `!` is before: the value, or the comparison",
-        );
+        let message = "it is not clear what `!` is before: the value, or the comparison";
+        let wrong = Diagnostic::new(Code::BadExpression, self.words.part(at, at + 1), message);
         self.fail(wrong.help("write `not (a == b)`, or `(not a) == b`"));
     }
 
@@ -153,14 +137,10 @@ impl<'a> Parser<'_, '_, 'a> {
     /// Braces without anything in them.
     pub(super) fn empty_braces(&mut self, open: usize) {
         let shown = shorten(self.words.get(open, self.to));
-        let wrong = Diagnostic::new(
-            Code::BadReference,
-            self.words.part(open, self.to),
-            format!("`{shown}` holds no expression"),
-        )
-        .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"))
-        .help("write a name here, as in `${user.email}`, or write `$$` for a plain `$`");
-        self.fail(wrong);
+        let (place, message) = (self.words.part(open, self.to), format!("`{shown}` holds no expression"));
+        let wrong = Diagnostic::new(Code::BadReference, place, message)
+            .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
+        self.fail(wrong.help("write a name here, as in `${user.email}`, or write `$$` for a plain `$`"));
     }
 
     /// Something follows the expression in braces, or nothing closes them.
@@ -204,13 +184,10 @@ impl<'a> Parser<'_, '_, 'a> {
 
     fn double_dollar(&mut self, open: usize, end: usize) {
         let shown = shorten(self.words.get(open, end));
-        let wrong = Diagnostic::new(
-            Code::BadReference,
-            self.words.part(open, end),
-            format!("`{shown}` has two readings"),
-        )
-        .expected("`${E}` for an expression, or `${ {a: E} }` for a record", format!("`{shown}`"))
-        .help("write one pair of braces around an expression, and a blank before the brace of a record");
+        let (place, message) = (self.words.part(open, end), format!("`{shown}` has two readings"));
+        let wrong = Diagnostic::new(Code::BadReference, place, message)
+            .expected("`${E}` for an expression, or `${ {a: E} }` for a record", format!("`{shown}`"))
+            .help("write one pair of braces around an expression, and a blank before the brace of a record");
         self.fail(wrong);
     }
 
@@ -310,11 +287,9 @@ impl<'a> Parser<'_, '_, 'a> {
         let unclear = ["\\", "{{"].iter().any(|part| inside.contains(part));
         if !marks || unclear || (quote != b'`' && inside.contains(['\'', ':', '(', '"'])) {
             let written = shorten(self.words.get(to - mark.len(), end));
-            let wrong = Diagnostic::new(
-                Code::BadExpression,
-                self.words.part(to - mark.len(), end),
-                "a text is in single or double quotes, without a letter before it",
-            );
+            let message = "a text is in single or double quotes, without a letter before it";
+            let place = self.words.part(to - mark.len(), end);
+            let wrong = Diagnostic::new(Code::BadExpression, place, message);
             self.fail(wrong.expected("a text such as `'${x}!'`", format!("`{written}`")));
             return None;
         }

@@ -171,7 +171,7 @@ impl<'a> Parser<'_, '_, 'a> {
             return self.input(at, self.to);
         }
         let Some(end) = name_end(self.words.text, self.to) else {
-            self.lone_dollar();
+            self.explain("a `$` without a name", "`name`, `.input` or `$name`", "write `'$'` for a text");
             return None;
         };
         Some(self.root(at, self.to, end))

@@ -508,7 +508,8 @@ impl<'a> Parser<'_, '_, 'a> {
                 Token::Symbol("." | "?.") if self.joined() => self.member(start, value, level)?,
                 Token::Symbol("[") if self.joined() => self.brackets(start, value, level)?,
                 Token::Symbol("(") if self.joined() => {
-                    self.not_callable();
+                    let help = "write the name of a function before them: `len(list)`";
+                    self.explain("only functions take parentheses", "an operator or the end", help);
                     return None;
                 }
                 _ => break,

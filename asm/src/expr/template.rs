@@ -51,14 +51,10 @@ pub enum Part<'a> {
 pub enum Look {
     /// A reference.
     Reference,
-    /// A reference followed by a filter: `{{x | upper}}`.
-    Filtered,
-    /// A reference followed by an operator: `{{x * 2}}`.
+    /// A reference followed by an operator, a filter or a call: `{{x * 2}}`, `{{x | upper}}`, `$x.upper()`.
     Computed,
     /// A reference with an index, of which the part before the index is a reference here: `$x.0.name`.
     Indexed,
-    /// A call of a method: `$x.upper()`.
-    Called,
     /// A reference behind `$$`: `$${x}`.
     Escaped,
 }
@@ -145,7 +141,7 @@ impl LookAlike<'_> {
         let (span, shown) = (self.span(node), self.shown(node));
         let but = match self.look {
             Look::Reference | Look::Indexed | Look::Escaped => "is text here, not a reference",
-            Look::Filtered | Look::Computed | Look::Called => "is text here: nothing is computed in it",
+            Look::Computed => "is text here: nothing is computed in it",
         };
         let wrong = Diagnostic::new(Code::TextReference, span, format!("`{shown}` {but}"))
             .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
@@ -236,13 +232,9 @@ pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut D
     }
 }
 
-/// What a reference in double braces looks like with the text after it.
-fn look_of(rest: &str) -> Option<Look> {
-    match rest.bytes().next()? {
-        b'|' => Some(Look::Filtered),
-        b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'?' | b'&' => Some(Look::Computed),
-        _ => None,
-    }
+/// Whether what is behind a reference in double braces computes something.
+fn computes(rest: &str) -> bool {
+    rest.starts_with(['|', '+', '-', '*', '/', '%', '<', '>', '=', '!', '?', '&'])
 }
 
 /// The current text between references: a range of the source text, or a copy from the first `$$` on.
@@ -329,7 +321,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some((reference, to)) = self.words.dollar(at, true) else { return };
         let called = self.words.get(to, self.words.text.len()).starts_with("()");
         if called && !reference.path.is_empty() {
-            self.look_alikes.push(LookAlike { look: Look::Called, reference, from: at, to: to + 2 });
+            self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to: to + 2 });
         } else if to > end {
             self.look_alikes.push(LookAlike { look: Look::Indexed, reference, from: at, to });
         }
@@ -360,13 +352,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 return to;
             }
             // Only up to the next bracket, so that each byte is examined once.
-            let look = if close == "}}" { look_of(rest) } else { None };
-            let more = look.and_then(|look| Some((look, rest.find(['{', '}', '\n'])?)));
-            if let Some((look, more)) =
-                more.filter(|(_, more)| self.words.get(end + more, end + more + 2) == close)
+            if close == "}}"
+                && computes(rest)
+                && let Some(more) = rest.find(['{', '}', '\n'])
+                && self.words.get(end + more, end + more + 2) == close
             {
                 let to = end + more + close.len();
-                self.look_alikes.push(LookAlike { look, reference, from: at, to });
+                self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to });
                 return to;
             }
         }

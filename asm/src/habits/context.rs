@@ -95,6 +95,11 @@ impl<'a> Context<'_, 'a> {
         Rewrite::value(self.record(record))
     }
 
+    /// A record with the same meaning: without some entries, and with others behind the rest.
+    pub(super) fn instead(&self, list: Entries<'a>, without: &[&str], with: Fields<'a>) -> Rewrite<'a> {
+        self.rewrite(others(list, without).into_iter().chain(with).collect())
+    }
+
     /// A step that is left out.
     pub(super) fn removed(&self, wrong: Diagnostic) -> Rewrite<'a> {
         Rewrite::reported(wrong, self.list(&[]))

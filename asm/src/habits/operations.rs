@@ -2,7 +2,7 @@
 //! comparisons by field.
 
 use super::context::NewNodes;
-use super::context::{Context, Entries, Rewrite, Rewriter, bound, get, others};
+use super::context::{Context, Entries, Rewrite, Rewriter, bound, get};
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
@@ -40,22 +40,19 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let spelling = op.value.text().filter(|spelling| operator::find(spelling).is_none())?;
     get(list, &["a"])?;
     let meant = other_operator::near(spelling);
-    let mut record = bound(list);
-    match meant {
-        Some(meant) => {
-            record.push(("op", at.word(meant.spelling)));
-            record.extend(others(list, &["let", "op"]));
-        }
-        None => record.push(("expr", Node { kind: NodeKind::Null, span: op.value.span })),
-    }
+    let nothing = ("expr", Node { kind: NodeKind::Null, span: op.value.span });
+    let rewrite = match meant {
+        Some(meant) => at.instead(list, &["op"], vec![("op", at.word(meant.spelling))]),
+        None => at.rewrite(bound(list).into_iter().chain([nothing]).collect()),
+    };
     if other_operator::meant(spelling).is_some() {
-        return Some(at.rewrite(record));
+        return Some(rewrite);
     }
     let mut wrong = unknown_operator(&op.value, meant);
     if wrong.fix.is_none() {
         wrong.help = other_operator::in_place_of_record(spelling);
     }
-    Some(Rewrite::reported(wrong, at.record(record)))
+    Some(Rewrite::reported(wrong, rewrite.to))
 }
 
 /// A step with its operator under a key.

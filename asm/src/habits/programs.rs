@@ -3,11 +3,11 @@
 
 use super::context::NewNodes;
 use super::context::{Entries, Fields, kept};
-use super::words::{get_key, is_for};
+use super::words::get_key;
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::within;
-use crate::dialect::{Dialect, Key, UNNAMED, detect, has_step_word, is_spelling};
+use crate::dialect::{Dialect, Key, UNNAMED, detect, has_step_word, is_for, is_spelling};
 use crate::document::{Entry, Node, NodeKind, entries, first_of, shown};
 use crate::foreign::{self, Means, Place};
 use crate::notation::Notation;

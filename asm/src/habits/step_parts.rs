@@ -4,10 +4,9 @@
 //! inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
 use super::context::{NewNodes, Rewriter, rebuilt};
-use super::words::{is_for, key_of};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_null};
+use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_for, is_null, key_of};
 use crate::document::{Entry, Node, NodeKind, entries, json, shown};
 use crate::foreign;
 use crate::foreign::Place;

@@ -4,15 +4,16 @@
 //! and the others are reported and removed.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
-use super::words::{get_key, instead, is_for, key_of};
+use super::words::{get_key, instead};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::step_forms::is_continue;
-use crate::dialect::{Key, STEP_KEYS, begins_step, changes, is_word, operator, other_operator};
+use crate::dialect::{
+    Key, STEP_KEYS, begins_step, changes, is_for, is_word, key_of, operator, other_operator,
+};
 use crate::document::{Entry, Node, NodeKind, entries, shown};
 use crate::expr::{self, Sign, TreeKind};
 use crate::foreign;
 use crate::foreign::Place;
-use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -99,18 +100,15 @@ pub(super) fn by_key<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 /// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.
 pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const HANDLING: [Key; 2] = [Key::Handler, Key::Compensate];
-    let name = get(list, &["let"])?;
+    get(list, &["let"])?;
     let is_operation = |entry: &&Entry<'a>| entry.is(operator::is);
     let operation = list.iter().find(is_operation)?;
     let handles = |entry: &&Entry<'a>| at.dialect.means(entry, &HANDLING);
-    let handlers: Fields<'a> = list.iter().filter(handles).filter_map(kept).collect();
-    if list.len() != 2 + handlers.len() {
+    if list.len() != 2 + list.iter().filter(handles).count() {
         return None;
     }
     let value = at.one(operation.name()?, operation.value);
-    let mut step: Fields<'a> = vec![("let", name.value), ("expr", value)];
-    step.extend(handlers);
-    Some(at.rewrite(step))
+    Some(at.instead(list, &[operation.name()?], vec![("expr", value)]))
 }
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
@@ -131,9 +129,7 @@ pub(super) fn succeeded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     let ok = get(list, &["call"]).and(get(list, &["ok"]))?;
     let NodeKind::List(steps @ [_, ..]) = ok.value.kind else { return None };
     let is_step = |step: &Node<'a>| entries(step).iter().any(|entry| entry.is(begins_step));
-    let mut step = others(list, &["ok"]);
-    step.push(("then", ok.value));
-    steps.iter().all(is_step).then(|| at.rewrite(step))
+    steps.iter().all(is_step).then(|| at.instead(list, &["ok"], vec![("then", ok.value)]))
 }
 
 /// A call as agents send it to a tool.
@@ -177,10 +173,9 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         }
         _ => callee.value,
     };
-    let mut step = Vec::new();
+    let mut step = vec![(at.dialect.word(Key::Call), tool)];
     step.extend(bound.map(|entry| ("let", entry.value)));
     step.extend(put.map(|name| ("let", at.word(name))));
-    step.push((at.dialect.word(Key::Call), tool));
     step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), entry.value)));
     let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
     let mut without: Vec<&str> = said.iter().filter_map(|entry| entry.name()).collect();
@@ -190,15 +185,13 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
         without.push("method");
     }
-    step.extend(others(list, &without));
-    Some(at.rewrite(step))
+    Some(at.instead(list, &without, step))
 }
 
 /// A call whose arguments are beside it.
 pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const CALL: [Key; 6] = [Key::Let, Key::Call, Key::Args, Key::Rollback, Key::Handler, Key::Compensate];
-    let call = get(list, &["call"])?;
-    call.value.text()?;
+    get(list, &["call"])?.value.text()?;
     let has = |key: &Key| list.iter().any(|entry| at.dialect.means(entry, &[*key]));
     let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
     let loose = |entry: &&Entry<'a>| {
@@ -217,12 +210,8 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     if arguments.is_empty() || list.iter().any(|entry| entry.is(|name| foreign::is(Place::Comment, name))) {
         return None;
     }
-    let mut step: Fields<'a> = bound(list);
-    step.push(("call", call.value));
-    step.push((at.dialect.word(Key::Args), at.record(arguments)));
-    let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
-    step.extend(rest.filter_map(kept));
-    Some(at.rewrite(step))
+    let names: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
+    Some(at.instead(list, &names, vec![(at.dialect.word(Key::Args), at.record(arguments))]))
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.
@@ -232,20 +221,17 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     if list.iter().any(|entry| at.dialect.means(entry, &[Key::Handler])) {
         return None;
     }
-    let mut step = others(list, &["default", "fallback"]);
-    step.push((at.dialect.word(Key::Handler), at.one("value", default.value)));
-    Some(at.rewrite(step))
+    let handler = (at.dialect.word(Key::Handler), at.one("value", default.value));
+    Some(at.instead(list, &["default", "fallback"], vec![handler]))
 }
 
 /// `assert`, where an `if` returns a failure.
 pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
     let message = get_key(list, Key::Message)?;
-    let mut step = vec![("if", at.one("not", assert.value))];
-    step.extend(others(list, &["assert", message.name()?]));
     let failure = at.one(at.dialect.word(Key::Message), message.value);
-    step.push((at.dialect.word(Key::Return), failure));
-    Some(at.rewrite(step))
+    let step = vec![("if", at.one("not", assert.value)), (at.dialect.word(Key::Return), failure)];
+    Some(at.instead(list, &["assert", message.name()?], step))
 }
 
 /// `elif` with a condition and steps, or a list of them: an `if` under `else`.
@@ -271,9 +257,7 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
         rest = Some(if at.dialect.is_yaml() { step } else { at.list(&[step]) });
     }
     let without: Vec<&str> = [Some(elif), last].into_iter().flatten().filter_map(Entry::name).collect();
-    let mut step = others(list, &without);
-    step.push(("else", rest?));
-    Some(at.rewrite(step))
+    Some(at.instead(list, &without, vec![("else", rest?)]))
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
@@ -282,10 +266,8 @@ pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     let default = get(list, &["default", "else", "otherwise"])?;
     let NodeKind::List(items) = arms.value.kind else { return None };
     let last = at.one("default", default.value);
-    let items = [items, &[last]].concat();
-    let mut step = others(list, &["switch", "default", "else", "otherwise"]);
-    step.push(("switch", at.list(&items)));
-    Some(at.rewrite(step))
+    let arms = at.list(&[items, &[last]].concat());
+    Some(at.instead(list, &["switch", "default", "else", "otherwise"], vec![("switch", arms)]))
 }
 
 /// A `switch` on a value with `cases`.
@@ -296,10 +278,7 @@ pub(super) fn switch_with_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> 
     }
     let subject =
         get(entries(&on.value), foreign::words(Place::Subject)).map_or(on.value, |entry| entry.value);
-    let mut step = bound(list);
-    step.push(("match", subject));
-    step.extend(others(list, &["let", "switch"]));
-    Some(at.rewrite(step))
+    Some(at.instead(list, &["switch"], vec![("match", subject)]))
 }
 
 /// The cases of a `match` beside it.
@@ -370,10 +349,7 @@ fn condition_of_passes<'a>(
     };
     let filter = at.record(vec![("if", condition.value), ("then", then)]);
     let passes = if at.dialect.is_yaml() { at.one("wanted", filter) } else { at.list(&[filter]) };
-    let mut step = others(list, &[condition.name()?]);
-    let (_, value) = step.iter_mut().find(|(key, _)| Some(*key) == body.name())?;
-    *value = passes;
-    Some(at.rewrite(step))
+    Some(at.instead(list, &[condition.name()?, body.name()?], vec![(body.name()?, passes)]))
 }
 
 /// A condition beside a step of another kind; the step belongs under its `then`.
@@ -442,16 +418,8 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         (variable, over.value, vec![word, over.name()?])
     };
     let body = get_key(inside, Key::Body).or(get_key(list, Key::Body)).or(get(list, &["then"]))?;
-    let mut step = Vec::new();
-    if let Some(bound) = get(list, &["let"]).filter(|_| !used.contains(&"let")) {
-        step.extend(kept(bound));
-    }
-    step.extend([("for", variable), ("in", over), (at.dialect.word(Key::Body), body.value)]);
-    let mut without: Vec<&str> = vec!["let"];
-    without.extend(used);
-    without.extend(body.name());
-    step.extend(others(list, &without));
-    Some(at.rewrite(step))
+    let step = vec![("for", variable), ("in", over), (at.dialect.word(Key::Body), body.value)];
+    Some(at.instead(list, &[&used[..], &[body.name()?]].concat(), step))
 }
 
 fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) -> Diagnostic {
@@ -545,9 +513,7 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     if list.len() > 1 && get(list, &["if"]).is_none() {
         return None;
     }
-    let mut step = others(list, &["continue"]);
-    step.push((at.dialect.word(Key::Skip), entry.value));
-    Some(at.rewrite(step))
+    Some(at.instead(list, &["continue"], vec![(at.dialect.word(Key::Skip), entry.value)]))
 }
 
 /// A step with a word that no notation has.
@@ -580,12 +546,7 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     if !matches!(name, "fail" | "throw") {
         at.dialect.meaning(name, &[Key::Message])?;
     }
-    let word = at.dialect.word(Key::Message);
-    let record = if at.dialect.notation == Notation::Mcp {
-        vec![(word, entry.value)]
-    } else {
-        let step = at.dialect.word(Key::Return);
-        vec![(step, at.one(word, entry.value))]
-    };
-    Some(at.rewrite(record))
+    let failure = at.one(at.dialect.word(Key::Message), entry.value);
+    let returns = at.dialect.has(Key::Return);
+    Some(Rewrite::value(if returns { at.one(at.dialect.word(Key::Return), failure) } else { failure }))
 }

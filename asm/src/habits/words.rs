@@ -3,20 +3,9 @@
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
 use super::context::{Entries, Rewriter, rebuilt};
-use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_spelling};
+use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_for, key_of};
 use crate::document::{Entry, Node, entries};
 use crate::foreign::{self, Place};
-
-/// The key among these that a word of another language means.
-pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
-    let mut meant = foreign::keys(word).iter().filter_map(|name| Key::named(name));
-    meant.find(|key| keys.contains(key))
-}
-
-/// Whether a word is one for a key, in some notation or another language.
-pub(super) fn is_for(word: &str, key: Key) -> bool {
-    is_spelling(word, key) || foreign::keys(word).iter().any(|name| Key::named(name) == Some(key))
-}
 
 /// The first entry of a record with a word for a key.
 pub(super) fn get_key(list: Entries<'_>, key: Key) -> Option<&Entry<'_>> {

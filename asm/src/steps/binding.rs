@@ -99,11 +99,9 @@ impl<'a> StepReader<'_, 'a> {
                     .to_owned()
             };
             let message = format!("`{}` is not a name: no reference could read it", shown(node));
-            self.report(
-                Diagnostic::new(Code::BadShape, name.span, message)
-                    .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)))
-                    .help(help),
-            );
+            let wrong = Diagnostic::new(Code::BadShape, name.span, message)
+                .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)));
+            self.report(wrong.help(help));
         }
         Some(name)
     }
@@ -433,26 +431,22 @@ impl<'a> StepReader<'_, 'a> {
         match key {
             Key::Return => self.return_of(entry),
             Key::Ok => self.succeed(entry),
-            Key::Break => self.break_with(entry),
-            Key::Skip => self.skip_with(entry),
+            Key::Break | Key::Skip => self.end_pass(key, entry),
             _ => self.fail_with(&entry.value, entry.key.span),
         }
     }
 
-    /// `break` with `true`: ends the innermost loop.
-    fn break_with(&mut self, entry: &Entry<'a>) {
-        self.expect_true(Key::Break, entry);
+    /// `break` and `skip` with `true`: end the innermost loop, or its pass.
+    fn end_pass(&mut self, key: Key, entry: &Entry<'a>) {
+        self.expect_true(key, entry);
+        if key == Key::Skip {
+            self.test_before_skip(whole(entry));
+            return self.push(StmtKind::Skip, whole(entry));
+        }
         if let Some(open) = self.loops.last_mut() {
             open.breaks = true;
         }
         self.push(StmtKind::Break, whole(entry));
-    }
-
-    /// `skip` with `true`: ends the pass of the innermost loop.
-    fn skip_with(&mut self, entry: &Entry<'a>) {
-        self.expect_true(Key::Skip, entry);
-        self.test_before_skip(whole(entry));
-        self.push(StmtKind::Skip, whole(entry));
     }
 
     /// Reports a key such as `break` whose value is not `true`.
@@ -548,11 +542,11 @@ impl<'a> StepReader<'_, 'a> {
         let is_outcome = tells_outcome(&entry.value);
         // If the function succeeds with nil and fails with text, a text is meant as the failure.
         let fits = |ty: Type| value.evident_type().is_none_or(|found| found.meets(ty));
-        let handles = self.failure().is_some() && value.evident_type() == Some(Type::TEXT);
+        let handles = self.at.failure.is_some() && value.evident_type() == Some(Type::TEXT);
         let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
         let failure = other && self.output.err.is_some_and(|err| fits(err.ty));
         let known = value.evident_type().is_some_and(|ty| ty != Type::TEXT);
-        if !is_outcome && !failure && (known || self.failure().is_none()) {
+        if !is_outcome && !failure && (known || self.at.failure.is_none()) {
             return false;
         }
         let word = if failure { self.dialect.word(Key::Message) } else { "ok" };

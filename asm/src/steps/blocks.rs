@@ -3,7 +3,7 @@
 //! block, or a value if one is needed.
 
 use super::calls::in_parentheses;
-use super::reader::{InnerLoops, Position, StepReader};
+use super::reader::{InnerLoops, Position, StepReader, wrong_shape};
 use super::step::{Item, Keyed, Step, Tail, Target};
 use crate::ast::{Block, Bound, Expr, StmtKind};
 use crate::diagnostic::Diagnostic;
@@ -201,7 +201,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Reads the block under `key` into the current one.
     pub(crate) fn branch_steps(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
         let mut node = node;
-        if self.in_loop() && node.text().is_some() {
+        if !self.loops.is_empty() && node.text().is_some() {
             let asked = Asked::Step { name: None, wanted: tail.wanted(), last: false };
             node = self.rewritten(asked, node).unwrap_or(node);
         }
@@ -242,12 +242,10 @@ impl<'a> StepReader<'_, 'a> {
 
     #[inline(never)]
     fn no_steps(&mut self, node: &Node<'a>, key: Key) {
-        let (word, found) = (self.dialect.word(key), node.kind_name());
         let fail = if self.dialect.is_yaml() { "raise: 'why'" } else { "{\"raise\": \"why\"}" };
-        let message = format!("`{word}` is a list of steps, but this is {found}");
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
+        let wrong = wrong_shape(node, &format!("`{}`", self.dialect.word(key)), "a list of steps");
         let help = format!("a step that fails is `{fail}`; a branch without steps is left out");
-        self.report(wrong.expected("a list of steps", found).help(help));
+        self.report(wrong.help(help));
     }
 
     fn value_branch(&mut self, node: &Node<'a>) {
@@ -327,7 +325,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step that is not a record: a value, if one is needed.
     fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) {
-        if self.in_loop() || matches!(item.node.kind, NodeKind::Bool(_)) {
+        if !self.loops.is_empty() || matches!(item.node.kind, NodeKind::Bool(_)) {
             let asked = Asked::Step { name: item.name, wanted: tail.wanted(), last: false };
             if let Some(node) = self.rewritten(asked, item.node) {
                 return self.record_step(&Item { node, ..*item }, tail);
@@ -337,21 +335,17 @@ impl<'a> StepReader<'_, 'a> {
         if item.name.is_none() && (is_call || !tail.wanted()) {
             let found = item.node.kind_name();
             let message = format!("a step is a record, but this is {found}");
-            self.report(
-                Diagnostic::new(Code::BadStep, first_of(item.node), message)
-                    .expected(format!("a record with {}", self.dialect.step_words()), found)
-                    .help(self.dialect.step_form()),
-            );
-            return;
+            let expected = format!("a record with {}", self.dialect.step_words());
+            let help = self.dialect.step_form();
+            return self.bad_step(first_of(item.node), &message, &expected, found, help);
         }
         let value = self.value(item.node);
         let target = self.step_name(item);
         if target.is_none() && !tail.wanted() && !value.calls() {
-            self.report(
+            let wrong =
                 Diagnostic::new(Code::UnusedValue, item.node.span, "this step does nothing: it is a value")
-                    .expected("a value that a later step reads, or a step", item.node.kind_name())
-                    .help(self.dialect.step_form()),
-            );
+                    .expected("a value that a later step reads, or a step", item.node.kind_name());
+            self.report(wrong.help(self.dialect.step_form()));
         }
         self.finish(Bound::Expr(value), target, tail, Span::new(item.start(), item.node.span.end));
     }

@@ -6,7 +6,7 @@
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
 //! `rollback` registers and the steps of `then`.
 
-use super::reader::{StepReader, literal, of_slot};
+use super::reader::{Position, StepReader, literal, of_slot};
 use super::step::{Bind, Item, Keyed, Step, Tail, Target};
 use crate::ast::{
     Arm, Block, Bound, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt, StmtKind,
@@ -41,17 +41,12 @@ impl<'a> StepReader<'_, 'a> {
         }
         let name = Name { text: called.unwrap_or(text), span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
-        self.report(
-            Diagnostic::new(
-                Code::UnnamedSelf,
-                name.span,
-                format!(
-                    "no function is named `{own}`; the only other function, which has no name, is called"
-                ),
-            )
-            .expected(format!("a function with `\"name\": \"{own}\"` in its `meta`"), "one without a name")
-            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant")),
-        );
+        let message =
+            format!("no function is named `{own}`; the only other function, which has no name, is called");
+        let named = format!("`\"name\": \"{own}\"`");
+        let wrong = Diagnostic::new(Code::UnnamedSelf, name.span, message)
+            .expected(format!("a function with {named} in its `meta`"), "one without a name");
+        self.report(wrong.help(format!("write {named} into the `meta` of the function that is meant")));
         function
     }
 
@@ -148,7 +143,10 @@ impl<'a> StepReader<'_, 'a> {
             ok = Some(Arm { bind: call.0, bind_span: call.1, body, span });
         }
         let result = result.filter(|_| gives);
-        let err = result.map_or(err, |result| self.also_bound(err, bind, result));
+        let err = result.map_or(err, |(slot, slot_span)| {
+            let value = Bound::Expr(of_slot(bind.0, bind.1));
+            self.longer(err, StmtKind::Let { slot, slot_span, value }, bind.1)
+        });
         let node = Match { slot: call.0, slot_span: call.1, err: Some(err), ok, span: value.span };
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
         match result {
@@ -178,7 +176,11 @@ impl<'a> StepReader<'_, 'a> {
     /// The end of a call with a handler that is the last step of a pass: each arm gives what the pass yields,
     /// or nothing.
     fn attempt_in_pass(&mut self, step: &Step<'_, 'a>, bind: Bind, (call, span): (Bind, Span), err: Arm<'a>) {
-        let err = if err.body.binds_last(bind.0) { self.giving(err, bind) } else { err };
+        let err = if err.body.binds_last(bind.0) {
+            self.longer(err, StmtKind::Value(of_slot(bind.0, bind.1)), bind.1)
+        } else {
+            err
+        };
         let body = self.block(|this| {
             this.bind_result(call, bind, step);
             this.rollbacks(step.get(Key::Rollback));
@@ -234,7 +236,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn try_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(steps) = step.get(Key::Try) else { return };
         let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
-        let inside = self.in_try();
+        let inside = Position { in_try: true, ..self.at };
         let body = self.within(inside, |this| this.branch(steps, of_blocks, Key::Try));
         let handler = self
             .failure_arm(step, HandledBy { tail: of_blocks, is_text: false, bind: None, may_be_nil: false });
@@ -272,11 +274,9 @@ impl<'a> StepReader<'_, 'a> {
             return Some((slot, value.span));
         }
         let message = "a `match` without `cases` takes the result of a call apart";
-        self.report(
-            Diagnostic::new(Code::BadShape, first_of(node), message)
-                .expected("a reference to the name of a call before", shown(node))
-                .help("name the call in its step, and refer to that name"),
-        );
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected("a reference to the name of a call before", shown(node));
+        self.report(wrong.help("name the call in its step, and refer to that name"));
         None
     }
 
@@ -313,17 +313,6 @@ impl<'a> StepReader<'_, 'a> {
         gives
     }
 
-    /// A failure arm that goes on with a value, which is bound to a second slot.
-    pub(crate) fn also_bound(&self, err: Arm<'a>, (from, at): Bind, (slot, slot_span): Bind) -> Arm<'a> {
-        let value = Bound::Expr(of_slot(from, at));
-        self.longer(err, Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: at })
-    }
-
-    /// A failure arm that gives the value that it has bound to the slot of its call.
-    pub(crate) fn giving(&self, err: Arm<'a>, (slot, at): Bind) -> Arm<'a> {
-        self.longer(err, Stmt { kind: StmtKind::Value(of_slot(slot, at)), span: at })
-    }
-
     /// A failure arm that begins with nil in the slot of its call.
     fn beginning_with_nil(&self, err: Arm<'a>, (slot, slot_span): Bind) -> Arm<'a> {
         let value = Bound::Expr(literal(Literal::Nil, err.span));
@@ -333,11 +322,11 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// An arm with one more statement, if a path goes on behind it.
-    fn longer(&self, arm: Arm<'a>, last: Stmt<'a>) -> Arm<'a> {
+    fn longer(&self, arm: Arm<'a>, kind: StmtKind<'a>, span: Span) -> Arm<'a> {
         if !arm.body.completes() {
             return arm;
         }
-        let statements = self.arena.collect(arm.body.statements.iter().copied().chain([last]));
+        let statements = self.arena.collect(arm.body.statements.iter().copied().chain([Stmt { kind, span }]));
         Arm { body: Block { statements }, ..arm }
     }
 
@@ -495,7 +484,7 @@ impl<'a> StepReader<'_, 'a> {
     fn passing<'d>(&mut self, key: Key, entry: &'d Entry<'a>) -> Action<'d, 'a> {
         self.expect_true(key, entry);
         let place = entry.key.span;
-        if key == Key::Continue && self.in_loop() {
+        if key == Key::Continue && !self.loops.is_empty() {
             self.report(
                 Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
                     .expected("`skip` or `ignore`", "`continue`")

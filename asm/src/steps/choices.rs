@@ -107,12 +107,10 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     fn case_twice(&mut self, key: &Node<'a>, before: Span, what: &str) {
-        self.report(
-            Diagnostic::new(Code::DuplicateCase, key.span, format!("there is {what} already"))
-                .expected(format!("{what} once"), "two")
-                .related(before, "first here")
-                .help("leave one of them out"),
-        );
+        let wrong = Diagnostic::new(Code::DuplicateCase, key.span, format!("there is {what} already"))
+            .expected(format!("{what} once"), "two")
+            .related(before, "first here");
+        self.report(wrong.help("leave one of them out"));
     }
 
     pub(crate) fn switch_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
@@ -125,14 +123,11 @@ impl<'a> StepReader<'_, 'a> {
         let named = step.target.is_some();
         let returns = self.arms(arms, Arms { tail: if named { Tail::Value } else { tail }, named });
         if returns && tail == Tail::Yield && !named {
+            let message = "a `return` in this switch ends the function, not the pass of the loop";
+            let wrong = Diagnostic::new(Code::SwitchReturns, step.head(), message)
+                .expected("a value for the pass", "a return");
             self.report(
-                Diagnostic::new(
-                    Code::SwitchReturns,
-                    step.head(),
-                    "a `return` in this switch ends the function, not the pass of the loop",
-                )
-                .expected("a value for the pass", "a return")
-                .help("refer to the switch by its name in a later step: then `return` is its value"),
+                wrong.help("refer to the switch by its name in a later step: then `return` is its value"),
             );
         }
         let Some(target) = step.target else { return };

@@ -63,7 +63,7 @@ impl<'a> StepReader<'_, 'a> {
                 Omitted::Never | Omitted::Nil => literal(Literal::Nil, span),
             });
         let operands = self.arena.collect(operands.iter().copied().chain(omitted));
-        let id = self.attempt_of(function);
+        let id = function.row().fails.then(|| self.new_attempt());
         Expr { kind: ExprKind::Apply(Apply { function, operands, id }), span }
     }
 
@@ -121,11 +121,9 @@ impl<'a> StepReader<'_, 'a> {
         if !matches!(operator.spelling, "+" | "-" | "*" | "/" | "%") || self.dialect.is_yaml() {
             return None;
         }
-        self.report(
-            Diagnostic::new(Code::TypeMismatch, node.span, format!("`{text}` in quotes is a text"))
-                .expected("number", "text")
-                .replace(node.span, text),
-        );
+        let wrong = Diagnostic::new(Code::TypeMismatch, node.span, format!("`{text}` in quotes is a text"))
+            .expected("number", "text");
+        self.report(wrong.replace(node.span, text));
         Some(literal(Literal::Number(number), node.span))
     }
 
@@ -204,8 +202,8 @@ impl<'a> StepReader<'_, 'a> {
             tree.kind,
             TreeKind::Not(_) | TreeKind::Binary(Sign::Plain(Binary::And | Binary::Or), ..)
         );
-        let inner = self.below(levels);
-        let inner = Position { condition: inner.condition && logical, ..inner };
+        let depth = self.at.depth + levels;
+        let inner = Position { depth, condition: self.at.condition && logical, ..self.at };
         self.within(inner, |this| this.of_kind(node, tree))
     }
 
@@ -314,11 +312,10 @@ impl<'a> StepReader<'_, 'a> {
     /// `a += b` in a step that does not bind a.
     fn no_change(&mut self, place: Span, span: Span) -> Expr<'a> {
         let written = self.source.get(place.range()).unwrap_or("");
-        self.report(
+        let wrong =
             Diagnostic::new(Code::UnknownOperator, place, format!("`{written}` changes nothing here"))
-                .expected("the name that the step binds before it", "another value")
-                .help("an expression changes no name: a step binds it again with `let`"),
-        );
+                .expected("the name that the step binds before it", "another value");
+        self.report(wrong.help("an expression changes no name: a step binds it again with `let`"));
         self.unread(span)
     }
 

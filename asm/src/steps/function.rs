@@ -1,19 +1,19 @@
 //! Reads whole programs: names, inputs, outputs, what may be called, and steps.
 
-use super::reader::{Context, Functions, StepReader};
+use super::reader::{Context, Functions, StepReader, wrong_shape};
 use super::step::{Item, Keyed, Tail};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::{Survey, within};
-use crate::dialect::{Dialect, InputForm, Key, META, UNNAMED, is_outcome};
+use crate::dialect::{Dialect, InputForm, Key, META, UNNAMED, is_for, is_outcome};
 use crate::document::{Node, NodeKind, Text, entries, first_of, inner, items_of, shown};
+use crate::habits;
 use crate::notation::Notation;
 use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::syntax::input_of;
 use crate::syntax::types::{constant, default_fits};
-use crate::{foreign, habits};
 use core::cell::Cell;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -48,7 +48,8 @@ pub(crate) fn read<'a>(
     programs.retain(|program| {
         let is_record = matches!(program.kind, NodeKind::Record(_));
         if !is_record {
-            file.no_program(program);
+            let wrong = wrong_shape(program, "a program", "a record");
+            file.diagnostics.push(wrong.expected(dialect.program_form(), program.kind_name()));
         }
         is_record
     });
@@ -81,25 +82,10 @@ impl<'a> Top<'_, 'a> {
         );
     }
 
-    fn no_program(&mut self, node: &Node<'a>) {
-        let found = node.kind_name();
-        self.diagnostics.push(
-            Diagnostic::new(
-                Code::BadShape,
-                first_of(node),
-                format!("a program is a record, but this is {found}"),
-            )
-            .expected(self.dialect.program_form(), found),
-        );
-    }
-
     /// The value of a key of a program, under the word of this notation, or else under that of another one.
     fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
         let own = |name: &str| self.dialect.key(name, &[key]).is_some();
-        let other = |name: &str| {
-            let mut keys = foreign::keys(name).iter().filter_map(|word| Key::named(word));
-            self.dialect.meaning(name, &[key]).is_some() || keys.any(|meant| meant == key)
-        };
+        let other = |name: &str| is_for(name, key);
         let find = |is: &dyn Fn(&str) -> bool| entries(record).iter().find(|entry| entry.is(is));
         find(&own).or_else(|| find(&other)).map(|entry| &entry.value)
     }
@@ -267,11 +253,9 @@ impl<'a> StepReader<'_, 'a> {
             }
             if parameters.iter().any(|other: &Parameter<'a>| other.name.text == name.text) {
                 let message = format!("two inputs have the name `{}`", name.text);
-                self.report(
-                    Diagnostic::new(Code::DuplicateParameter, name.span, message)
-                        .expected("a name that is free", name.text)
-                        .help("rename one of them"),
-                );
+                let wrong = Diagnostic::new(Code::DuplicateParameter, name.span, message)
+                    .expected("a name that is free", name.text);
+                self.report(wrong.help("rename one of them"));
             }
             parameters.push(Parameter { name, ty, need });
         }
@@ -302,13 +286,11 @@ impl<'a> StepReader<'_, 'a> {
             }
             NodeKind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
             _ => {
-                self.report(
-                    Diagnostic::new(Code::BadShape, first_of(node), "a type is a text")
-                        .expected("a text, such as `number` or `list text`", node.kind_name())
-                        .help(
-                            "the type of a record is any name, such as `user`, or lists its fields: `{id: number}`",
-                        ),
-                );
+                let help =
+                    "the type of a record is any name, such as `user`, or lists its fields: `{id: number}`";
+                let form = "a text, such as `number` or `list text`";
+                let wrong = wrong_shape(node, "a type", "a text").expected(form, node.kind_name());
+                self.report(wrong.help(help));
                 None
             }
         }
@@ -395,15 +377,10 @@ impl<'a> StepReader<'_, 'a> {
             match item.text() {
                 Some(text) if text.contains('*') => {
                     complete = false;
-                    self.report(
-                        Diagnostic::new(
-                            Code::BadShape,
-                            item.span,
-                            "what may be called is listed name by name",
-                        )
-                        .expected("the name of each tool", format!("`{}`", shown(item)))
-                        .help("write a name for each tool, or leave the list out"),
-                    );
+                    let message = "what may be called is listed name by name";
+                    let wrong = Diagnostic::new(Code::BadShape, item.span, message)
+                        .expected("the name of each tool", format!("`{}`", shown(item)));
+                    self.report(wrong.help("write a name for each tool, or leave the list out"));
                 }
                 Some(text) => {
                     let name = Name { text, span: inner(item) };

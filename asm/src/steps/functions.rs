@@ -7,7 +7,7 @@
 use super::reader::{StepReader, literal};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name};
 use crate::catalog::own_function_address;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::operator::{Form, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::{operator, other_operator};
 use crate::document::Node;
@@ -159,11 +159,9 @@ impl<'a> StepReader<'_, 'a> {
             }
             _ => "write the operands in their order",
         };
-        self.report(
-            Diagnostic::new(Code::BadExpression, named.span, message)
-                .expected("the operand alone", format!("`{}=`", shorten(named.text)))
-                .help(help),
-        );
+        let wrong = Diagnostic::new(Code::BadExpression, named.span, message)
+            .expected("the operand alone", format!("`{}=`", shorten(named.text)));
+        self.report(wrong.help(help));
     }
 
     /// A function of operands that are read.
@@ -192,11 +190,11 @@ impl<'a> StepReader<'_, 'a> {
             {
                 return self.as_text(value, span);
             }
-            self.no_function(name);
+            self.no_function(name, None);
             return self.unread(span);
         };
         if other_operator::same(name.text).is_none() && operator::find(name.text).is_none() {
-            self.other_name(name, found);
+            self.no_function(name, Some(found));
         }
         if found.takes(read.len())
             && let Some(made) = self.made(found.makes, read, span)
@@ -230,33 +228,22 @@ impl<'a> StepReader<'_, 'a> {
         Some(Expr { kind: ExprKind::Call(call), span })
     }
 
-    /// Reports a function by its name in another language, which does not do quite the same.
-    fn other_name(&mut self, name: Name<'a>, found: &Operator) {
-        let shown = shorten(name.text);
-        let wrong =
-            Diagnostic::new(Code::UnknownOperator, name.span, format!("there is no function `{shown}`"))
-                .expected(format!("`{}`", found.spelling), format!("`{shown}`"))
-                .nearest(Some(found.spelling));
-        let exact = self.source.get(name.span.range()) == Some(name.text);
-        let wrong = if exact { wrong.replace(name.span, found.spelling) } else { wrong };
-        self.report(wrong.help(format!("write `{}`", example(found))));
-    }
-
-    fn no_function(&mut self, name: Name<'a>) {
+    /// Reports a function that does not exist here; `meant` is the one that does nearly the same.
+    fn no_function(&mut self, name: Name<'a>, meant: Option<&Operator>) {
         let word = name.text;
+        let wrong = format!("there is no function `{}`", shorten(word));
+        let wrong = Diagnostic::new(Code::UnknownOperator, name.span, wrong);
+        if let Some(meant) = meant {
+            let exact = self.source.get(name.span.range()) == Some(word);
+            let fix = exact.then(|| Fix::write(meant.spelling, name.span, meant.spelling));
+            let wrong = wrong.expected(format!("`{}`", meant.spelling), format!("`{}`", shorten(word)));
+            let wrong = wrong.nearest(Some(meant.spelling)).fix(fix);
+            return self.report(wrong.help(format!("write `{}`", example(meant))));
+        }
         let near = other_operator::near(word).map(|near| near.spelling);
         let help = foreign::instead(Place::Method, word).map(str::to_owned);
         let help = help.or_else(|| other_operator::instead_of(word));
-        let help = help.unwrap_or_else(|| other_operator::similar(word));
-        self.report(
-            Diagnostic::new(
-                Code::UnknownOperator,
-                name.span,
-                format!("there is no function `{}`", shorten(word)),
-            )
-            .nearest(near)
-            .help(help),
-        );
+        self.report(wrong.nearest(near).help(help.unwrap_or_else(|| other_operator::similar(word))));
     }
 
     fn no_method(&mut self, name: Name<'a>, unlike: Option<&str>, bare_split: bool, span: Span) -> Expr<'a> {
@@ -388,10 +375,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     fn no_constant_form(&mut self, operand: &Expr<'a>, what: &str, expected: &str) {
-        self.report(
-            Diagnostic::new(Code::OperandCount, operand.span, format!("{what} is a constant here"))
-                .expected(expected, "another value"),
-        );
+        let wrong = Diagnostic::new(Code::OperandCount, operand.span, format!("{what} is a constant here"));
+        self.report(wrong.expected(expected, "another value"));
     }
 }
 

@@ -151,11 +151,9 @@ impl<'a> StepReader<'_, 'a> {
             "to add to one list, bind it before the outer loop and `push`; for a list of lists, name this loop by \
              `{name}` and `{yields}` its name"
         );
-        self.report(
-            Diagnostic::new(Code::NestedYield, step.place(), message)
-                .expected("a name for the list, or one list", "a loop without a name")
-                .help(help),
-        );
+        let wrong = Diagnostic::new(Code::NestedYield, step.place(), message)
+            .expected("a name for the list, or one list", "a loop without a name");
+        self.report(wrong.help(help));
     }
 
     /// Whether a step with a loop binds its name: not if the end of its ELSE is reachable and nothing reads

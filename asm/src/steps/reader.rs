@@ -19,7 +19,6 @@ use crate::span::Span;
 use core::cell::Cell;
 use core::ops::Deref;
 use ilo_spec::error::Code;
-use ilo_spec::pure::Pure;
 
 /// The names of a file's functions, for `mcp://self`.
 #[derive(Clone, Copy)]
@@ -230,11 +229,10 @@ impl<'a> StepReader<'_, 'a> {
         let most = self.nesting;
         let fits = self.at.depth + levels <= most;
         if !fits && !core::mem::replace(&mut self.too_deep, true) {
-            self.report(
+            let wrong =
                 Diagnostic::new(Code::TooDeep, at, format!("this is nested deeper than {most} levels"))
-                    .expected(format!("at most {most} levels"), format!("{} levels", most + 1))
-                    .help("bind what is inside in a step of its own first"),
-            );
+                    .expected(format!("at most {most} levels"), format!("{} levels", most + 1));
+            self.report(wrong.help("bind what is inside in a step of its own first"));
         }
         fits
     }
@@ -242,16 +240,6 @@ impl<'a> StepReader<'_, 'a> {
     /// The levels that the expression of a text may have, of which the text itself is the first.
     pub(crate) fn levels_left(&self) -> usize {
         (self.nesting + 1).saturating_sub(self.at.depth)
-    }
-
-    /// The position some levels deeper.
-    pub(crate) fn below(&self, levels: usize) -> Position<'a> {
-        Position { depth: self.at.depth + levels, ..self.at }
-    }
-
-    /// The position inside a record, which is reported as a whole or not.
-    pub(crate) fn in_reported(&self, reported: bool) -> Position<'a> {
-        Position { reported, ..self.at }
     }
 
     /// The position in a value that may not be evaluated although its step is.
@@ -268,16 +256,6 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
         let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });
         Position { failure: Some(failure), ..self.at }
-    }
-
-    /// The position in the steps of a `try`.
-    pub(crate) fn in_try(&self) -> Position<'a> {
-        Position { in_try: true, ..self.at }
-    }
-
-    /// The failure of the innermost enclosing handler.
-    pub(crate) fn failure(&self) -> Option<&'a Failure<'a>> {
-        self.at.failure
     }
 
     /// The position in a step that binds these names.
@@ -325,10 +303,6 @@ impl<'a> StepReader<'_, 'a> {
         self.scope.hidden(name, busy)
     }
 
-    pub(crate) fn in_loop(&self) -> bool {
-        !self.loops.is_empty()
-    }
-
     pub(crate) fn new_call(
         &mut self,
         tool: Name<'a>,
@@ -339,12 +313,8 @@ impl<'a> StepReader<'_, 'a> {
         self.arena.alloc(Call { id, tool, arguments, span })
     }
 
-    /// The call number of a pure function, if it is fallible.
-    pub(crate) fn attempt_of(&mut self, function: Pure) -> Option<CallId> {
-        function.row().fails.then(|| self.new_attempt())
-    }
-
-    fn new_attempt(&mut self) -> CallId {
+    /// The number of a call, or of a fallible function.
+    pub(crate) fn new_attempt(&mut self) -> CallId {
         let id = CallId(self.call_count);
         self.call_count += 1;
         id
@@ -436,12 +406,10 @@ impl<'a> StepReader<'_, 'a> {
     fn repeated_key(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {
         let word = self.dialect.word(key);
         let message = format!("`{}` repeats `{}`", shown(&entry.key), shown(&before.key));
-        self.report(
-            Diagnostic::new(Code::DuplicateKey, entry.key.span, message)
-                .expected(format!("`{word}` once"), "both")
-                .related(before.key.span, "first here")
-                .help("leave one of them out"),
-        );
+        let wrong = Diagnostic::new(Code::DuplicateKey, entry.key.span, message)
+            .expected(format!("`{word}` once"), "both")
+            .related(before.key.span, "first here");
+        self.report(wrong.help("leave one of them out"));
     }
 
     /// Reports an unknown key. The nearest key that the record does not have is read in its place.
@@ -471,25 +439,22 @@ impl<'a> StepReader<'_, 'a> {
     /// Reports a missing key.
     pub(crate) fn missing(&mut self, span: Span, key: Key, what: &str, help: &str) {
         let word = self.dialect.word(key);
-        self.report(
-            Diagnostic::new(Code::MissingKey, span, format!("`{word}` is missing in {what}"))
-                .expected(format!("`{word}`"), format!("{what} without it"))
-                .help(help.to_owned()),
-        );
+        let wrong = Diagnostic::new(Code::MissingKey, span, format!("`{word}` is missing in {what}"))
+            .expected(format!("`{word}`"), format!("{what} without it"));
+        self.report(wrong.help(help.to_owned()));
     }
 
     /// Reports a value of the wrong kind.
     pub(crate) fn bad_shape(&mut self, node: &Node<'a>, what: &str, expected: &str) {
-        let found = node.kind_name();
-        self.report(
-            Diagnostic::new(
-                Code::BadShape,
-                first_of(node),
-                format!("{what} is {expected}, but this is {found}"),
-            )
-            .expected(expected.to_owned(), found),
-        );
+        self.report(wrong_shape(node, what, expected));
     }
+}
+
+/// The diagnostic of a value of the wrong kind.
+pub(crate) fn wrong_shape(node: &Node<'_>, what: &str, expected: &str) -> Diagnostic {
+    let found = node.kind_name();
+    let message = format!("{what} is {expected}, but this is {found}");
+    Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, found)
 }
 
 pub(crate) fn literal(literal: Literal<'_>, span: Span) -> Expr<'_> {

@@ -51,7 +51,7 @@ impl<'a> StepReader<'_, 'a> {
         let slot = self.scope.input(name.text).filter(|_| self.named(name.text).is_none())?;
         let before = match self.survey.first_binding(name.text) {
             None => true,
-            Some(first) => self.binds(name.text) || (name.span.start < first && !self.in_loop()),
+            Some(first) => self.binds(name.text) || (name.span.start < first && self.loops.is_empty()),
         };
         let of = of_slot(slot, reference.span);
         before.then(|| self.with_path(of, reference.path, reference.span))
@@ -60,17 +60,22 @@ impl<'a> StepReader<'_, 'a> {
     /// A reference by its root.
     pub(crate) fn rooted(&mut self, reference: &Reference<'a>) -> Expr<'a> {
         let (value, path) = match (reference.root, reference.path) {
-            (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
             (Root::Input, [Step::Field(name), rest @ ..]) => {
                 let Some(slot) = self.scope.input(name.text) else {
                     return self.unknown_input(*name, reference);
                 };
                 (of_slot(slot, reference.span), rest)
             }
-            (Root::Input, _) => return self.no_item_of_inputs(reference),
+            (Root::Input, [Step::Index(..), ..]) => {
+                let message = "inputs have names, not numbers";
+                let wrong = Diagnostic::new(Code::BadReference, reference.span, message);
+                self.report(wrong.expected("the name of an input", "a number"));
+                return self.unread(reference.span);
+            }
+            (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
             (Root::Name(name), path) => match self.named(name.text) {
                 Some(slot) => {
-                    let is_text = self.failure().is_some_and(|failure| failure.is_text);
+                    let is_text = self.at.failure.is_some_and(|failure| failure.is_text);
                     if is_text && self.is_failure(name.text) {
                         self.lint(|lints| lints.field_of_failure(reference));
                     }
@@ -84,7 +89,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Whether a name means the failure here, by the word of another notation.
     fn is_other_failure(&self, name: &str) -> bool {
-        self.failure().is_some() && name != self.dialect.failure() && self.is_failure(name)
+        self.at.failure.is_some() && name != self.dialect.failure() && self.is_failure(name)
     }
 
     /// Reports a bare name that is another notation's name of the failure, or a text.
@@ -118,14 +123,6 @@ impl<'a> StepReader<'_, 'a> {
             value = Expr { kind, span };
         }
         value
-    }
-
-    fn no_item_of_inputs(&mut self, reference: &Reference<'a>) -> Expr<'a> {
-        self.report(
-            Diagnostic::new(Code::BadReference, reference.span, "inputs have names, not numbers")
-                .expected("the name of an input", "a number"),
-        );
-        self.unread(reference.span)
     }
 
     /// `$input`: a record of all inputs.
@@ -178,14 +175,16 @@ impl<'a> StepReader<'_, 'a> {
         if self.scope.is_lost(name.text) {
             return nil;
         }
-        let found = format!("`{}`", name.text);
+        let wrong = |message: String, help: &str| {
+            Diagnostic::new(Code::UnknownReference, name.span, message)
+                .expected(self.names_in_scope(), format!("`{}`", name.text))
+                .help(help)
+        };
         let wrong = if FAILURES.contains(&name.text) {
             let word = self.dialect.word(Key::Handler);
             let message =
                 format!("`{}` is the failure of a call, and can only be read in its `{word}`", name.text);
-            Diagnostic::new(Code::UnknownReference, name.span, message)
-                .expected(self.names_in_scope(), found)
-                .help("bind what is needed outside in the handler")
+            wrong(message, "bind what is needed outside in the handler")
         } else if let Some(in_loop) = self.scope.has_left(name.text) {
             let (message, help) = if in_loop {
                 (
@@ -198,9 +197,7 @@ impl<'a> StepReader<'_, 'a> {
                     "what a block gives is read under the name of the block's own step",
                 )
             };
-            Diagnostic::new(Code::UnknownReference, name.span, format!("`{}` {message}", name.text))
-                .expected(self.names_in_scope(), found)
-                .help(help)
+            wrong(format!("`{}` {message}", name.text), help)
         } else if let Some(slot) = self.named_by_let(name.text) {
             return self.with_path(of_slot(slot, reference.span), reference.path, reference.span);
         } else if let Some(place) = self.survey.binding(name.text) {
@@ -242,7 +239,7 @@ impl<'a> StepReader<'_, 'a> {
                 .related(place, "bound here")
         };
         if self.binds(text) {
-            return if self.failure().is_none() {
+            return if self.at.failure.is_none() {
                 let message = format!("`{text}` is read in the very step that binds it");
                 let before = "bind it in a step before this one, which then binds it again; in a loop, before the loop";
                 wrong(Code::UnknownReference, message).help(if self.dialect.is_bare() {

@@ -3,14 +3,14 @@
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
 use super::functions;
-use super::reader::{InnerLoops, Position, StepReader, literal, nothing};
+use super::reader::{InnerLoops, Position, StepReader, literal, nothing, wrong_shape};
 use super::step::Keyed;
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
 use crate::dialect::{Dialect, Key, STEPS, begins_step, operator, other_operator};
-use crate::document::{Entry, Node, NodeKind, entries, first_of, inner, shown};
+use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -150,13 +150,15 @@ impl<'a> StepReader<'_, 'a> {
         }
         let reported = self.at.reported || self.diagnostics.has_errors_since(before);
         let suspects = self.suspects.len();
-        self.within(self.in_reported(reported), |this| this.lint(|lints| lints.record(node, reading.place)));
+        let at = Position { reported, ..self.at };
+        self.within(at, |this| this.lint(|lints| lints.record(node, reading.place)));
         let reported = reported || self.suspects.len() > suspects;
         if !reported && let Some(key) = self.in_place_of_operator(node, reading) {
             self.no_operator(key);
             return nothing(node);
         }
-        let fields = self.within(self.in_reported(reported), |this| this.fields(node));
+        let at = Position { reported, ..self.at };
+        let fields = self.within(at, |this| this.fields(node));
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
 
@@ -259,10 +261,8 @@ impl<'a> StepReader<'_, 'a> {
         self.made(makes, &read, span).unwrap_or_else(|| {
             let takes = if operator.most() == 1 { "`a` alone" } else { "`a` and `b`" };
             let message = format!("`{spelling}` takes {takes}");
-            self.report(
-                Diagnostic::new(Code::OperandCount, entry.value.span, message)
-                    .expected(takes, format!("{} operands", read.len())),
-            );
+            let wrong = Diagnostic::new(Code::OperandCount, entry.value.span, message);
+            self.report(wrong.expected(takes, format!("{} operands", read.len())));
             literal(Literal::Nil, span)
         })
     }
@@ -508,10 +508,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Arguments that are no record: reported, and kept as one argument without a name.
     fn no_names(&mut self, node: &Node<'a>) -> &'a [Field<'a>] {
-        let (word, found) = (self.dialect.word(Key::Args), node.kind_name());
-        let message = format!("`{word}` is a record of names and values, but this is {found}");
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
-            .expected("a record of names and values", found);
+        let what = format!("`{}`", self.dialect.word(Key::Args));
+        let wrong = wrong_shape(node, &what, "a record of names and values");
         self.report(wrong.help("write each argument with its name, even if all are fields of one record"));
         let value = self.value(node);
         self.arena.alloc_slice_copy(&[Field { name: Name { text: "", span: node.span }, value }])

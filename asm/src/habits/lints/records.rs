@@ -71,8 +71,9 @@ impl<'a> Lints<'_, 'a> {
             let fix = (!self.at.dialect.is_yaml()).then(|| Fix::write(&form, node.span, form.as_str()));
             return self.suspect(node.span, warning.fix_or_help(fix, format!("write `{form}`")));
         }
+        let operands = if let NodeKind::List(items) = entry.value.kind { items.len() } else { 1 };
         if let Some(operator) = operator::find(name).filter(|found| !found.is_everywhere()) {
-            return self.later_operator(node, entry, operator);
+            return self.later_operator(node, operands, operator);
         }
         let word = name.strip_prefix('$').unwrap_or(name);
         if self.at.names.has_function(name) {
@@ -96,10 +97,6 @@ impl<'a> Lints<'_, 'a> {
         }
         let exact = operator::find(word).filter(|_| word != name);
         let Some(meant) = exact.or_else(|| other_operator::meant(word)) else { return };
-        let operands = match entry.value.kind {
-            NodeKind::List(items) => items.len(),
-            _ => 1,
-        };
         // A word may well be a field. It is suspect in a context in which something is computed, or if its
         // value fits no other reading.
         let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
@@ -119,11 +116,7 @@ impl<'a> Lints<'_, 'a> {
     }
 
     /// A record whose key is an operator only where something is computed.
-    fn later_operator(&mut self, node: &Node<'a>, entry: &Entry<'a>, operator: &Operator) {
-        let operands = match entry.value.kind {
-            NodeKind::List(items) => items.len(),
-            _ => 1,
-        };
+    fn later_operator(&mut self, node: &Node<'a>, operands: usize, operator: &Operator) {
         if !operator.takes(operands) {
             return;
         }

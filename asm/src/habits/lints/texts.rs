@@ -3,7 +3,7 @@
 
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
@@ -212,7 +212,7 @@ impl<'a> Lints<'_, 'a> {
             Look::Escaped => wrong(format!("`{shown}` is a `$` and text here"))
                 .expected(format!("`{form}` for the value"), format!("`{shown}`"))
                 .help(format!("write `$${form}` for a `$` before the value")),
-            Look::Filtered | Look::Computed | Look::Called => match self.computed_form(found.shown(node)) {
+            Look::Computed => match self.computed_form(found.shown(node)) {
                 Some(fixed) => found.warning(node, &fixed),
                 None => wrong(format!("`{shown}` is text here: nothing is computed in it"))
                     .expected("the name of a step that computes it", format!("`{shown}`"))
@@ -318,14 +318,7 @@ impl<'a> Lints<'_, 'a> {
     pub(crate) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let NodeKind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
-            if matches!(expr::constant(text.text), Some(Literal::Nil)) {
-                let message = format!("`{}` in quotes is a text", shorten(text.text));
-                let warning = Diagnostic::new(Code::QuotedNull, node.span, message)
-                    .expected("`null` for what is absent", "a text")
-                    .replace(node.span, "null");
-                self.suspect(node.span, warning);
-            }
-            return;
+            return self.null_text(text.text, node.span, true);
         }
         if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=")
             || matches!(operator.makes, Makes::Apply(_))
@@ -342,14 +335,19 @@ impl<'a> Lints<'_, 'a> {
     /// Warns about a comparison with `'null'` in an expression.
     pub(crate) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
         let TreeKind::Literal(Literal::Text(text)) = tree.kind else { return };
-        if !matches!(expr::constant(text), Some(Literal::Nil)) {
-            return;
+        self.null_text(text, tree.span, matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. })));
+    }
+
+    /// Warns about a text that is compared, if it is the word of a constant; `exact` says that it is in the
+    /// source as it is.
+    fn null_text(&mut self, text: &str, span: Span, exact: bool) {
+        if matches!(expr::constant(text), Some(Literal::Nil)) {
+            let message = format!("`{}` in quotes is a text", shorten(text));
+            let warning = Diagnostic::new(Code::QuotedNull, span, message)
+                .expected("`null` for what is absent", "a text");
+            let fix = exact.then(|| Fix::write("null", span, "null"));
+            self.suspect(span, warning.fix_or_help(fix, "write `null`"));
         }
-        let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
-        let warning = Diagnostic::new(Code::QuotedNull, tree.span, format!("`{text}` in quotes is a text"))
-            .expected("`null` for what is absent", "a text");
-        let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
-        self.suspect(tree.span, warning);
     }
 }
 
