@@ -177,7 +177,8 @@ pub(crate) fn circular_call<'n>(
     let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
     let hidden = match length {
         1 => format!(
-            "; the function `{first}` hides a tool of that name: to call the tool, rename the function"
+            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {}",
+            name_place(notation)
         ),
         _ => String::new(),
     };
@@ -185,6 +186,17 @@ pub(crate) fn circular_call<'n>(
         "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
     );
     Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
+}
+
+/// Where a notation writes the name of a function.
+fn name_place(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Id => "in `; fn name(…)`",
+        Notation::ToolCalling => "under `\"function\"`",
+        Notation::Constrained => "under `\"fn\"`",
+        Notation::Workflow => "under `name:`",
+        Notation::Mcp => "under `\"name\"` in `\"meta\"`",
+    }
 }
 
 /// The requested entry function does not exist.
