@@ -37,8 +37,8 @@ module ilo_js_guide guide.wasm guide_glue
 printf 'declare const base64: string;\nexport default base64;\n' > dist/ilo.wasm.base64.d.ts
 node_modules/.bin/tsc -p .
 # Few files for what several entries share, in place of many: an import is quicker. Beside what package.json exports, the
-# playground reads index.js, and the tests the others. `--keep-names` would name each function when it is made: a third of
-# the time of a run.
+# playground reads index.js, and the tests the others. `--keep-names` would name each function when it is made, and
+# runs would take a tenth longer.
 entries=$(cd dist && ls {.,guide,vm}/{node,browser,workerd}.js {.,guide}/core.js {,vm_,guide_}glue.js {index,inline,json,ai,mcp,openai-agents,pg}.js)
 # shellcheck disable=SC2086
 (cd dist && ../node_modules/.bin/esbuild $entries --bundle --splitting --format=esm --platform=neutral --target=es2022 \
@@ -48,6 +48,6 @@ find dist -name '*.js' ! -name '*.base64.js' ! -path 'dist/bundled/*' -delete
 find dist/bundled -name '*.js' -exec sed -i -E '/^import "(\.\.?\/)+shared-[A-Z0-9]+\.js";$/d' {} +
 # A class that names itself is `var Run = class _Run` here; messages say its name.
 classes=$(find dist/bundled -name '*.js' -exec sed -nE 's/^var (\w+) = class _\1 .*/\1/p' {} + | sort -u | paste -sd '|')
-find dist/bundled -name '*.js' -exec sed -i -E "s/\b_($classes)\b/\1/g" {} +
+[ -z "$classes" ] || find dist/bundled -name '*.js' -exec sed -i -E "s/\b_($classes)\b/\1/g" {} +
 cp -r dist/bundled/. dist
 rm -r dist/bundled
