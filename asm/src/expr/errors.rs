@@ -54,7 +54,7 @@ impl<'a> Parser<'_, '_, 'a> {
         }
     }
 
-    /// Reports what is at the cursor, with what to write instead.
+    /// Reports that the current token is wrong, with what to write instead.
     pub(super) fn explain(&mut self, message: &str, expected: &str, help: &str) {
         let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found()).help(help);
         self.fail(wrong);
@@ -78,7 +78,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.fail(wrong.help("bind parts of it in steps of their own"));
     }
 
-    /// A value is missing at the cursor.
+    /// A value is missing before the current token.
     pub(super) fn no_value(&mut self) {
         let (from, to) = (self.from, self.to);
         if self.is("+") {
