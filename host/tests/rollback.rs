@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const MOMENT: Duration = Duration::from_millis(50);
+const MOMENT: Duration = Duration::from_millis(200);
 
 /// f(id): calls `do` with the ROLLBACK `undo`, then `then`.
 fn program() -> Program {
@@ -104,7 +104,7 @@ fn an_entry_has_the_time_limit_of_its_tool() {
     let no = |_: &Request<'_>| Err(Failure::text("no"));
     let tools = tools([("do", Box::new(fine)), ("undo", Box::new(never)), ("then", Box::new(no))]);
     let (_, outcome) = run(&tools, &Options { call_timeout: MOMENT, ..Options::default() });
-    let expected = r#"{"status":"err","error":"no","compensation_failures":[{"tool":"undo","error":"tool `undo` took longer than its limit of 50 ms"}]}"#;
+    let expected = r#"{"status":"err","error":"no","compensation_failures":[{"tool":"undo","error":"tool `undo` took longer than its limit of 200 ms"}]}"#;
     assert_eq!(outcome, expected);
 }
 

@@ -10,9 +10,8 @@ mod waits;
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::thread;
-use std::time::Duration;
 use support::{Place, code, ended, error, json_of, kill, signal, spawn, wait_for};
 
 #[test]
@@ -264,10 +263,13 @@ fn the_first_signal_leaves_the_run_to_be_resumed() {
     let place = Place::new("", "");
     place.write("hang-pay", "");
     let base = ["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j"];
-    let child = spawn(place.command(&base));
+    let mut child = spawn(place.command(&base));
     wait_for(|| place.done().len() == 1);
     signal(child.as_ref(), Signal::TERM);
-    thread::sleep(Duration::from_millis(200));
+    // It has noticed the signal when it says so.
+    let mut told = String::new();
+    BufReader::new(child.stderr().as_mut().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.starts_with("stopping: the call under way is awaited"), "{told}");
     fs::remove_file(place.0.path().join("hang-pay")).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 4, "{}", error(&output));

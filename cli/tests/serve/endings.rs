@@ -4,7 +4,7 @@ use crate::support::{ILO, Lines, Served, folder, program};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A pipe holds 64 kB, and the log of this number of requests is longer.
 #[test]
@@ -151,13 +151,27 @@ fn terminate(id: u32) {
 #[cfg(unix)]
 #[test]
 fn what_is_under_way_is_answered_before_a_signal_ends_the_server() {
-    let mut served = Served::start(&folder(), &["--call-timeout", "3600000", "--timeout", "3600000"]);
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let tool = |line: &str| format!(r#"{{"command": ["sh", "-c", "{line}"]"#);
+    let (short, long) = (
+        tool("touch short; while [ ! -e go ]; do sleep 0.02; done; echo 1"),
+        tool("touch long; exec sleep 3600"),
+    );
+    let tools = format!(r#"{{"tools": {{"short": {short}}}, "long": {long}, "read_only": true}}}}}}"#);
+    std::fs::write(at("tools.json"), tools).unwrap();
+    let mut served = Served::start(&folder, &["--call-timeout", "3600000", "--timeout", "3600000"]);
     let id = served.child.id();
     let (short, long) = thread::scope(|threads| {
-        let short = threads.spawn(|| served.call("run_program", &program("wait"), ""));
-        let long = threads.spawn(|| served.call("run_program", &program("wait-long"), ""));
-        thread::sleep(Duration::from_millis(100));
+        let short = threads.spawn(|| served.call("run_program", &program("short"), ""));
+        let long = threads.spawn(|| served.call("run_program", &program("long"), ""));
+        let begun = Instant::now();
+        while !(at("short").exists() && at("long").exists()) {
+            assert!(begun.elapsed() < Duration::from_mins(1), "the calls do not begin");
+            thread::sleep(Duration::from_millis(5));
+        }
         terminate(id);
+        std::fs::write(at("go"), "").unwrap();
         (short.join().unwrap(), long.join().unwrap())
     });
     assert!(short.contains(r#""status":"ok""#), "{short}");

@@ -69,7 +69,10 @@ impl Server {
         if let (Some(file), Some("notifications/cancelled")) =
             (self.notes_cancel(), message["method"].as_str())
         {
-            std::fs::write(file, message.to_string()).expect("the file can be written");
+            // Who waits for the file sees it whole.
+            let new = format!("{file}.new");
+            std::fs::write(&new, message.to_string()).expect("the file can be written");
+            std::fs::rename(new, file).expect("the file can be named");
         }
         let Some(id) = message.get("id") else { return };
         if self.is("silent") {

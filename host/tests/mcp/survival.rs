@@ -2,6 +2,7 @@
 //! soon it is there.
 
 use super::{answers, call, fails, one_tool, over_http, tools, web_tools};
+use ilo_host::Tools;
 use ilo_host::data::Data;
 use ilo_host::tools::Failure;
 use std::io::{Read, Write};
@@ -139,13 +140,21 @@ pub(crate) fn a_server_that_does_not_know_the_newer_question_starts_soon() {
     }
 }
 
+/// Waits until the end of the server is noticed.
+fn until_ended(tools: &Tools) {
+    let begun = Instant::now();
+    while tools.health()[0].1.is_none_or(|health| health.running) {
+        assert!(begun.elapsed() < Duration::from_mins(1), "nobody notices that it has ended");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 pub(crate) fn a_server_that_has_ended_is_started_again() {
     let mut several = tools("dies-after-call", 20_000);
     several.connect(["say"]).unwrap();
     for _ in 0..4 {
         assert_eq!(call(&several, "say", "words", 20_000), Ok(Data::from("hello")));
-        // The end of the server is noticed.
-        thread::sleep(Duration::from_millis(300));
+        until_ended(&several);
     }
 }
 
@@ -155,7 +164,7 @@ pub(crate) fn a_call_that_was_never_sent_says_so() {
     let mut tools = tools(&format!("dies-for-good:{}", marker.display()), 20_000);
     tools.connect(["say"]).unwrap();
     assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
-    thread::sleep(Duration::from_millis(300));
+    until_ended(&tools);
     let begun = Instant::now();
     for at in 0..6 {
         let failure = call(&tools, "say", "words", 20_000).unwrap_err();
