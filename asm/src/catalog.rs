@@ -20,7 +20,8 @@ mod tools_file;
 mod unchecked_keywords;
 mod validation;
 
-pub(crate) use declared::{Builder, Declared, Part as BuiltPart};
+pub use declared::Declared;
+pub(crate) use declared::{Builder, Part as BuiltPart};
 pub use format::Format;
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,

@@ -69,7 +69,7 @@ fn a_beginning_that_is_wrong_names_its_place_and_changes_nothing() {
     let catalog = Catalog::default();
     let session = Session::new(&catalog, "f(n: number) -> number", &Options::default()).unwrap();
     let mut guide = Guide::new(&session);
-    let refused = |guide: &mut Guide<'_, '_>, text: &[u8]| guide.accept_bytes(text).unwrap_err().at;
+    let refused = |guide: &mut Guide<'_>, text: &[u8]| guide.accept_bytes(text).unwrap_err().at;
     assert_eq!(refused(&mut guide, b"RET REF 1\n"), 8);
     assert_eq!(refused(&mut guide, b"ret"), 0);
     assert_eq!(refused(&mut guide, b"RET LIT 0 \"\xff"), 8);

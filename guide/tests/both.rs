@@ -35,7 +35,7 @@ pub trait Follow: Clone {
 
 macro_rules! follow {
     ($guide:ident, $mark:ty, $notation:expr) => {
-        impl Follow for $guide<'_, '_> {
+        impl Follow for $guide<'_> {
             type Mark = $mark;
             fn mark(&self) -> $mark {
                 $guide::mark(self)

@@ -58,7 +58,8 @@ fn random_programs_build() {
     let (mut count, mut ended) = (0, 0);
     for (seed, mut random, catalog, signature) in seeds(1) {
         count += 1;
-        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let (signature, options) = crate::common::widened(&signature, seed);
+        let session = Session::new(&catalog, &signature, &options).unwrap();
         let mut guide = ConstrainedGuide::new(&session);
         let steps = 1 + random.below(150);
         for at in 0..=steps {
@@ -204,7 +205,7 @@ fn masks_of_several_vocabularies_do_not_mix() {
         r#"{"raise":[5"#,
         r#"{"let":"name"#,
     ] {
-        let filled = |guide: &mut ConstrainedGuide<'_, '_>, vocab: &Vocab| {
+        let filled = |guide: &mut ConstrainedGuide<'_>, vocab: &Vocab| {
             let mut bits = vec![0; vocab.mask_len()];
             guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
             bits

@@ -11,7 +11,7 @@ use crate::common::{Random, catalog, number, signature};
 use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
-use ilo_guide::export::{self, ExportError, Syntax};
+use ilo_guide::export::{self, Syntax};
 use ilo_guide::{Options, Session};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -164,8 +164,10 @@ fn a_grammar_holds_what_it_claims() {
 fn sizes_and_depths_have_limits() {
     let tools = tools();
     let session = Session::new(&tools, "f() -> nil", &Options::default()).unwrap();
-    assert_eq!(export::grammar(&session, Syntax::Gbnf, 0), Err(ExportError::Depth(0)));
-    assert_eq!(export::grammar(&session, Syntax::Gbnf, 11), Err(ExportError::Depth(11)));
+    for (depth, nearest) in [(0, 1), (11, 10), (255, 10)] {
+        let grammar = |depth| export::grammar(&session, Syntax::Gbnf, depth).unwrap();
+        assert_eq!(grammar(depth), grammar(nearest));
+    }
     let shallow = Grammar::read(&export::grammar(&session, Syntax::Gbnf, 1).unwrap());
     assert!(shallow.accepts("IF LIT 3 true 1\n  RET LIT 2 nil\n"));
     assert!(!shallow.accepts("IF LIT 3 true 1\n  IF LIT 3 true 1\n    RET LIT 2 nil\n"));

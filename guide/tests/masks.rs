@@ -173,7 +173,7 @@ fn a_program_ends_within_its_budget() {
     assert!(ended > count / 2);
 }
 
-fn guide_text(session: &Session<'_>, guide: &Guide<'_, '_>) -> String {
+fn guide_text(session: &Session<'_>, guide: &Guide<'_>) -> String {
     session.prefix() + &String::from_utf8_lossy(guide.text())
 }
 

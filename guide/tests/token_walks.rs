@@ -20,13 +20,13 @@ use std::fs;
 
 /// A guide of either notation.
 #[derive(Clone)]
-enum Body<'s, 'c> {
-    Id(Box<Guide<'s, 'c>>),
-    Constrained(Box<ConstrainedGuide<'s, 'c>>),
+enum Body<'s> {
+    Id(Box<Guide<'s>>),
+    Constrained(Box<ConstrainedGuide<'s>>),
 }
 
-impl<'s, 'c> Body<'s, 'c> {
-    fn new(session: &'s Session<'c>, notation: Notation) -> Self {
+impl<'s> Body<'s> {
+    fn new(session: &'s Session<'_>, notation: Notation) -> Self {
         match notation {
             Notation::Id => Body::Id(Box::new(Guide::new(session))),
             _ => Body::Constrained(Box::new(ConstrainedGuide::new(session))),
@@ -251,7 +251,7 @@ struct Walk<'w, 'c> {
 }
 
 impl Walk<'_, '_> {
-    fn begin(&self) -> Body<'_, '_> {
+    fn begin(&self) -> Body<'_> {
         let mut body = Body::new(self.session, self.notation);
         body.begin(self.begun);
         body
@@ -328,7 +328,8 @@ fn walks_by_tokens_never_get_stuck() {
             let other = if unions { unions::catalog } else { crate::common::catalog }(&mut random);
             let signature = crate::common::signature(&mut random);
             let catalog = if seed % 2 == 0 { &every } else { &other };
-            let session = Session::new(catalog, &signature, &Options::default()).unwrap();
+            let (signature, options) = crate::common::widened(&signature, seed);
+            let session = Session::new(catalog, &signature, &options).unwrap();
             for notation in [Notation::Id, Notation::Constrained] {
                 let begun = &beginning(&session, notation, &mut random);
                 let walk = Walk { session: &session, catalog, vocab: &vocab, digits, notation, begun };

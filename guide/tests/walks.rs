@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use crate::common::{Random, catalog, number, signature, step};
+use crate::common::{Random, catalog, number, signature, step, widened};
 use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
@@ -36,8 +36,8 @@ fn what_ends_builds() {
     for seed in FOUND.into_iter().chain(first..first + count) {
         let mut random = Random::new(seed);
         let catalog = catalog(&mut random);
-        let signature = signature(&mut random);
-        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let (signature, options) = widened(&signature(&mut random), seed);
+        let session = Session::new(&catalog, &signature, &options).unwrap();
         let mut guide = Guide::new(&session);
         let steps = 1 + random.below(120);
         for _ in 0..steps {
@@ -62,17 +62,53 @@ fn what_ends_builds() {
     assert!(others.is_empty(), "{others:?}");
 }
 
+/// A read of a field that a schema without others does not list is an error.
 #[test]
-fn the_key_of_a_closed_record_is_no_constant() {
+fn a_constant_that_names_a_field_of_a_closed_record_is_listed() {
     let output = json!({"properties": {"a": {"type": "string"}}, "additionalProperties": false});
     let mut catalog = Catalog::default();
     catalog.insert(ToolSignature::new("t", None, None, Some(&output)));
-    for signature in ["f() -> any", "f(p: text) -> any"] {
-        let session = Session::new(&catalog, signature, &Options::default()).unwrap();
+    for (signature, begun, named) in [
+        ("f() -> any", "RET AT CALL 0 0 ", "LIT 0 \"a\""),
+        ("f(p: text) -> any", "RET AT CALL 0 0 ", "LIT 0 \"a\""),
+        ("f(p: {a: text}) -> text", "RET AT REF 0 ", "LIT 0 \"a\""),
+        ("f(p: {a: text}) -> text", "RET FIELD 0 ", "0"),
+        ("f(p: list {a: text}) -> any", "RET SORT REF 0 ", "LIT 0 \"a\""),
+        ("f(p: list {a: text}) -> any", "RET FIND REF 0 ", "0"),
+    ] {
+        let options = Options { fields: Some(["a", "b"].map(str::to_owned).into()), ..Options::default() };
+        let session = Session::new(&catalog, signature, &options).unwrap();
         let mut guide = Guide::new(&session);
-        guide.accept_bytes(b"RET AT CALL 0 0 ").unwrap();
-        assert!(guide.accept_bytes(b"LIT").is_err(), "FIELD reads what is listed");
+        guide.accept_bytes(begun.as_bytes()).unwrap();
+        let other = named.replace("\"a", "\"b").replace('0', if named == "0" { "1" } else { "0" });
+        let mut refused = guide.clone();
+        assert!(refused.accept_bytes(format!("{other} ").as_bytes()).is_err(), "{signature}: {begun}{other}");
+        let mut guide = guide.clone();
+        guide.accept_bytes(named.as_bytes()).unwrap();
         builds(&session, &catalog, guide.text().to_vec().as_slice(), guide.close(), 0, &mut BTreeMap::new());
+    }
+}
+
+/// The type of an input that lists fields describes what is read from it and what calls give.
+#[test]
+fn inputs_that_list_fields_are_read_as_the_check_does() {
+    let catalog = Catalog::default();
+    let above = "; fn g(order: {id: number}) -> number\n; Fields: 0=id\nRET FIELD 0 0\n";
+    for (signature, above, wrong, right) in [
+        ("f(order: {id: text}) -> any", "", "RET MUL FIELD 0 0 ", "RET CONCAT FIELD 0 0 "),
+        ("f(order: {id: text}) -> number", "", "RET FIELD 0 0\n", "RET LEN FIELD 0 0\n"),
+        ("f(x: text) -> number", above, "RET CALL 0 1 0 OBJ 0\n", "RET CALL 0 1 0 OBJ 1 1 LIT 1 7\n"),
+        (
+            "f(x: text) -> number",
+            above,
+            "RET CALL 0 1 0 OBJ 1 1 REF 0\n",
+            "RET CALL 0 1 0 OBJ 1 1 LEN REF 0\n",
+        ),
+    ] {
+        let options = Options { above: above.to_owned(), ..Options::default() };
+        let session = Session::new(&catalog, signature, &options).unwrap();
+        assert!(Guide::new(&session).accept_bytes(wrong.as_bytes()).is_err(), "{signature}: {wrong}");
+        assert_eq!(Guide::new(&session).accept_bytes(right.as_bytes()), Ok(()), "{signature}: {right}");
     }
 }
 

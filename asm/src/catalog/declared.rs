@@ -4,9 +4,9 @@ use super::reading::record;
 use super::shape::{ANYTHING, ListedField, Node, NodeId, SchemaShape, Shapes};
 use ilo_spec::pure::Kinds;
 
-/// The shape of an input.
+/// The shape of an input, or of all inputs of a function.
 #[derive(Debug)]
-pub(crate) struct Declared(Shapes);
+pub struct Declared(Shapes);
 
 /// A part of a shape that is being built.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Builder {
 
 impl Declared {
     /// The shape.
-    pub(crate) fn shape(&self) -> SchemaShape<'_> {
+    pub fn shape(&self) -> SchemaShape<'_> {
         SchemaShape::new(&self.0, self.0.output)
     }
 }
@@ -60,7 +60,7 @@ impl Builder {
         self.push(Node { kinds: Kinds::RECORD.or(others), record: Some(fields), ..Node::ANY })
     }
 
-    /// The shape of the input of this name.
+    /// The shape of the input of this name, or of the inputs of the function.
     pub(crate) fn finish(self, input: &str, Part(whole): Part) -> Declared {
         let (tool, nodes) = (input.to_owned(), self.nodes);
         Declared(Shapes { tool, declared: true, nodes, input: whole, output: whole, misused: None })

@@ -48,8 +48,9 @@ pub(crate) use function::Streaming;
 pub(crate) use messages::given::LEAVE_OUT;
 pub use resolve::entry;
 pub(crate) use resolve::{Target, by_name, target};
+pub use slot_events::Gives;
 pub(crate) use types::misfit;
-pub use value_info::{KnownSlot, Part, Seen, ValueInfo};
+pub use value_info::{KnownSlot, Part, Seen, ValueInfo, inputs_of};
 
 use crate::ast::File;
 use crate::catalog::Catalog;

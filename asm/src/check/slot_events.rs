@@ -229,7 +229,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Walks a block; `after` says whether a ROLLBACK follows it.
-    fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives {
+    fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives<NoValue> {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
@@ -265,7 +265,7 @@ impl<'a> Walk<'_, 'a> {
         self.events.rollbacks.push(Rollback { call: call.id, bound, in_if, span: statement.span });
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives {
+    fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives<NoValue> {
         self.events.list.push(Event::Statement(statement.span));
         match &statement.kind {
             StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span, after),
@@ -311,7 +311,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// BREAK ends the innermost enclosing loop.
-    fn leave_loop(&mut self, span: Span) -> Gives {
+    fn leave_loop(&mut self, span: Span) -> Gives<NoValue> {
         let dead = self.dead;
         match self.loops.last_mut() {
             Some(open) => {
@@ -324,7 +324,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// SKIP ends the pass of the innermost enclosing loop.
-    fn skip(&mut self, span: Span) -> Gives {
+    fn skip(&mut self, span: Span) -> Gives<NoValue> {
         match self.loops.last() {
             Some(open) => {
                 self.events.skips = true;
@@ -343,7 +343,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// YIELD adds a value to the list of the innermost enclosing loop.
-    fn yields(&mut self, value: &Expr<'a>, span: Span) -> Gives {
+    fn yields(&mut self, value: &Expr<'a>, span: Span) -> Gives<NoValue> {
         self.expression(value);
         let dead = self.dead;
         match self.loops.last_mut() {
@@ -363,12 +363,12 @@ impl<'a> Walk<'_, 'a> {
         self.report(first.map(|call| messages::slots::rollback_argument(function, call)));
     }
 
-    fn exit(&mut self, ending: Ending, span: Span) -> Gives {
+    fn exit(&mut self, ending: Ending, span: Span) -> Gives<NoValue> {
         self.events.list.push(Event::Exit(ending, span));
         Gives::NEVER
     }
 
-    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives {
+    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives<NoValue> {
         match value {
             Bound::Expr(value) => {
                 self.attempt(value, true);
@@ -390,7 +390,7 @@ impl<'a> Walk<'_, 'a> {
         Gives::nothing(NoValue::Statement(span))
     }
 
-    fn control(&mut self, control: &Control<'a>, after: bool) -> Gives {
+    fn control(&mut self, control: &Control<'a>, after: bool) -> Gives<NoValue> {
         match control {
             Control::If(node) => self.branch(node),
             Control::Match(node) => self.arms(node, after && !node.handles()),
@@ -399,7 +399,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn branch(&mut self, node: &If<'a>) -> Gives {
+    fn branch(&mut self, node: &If<'a>) -> Gives<NoValue> {
         self.expression(&node.condition);
         self.events.list.push(Event::Fork);
         self.events.list.push(Event::Branch(Path::Then, node.span));
@@ -415,7 +415,7 @@ impl<'a> Walk<'_, 'a> {
         then.or(otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives {
+    fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives<NoValue> {
         self.events.list.push(Event::Match(node.slot, node.slot_span));
         self.events.list.push(Event::Fork);
         let err = if let Some(arm) = &node.err {
@@ -439,13 +439,13 @@ impl<'a> Walk<'_, 'a> {
         err.or(ok)
     }
 
-    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: (Owner, bool)) -> Gives {
+    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: (Owner, bool)) -> Gives<NoValue> {
         self.events.list.push(Event::Branch(path, arm.span));
         self.events.list.push(Event::Bind(arm.bind, arm.bind_span));
         self.block(&arm.body, owner, arm.span)
     }
 
-    fn passes(&mut self, node: &For<'a>) -> Gives {
+    fn passes(&mut self, node: &For<'a>) -> Gives<NoValue> {
         self.expression(&node.list);
         let start = self.events.list.len();
         self.events.list.push(Event::Loop(node.id, node.span));
@@ -520,7 +520,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn try_(&mut self, node: &Try<'a>) -> Gives {
+    fn try_(&mut self, node: &Try<'a>) -> Gives<NoValue> {
         let id = TryId(self.events.tries);
         self.events.tries += 1;
         self.events.list.push(Event::Try);
@@ -542,32 +542,33 @@ impl<'a> Walk<'_, 'a> {
 }
 
 /// Whether the end of a statement or block is reached, and with a value or without.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Gives {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gives<L = ()> {
     /// Some path reaches the end with a value.
-    pub(super) value: bool,
+    pub value: bool,
     /// Some path reaches the end without a value; this is the first such path.
-    pub(super) lack: Option<NoValue>,
+    pub lack: Option<L>,
 }
 
-impl Gives {
+impl<L: Copy> Gives<L> {
     /// The end is never reached.
-    pub(super) const NEVER: Gives = Gives { value: false, lack: None };
+    pub const NEVER: Gives<L> = Gives { value: false, lack: None };
     /// A value, always.
-    pub(super) const VALUE: Gives = Gives { value: true, lack: None };
+    pub const VALUE: Gives<L> = Gives { value: true, lack: None };
 
     /// No value.
-    pub(super) const fn nothing(lack: NoValue) -> Gives {
+    pub const fn nothing(lack: L) -> Gives<L> {
         Gives { value: false, lack: Some(lack) }
     }
 
     /// The union of two branches.
-    pub(super) fn or(self, other: Gives) -> Gives {
+    #[must_use]
+    pub fn or(self, other: Gives<L>) -> Gives<L> {
         Gives { value: self.value || other.value, lack: self.lack.or(other.lack) }
     }
 
     /// Whether the next statement can run.
-    pub(super) fn completes(self) -> bool {
+    pub fn completes(self) -> bool {
         self.value || self.lack.is_some()
     }
 }

@@ -1,7 +1,7 @@
 //! What checking knows about a value: its type, whether that type is certain, and which part of a tool's
 //! answer, or of an input whose type lists fields, it is.
 
-use crate::ast::{File, TypeName};
+use crate::ast::{File, Function, TypeName};
 use crate::catalog::{Builder, BuiltPart, Declared, SchemaShape, ToolSignature};
 use crate::types::Inferred;
 use core::mem::discriminant;
@@ -290,6 +290,18 @@ impl<'a> RecordInputs<'a> {
 /// The shape of an input, if its type lists fields.
 pub(super) fn shape_of<'t>(inputs: Inputs<'t, '_>, name: &str) -> Option<SchemaShape<'t>> {
     inputs.iter().find(|(_, input, _)| *input == name).map(|(.., declared)| declared.shape())
+}
+
+/// The inputs of a function as the fields of a record, without the nil that some take.
+pub fn inputs_of(function: &Function<'_>) -> Declared {
+    let mut builder = Builder::new();
+    let fields = function.parameters.iter().map(|input| {
+        let value = part(&input.ty, false, &mut builder);
+        (input.name.text, input.may_be_absent(), value)
+    });
+    let fields = fields.collect();
+    let whole = builder.record(fields, Kinds::NONE);
+    builder.finish(function.name.text, whole)
 }
 
 /// A part of a shape. The reader limits the nesting of records.

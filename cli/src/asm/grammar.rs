@@ -3,7 +3,7 @@
 use super::{Done, input, print};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::text::nearest;
-use ilo_guide::export::{self, DEPTH, Syntax};
+use ilo_guide::export::{self, DEEPEST, DEPTH, Syntax};
 use ilo_guide::{Options, Session};
 
 /// The default signature.
@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, default_value = ANY)]
     signature: String,
     /// The maximum nesting of blocks in a program
-    #[arg(long, default_value_t = DEPTH)]
+    #[arg(long, default_value_t = DEPTH, value_parser = clap::value_parser!(u8).range(1..=i64::from(DEEPEST)))]
     depth: u8,
 }
 

@@ -143,7 +143,7 @@ fn wrong(name: &str, text: &str, at: usize, nodes: &[Node]) -> String {
     format!("{name}:{line}:{column}: expected {list}; found {found}{hint}")
 }
 
-fn listing(guide: &mut Guide<'_, '_>) -> String {
+fn listing(guide: &mut Guide<'_>) -> String {
     let nodes = guide.next().iter().map(ToString::to_string).collect();
     lines(nodes, &guide.forced(), &guide.close().unwrap_or_default())
 }

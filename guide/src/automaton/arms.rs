@@ -87,7 +87,7 @@ pub(crate) fn parts(shape: SchemaShape<'_>) -> impl Iterator<Item = SchemaShape<
     arms.chain(shape.fields().map(|it| it.shape)).chain([shape.item()])
 }
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// The arms of the call or record whose count is next.
     pub(crate) fn arms_here(&self) -> Option<Vec<Arm<'c>>> {
         let frame = self.frame()?;

@@ -3,10 +3,10 @@
 use crate::automaton::flow::bit;
 use crate::automaton::offers::{Words, one};
 use crate::automaton::state::{
-    Block, Branch, Core, Gives, Goes, Kind, LEVELS, LOOPS, Loop, NONE, Phase, Stmt, Tried,
+    Block, Branch, Core, Goes, Kind, LEVELS, LOOPS, Loop, NONE, Phase, Stmt, Tried,
 };
 use crate::automaton::want::{ANY, Want, WantId, either};
-use ilo_asm::check::ValueInfo;
+use ilo_asm::check::{Gives, ValueInfo};
 use ilo_asm::rules::Demand;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
@@ -14,7 +14,7 @@ use ilo_spec::node::Word;
 /// Levels that a block may have beyond the offered ones, so that results that must be matched can be.
 const SPARE: u8 = 2;
 
-impl Core<'_, '_> {
+impl Core<'_> {
     /// The level of the innermost block, where the next statement may be.
     pub(crate) fn level(&self) -> u8 {
         self.block().level
@@ -34,7 +34,7 @@ impl Core<'_, '_> {
     pub(crate) fn end(&mut self) -> bool {
         self.up_to(0) && self.settle() && {
             let body = self.block();
-            body.may_close() && !(body.last.gives.lives() && self.owes())
+            body.may_close() && !(body.last.gives.completes() && self.owes())
         }
     }
 
@@ -266,7 +266,7 @@ impl Core<'_, '_> {
             self.arena.add_value(joined)
         };
         self.change_loop(&block, |of| (of.yields, of.value) = (true, joined));
-        self.end_statement(Gives::LACK, NONE);
+        self.end_statement(Gives::nothing(()), NONE);
     }
 
     /// Begins the handler of a TRY.
@@ -286,7 +286,7 @@ impl Core<'_, '_> {
     /// Completes a statement.
     pub(crate) fn end_statement(&mut self, gives: Gives, value: u32) {
         let block = self.block();
-        let binds = self.state.stmt == Stmt::Let && gives.lives();
+        let binds = self.state.stmt == Stmt::Let && gives.completes();
         let last = Branch { gives, value, binds, ..block.last };
         self.set_block(Block { started: true, last, rollback: false, pending: NONE, ..block });
         self.state.phase = Phase::End;
@@ -302,7 +302,7 @@ impl Core<'_, '_> {
             }
             Goes::Nowhere => true,
         };
-        self.end_statement(if fits { Gives::VALUE } else { Gives::LACK }, value);
+        self.end_statement(if fits { Gives::VALUE } else { Gives::nothing(()) }, value);
         let block = self.block();
         self.set_block(Block { last: Branch { sealed: !is_call, ..block.last }, ..block });
         if is_call {
@@ -443,7 +443,7 @@ impl Core<'_, '_> {
         block.must_live = must_live && first.slots == NONE;
         if block.chain && first.sealed {
             block.hard = true;
-        } else if block.chain && first.gives.lack {
+        } else if block.chain && first.gives.lack.is_some() {
             block.goes = Goes::Nowhere;
         }
     }

@@ -56,7 +56,7 @@ impl Node<'_> {
     }
 }
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// Writes the next node of an end. Returns whether the end was found, when that is known.
     pub(crate) fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
         let goes_on = match self.state.phase {
@@ -102,7 +102,7 @@ impl<'c> Core<'_, 'c> {
         let frame = self.frame();
         let (first, others) = frame.map_or((block.last.value, NONE), |frame| (frame.first, frame.others));
         let last = block.last;
-        let ends = [last.gives.value, last.gives.lack, last.sealed, block.rollback, last.binds];
+        let ends = [last.gives.value, last.gives.lack.is_some(), last.sealed, block.rollback, last.binds];
         let loops = self.state.loops.map(|of| {
             let flags = [of.broken != NONE, of.skipped != NONE, of.yields, of.valued, of.until];
             (flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)), of.read_first, of.unset_in)
@@ -153,8 +153,7 @@ impl<'c> Core<'_, 'c> {
             Phase::Operand | Phase::FieldOrName => self.state.want,
             _ => return None,
         };
-        let word = self.arena.plain(self.session, self.arena.want(want))?;
-        (word != Word::Lit || !self.is_closed_key()).then_some(word)
+        self.arena.plain(self.session, self.arena.want(want))
     }
 
     /// The next node of an end within a line.

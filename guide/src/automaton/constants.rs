@@ -4,7 +4,7 @@ use crate::automaton::arms;
 use crate::automaton::formats;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::type_of;
-use crate::automaton::session::{Callee, Numbered, Session};
+use crate::automaton::session::{Numbered, Session};
 use crate::automaton::want::{Arena, Want, empty_list};
 use ilo_asm::ast::Literal;
 use ilo_asm::catalog::SchemaShape;
@@ -205,15 +205,9 @@ pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
             write_constant(session, shape, json, DEEPEST_CONSTANT, &mut call);
             call += if json { "," } else { "" };
         };
-        match &tool.callee {
-            Some(Callee::Tool(tool)) => {
-                let input = arms::shortest(session, tool.input());
-                input.required().for_each(|it| argument(it.name, it.shape));
-            }
-            Some(Callee::Function { parameters, .. }) => {
-                parameters.iter().for_each(|it| argument(&it.name, SchemaShape::ANY));
-            }
-            None => {}
+        if let Some(callee) = &tool.callee {
+            let input = arms::shortest(session, callee.input());
+            input.required().for_each(|it| argument(it.name, it.shape));
         }
         call + if json { "}}" } else { "" }
     };
@@ -225,7 +219,7 @@ pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
 pub(crate) fn longest_constant(session: &Session<'_>, json: bool) -> String {
     let mut longest = if json { String::new() } else { " 63 LIST 0".to_owned() };
     for tool in &session.tools {
-        let Some(Callee::Tool(callee)) = &tool.callee else { continue };
+        let Some(callee) = &tool.callee else { continue };
         let mut shapes: Vec<(SchemaShape<'_>, u8)> = vec![(callee.input(), 0)];
         let mut seen = 0;
         while let Some((shape, depth)) = shapes.pop() {

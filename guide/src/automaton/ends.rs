@@ -1,10 +1,10 @@
 //! Ends of blocks: branches join, and statements with blocks are completed.
 
-use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NONE, SLOTS, Stmt, add};
+use crate::automaton::state::{Block, Branch, Core, Goes, Kind, NONE, SLOTS, Stmt, add};
 use crate::automaton::want::either;
-use ilo_asm::check::ValueInfo;
+use ilo_asm::check::{Gives, ValueInfo};
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// Ends the innermost block, whose inner blocks have ended.
     pub(crate) fn close_block(&mut self) -> bool {
         let block = self.block();
@@ -17,7 +17,7 @@ impl<'c> Core<'_, 'c> {
         if !block.may_close() {
             return false;
         }
-        let lives = block.last.gives.lives();
+        let lives = block.last.gives.completes();
         let here = if lives { self.state.slots } else { NONE };
         let branch = Branch { slots: here, ..block.last };
         match block.kind {
@@ -134,9 +134,9 @@ impl<'c> Core<'_, 'c> {
             }
             self.set_block(Block { last: whole, ..around });
             // A value that nothing can follow must fit on every path.
-            return !(self.block().chain && whole.gives.lack && whole.sealed);
+            return !(self.block().chain && whole.gives.lack.is_some() && whole.sealed);
         };
-        if whole.gives.lack || (lives && !self.bindable(bound)) {
+        if whole.gives.lack.is_some() || (lives && !self.bindable(bound)) {
             return false;
         }
         if lives {
@@ -145,7 +145,7 @@ impl<'c> Core<'_, 'c> {
             self.state.next = self.state.next.max(bound.saturating_add(1).min(SLOTS));
         }
         self.state.stmt = Stmt::Let;
-        self.end_statement(if lives { Gives::LACK } else { Gives::NEVER }, NONE);
+        self.end_statement(if lives { Gives::nothing(()) } else { Gives::NEVER }, NONE);
         true
     }
 
@@ -179,21 +179,21 @@ impl<'c> Core<'_, 'c> {
         let slots = self.join(exit, broken);
         let around = self.block_at(block.parent);
         let mut value = NONE;
-        let mut gives = if pass.gives.value { Gives::VALUE } else { Gives::LACK };
+        let mut gives = if pass.gives.value { Gives::VALUE } else { Gives::nothing(()) };
         if pass.gives.value {
             let item = self.arena.value(pass.value);
             let list: ValueInfo<'c> = item.listed();
             if let (Goes::Out(want) | Goes::Kept(want), None) = (around.goes, block.bound)
                 && !self.arena.takes(self.session, want, list)
             {
-                gives = Gives::LACK;
+                gives = Gives::nothing(());
             }
             value = self.arena.add_value(list);
         }
         if slots == NONE {
             gives = Gives::NEVER;
         } else if lacks {
-            gives.lack = true;
+            gives.lack = Some(());
         }
         let slots = self.forget_loop(slots, around.loops);
         self.complete(block, Branch { slots, gives, value, sealed: pass.sealed, binds: false })
@@ -217,15 +217,15 @@ impl Block {
     pub(crate) fn may_close(&self) -> bool {
         (self.started || self.zero)
             && !self.rollback
-            && !(self.hard && self.last.gives.lack)
-            && !(self.chain && self.last.sealed && self.last.gives.lack)
-            && (!self.must_live || self.last.gives.lives())
+            && !(self.hard && self.last.gives.lack.is_some())
+            && !(self.chain && self.last.sealed && self.last.gives.lack.is_some())
+            && (!self.must_live || self.last.gives.completes())
             // A value that a branch of IF lacks must be in its ELSE.
             && (!self.must_some || self.kind == Kind::Then || self.last.gives.value)
     }
 
     /// Whether another statement may follow the last one.
     pub(crate) fn takes_statements(&self) -> bool {
-        self.kind != Kind::Match && !self.last.sealed && self.last.gives.lives()
+        self.kind != Kind::Match && !self.last.sealed && self.last.gives.completes()
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn bit(slot: u8) -> u64 {
 }
 
 impl Slots {
-    pub(crate) fn new<'c>(session: &Session<'c>, arena: &mut Arena<'c>) -> Slots {
+    pub(crate) fn new<'s>(session: &'s Session<'_>, arena: &mut Arena<'s>) -> Slots {
         let mut slots = Slots {
             unset: u64::MAX,
             plain: 0,
@@ -37,8 +37,8 @@ impl Slots {
             calls: [0; SLOTS as usize],
             values: [0; SLOTS as usize],
         };
-        for (slot, (_, ty)) in (0..SLOTS).zip(&session.parameters) {
-            slots.set(slot, arena.add_value(ValueInfo::declared(*ty)), 0);
+        for (slot, value) in (0..SLOTS).zip(session.inputs()) {
+            slots.set(slot, arena.add_value(value), 0);
         }
         slots
     }
@@ -84,7 +84,7 @@ impl Slots {
     }
 }
 
-impl Core<'_, '_> {
+impl Core<'_> {
     pub(crate) fn slots_at(&self, at: u32) -> &Slots {
         // The first one is always there.
         entry(&self.slots, at).unwrap_or(&self.slots[0])

@@ -35,7 +35,7 @@ pub(crate) fn of(shape: SchemaShape<'_>) -> Option<Format> {
     if shape.texts().is_some() { None } else { shape.misses_format("") }
 }
 
-impl Core<'_, '_> {
+impl Core<'_> {
     /// The format of the constant text that is next or unfinished.
     pub(crate) fn format(&self) -> Option<Format> {
         let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;

@@ -1,7 +1,7 @@
 //! The integers that may come next, as sets that can be searched by prefix.
 
 use crate::automaton::constants::depth_of;
-use crate::automaton::session::{Alike, Callee, Session};
+use crate::automaton::session::{Alike, Session};
 use crate::automaton::state::{Core, DEPTH, Frame, NONE, Phase, SLOTS};
 use crate::automaton::want::{WantId, WantKey, field};
 use core::iter::Peekable;
@@ -54,7 +54,7 @@ fn within(all: &[u32], low: u32, high: u32) -> usize {
     to.saturating_sub(from)
 }
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// The integers that may come next.
     pub(crate) fn integers(&mut self) -> Integers {
         match self.state.phase {
@@ -69,7 +69,17 @@ impl<'c> Core<'_, 'c> {
             },
             Phase::FieldOrName => {
                 let fits = self.arena.takes_type(self.session, self.state.want, Inferred::TEXT);
-                if fits { self.fields_but(&[]) } else { Integers::Nothing }
+                match self.key_names() {
+                    _ if !fits => Integers::Nothing,
+                    Some(names) => {
+                        let numbers =
+                            names.iter().filter_map(|name| self.session.field_numbers.get(*name).copied());
+                        let mut numbers: Vec<u32> = numbers.collect();
+                        numbers.sort_unstable();
+                        self.listed(&numbers)
+                    }
+                    None => self.fields_but(&[]),
+                }
             }
             Phase::PathField => match self.frame() {
                 Some(frame) => self.fields_of(self.arena.value(frame.first), frame.want),
@@ -229,13 +239,10 @@ impl<'c> Core<'_, 'c> {
         self.listed(&fields)
     }
 
-    /// The shape that describes the pairs of a call or a record; `None` for a function.
+    /// The shape that describes the pairs of a call or a record.
     pub(crate) fn pair_shape(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
         let shape = if frame.word == Word::Call {
-            match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
-                Callee::Function { .. } => return None,
-                Callee::Tool(tool) => tool.input(),
-            }
+            self.session.tools.get(frame.number as usize)?.callee.as_ref()?.input()
         } else {
             self.shape(frame.want).unwrap_or(SchemaShape::ANY)
         };

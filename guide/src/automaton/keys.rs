@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// more numbers than a MATCH_MAP has cases.
 pub(crate) const KEY: usize = 2;
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// The kinds of keys that a case may have, as bits.
     pub(crate) fn key_kinds(&self) -> u8 {
         let Some(frame) = self.frame() else { return 0 };
@@ -50,6 +50,7 @@ impl<'c> Core<'_, 'c> {
         }
         let shape = self.shape(frame.want);
         match constant {
+            Literal::Text(text) if let Some(names) = self.key_names() => names.contains(&text),
             Literal::Text(text) => match entry(&self.frames, frame.parent) {
                 Some(parent) if parent.word == Word::At && parent.index == 1 => {
                     let known = field(self.arena.value(parent.first), text);
@@ -71,10 +72,15 @@ impl<'c> Core<'_, 'c> {
     /// The only texts that may be written here.
     pub(crate) fn texts(&self) -> Option<impl Iterator<Item = &'c str> + use<'c>> {
         let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;
-        let listed = self.shape(frame.want).and_then(SchemaShape::texts)?;
+        let names = self.key_names();
+        let listed = match self.shape(frame.want).and_then(SchemaShape::texts) {
+            None if names.is_none() => return None,
+            listed => listed.unwrap_or_default(),
+        };
         let arms = self.selectable();
         let listed = if arms.is_some() { &[] } else { listed };
-        Some(listed.iter().map(|it| &**it).chain(arms.into_iter().flatten().map(|it| it.text)))
+        let listed = listed.iter().map(|it| &**it).chain(arms.into_iter().flatten().map(|it| it.text));
+        Some(listed.chain(names.into_iter().flatten()))
     }
 
     /// The value of which the unfinished literal names a field, if its fields are known.

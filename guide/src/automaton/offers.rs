@@ -80,7 +80,7 @@ pub(crate) fn type_of(kind: u8) -> ValueInfo<'static> {
     }
 }
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// The depth of an operand here.
     pub(crate) fn depth(&self) -> u8 {
         self.frame().map_or(0, |frame| frame.depth.saturating_add(1))
@@ -217,9 +217,7 @@ impl<'c> Core<'_, 'c> {
         if self.depth() >= DEPTH {
             words &= one(Word::Lit) | one(Word::List) | one(Word::Obj) | one(Word::Ref);
         }
-        if self.is_closed_key() {
-            words &= !one(Word::Lit);
-        } else if self.must_select() {
+        if self.must_select() {
             words &= one(Word::Lit);
         }
         words
@@ -276,6 +274,7 @@ impl<'c> Core<'_, 'c> {
             Word::Obj => fits(self, Inferred::RECORD) && self.record_counts(want, self.depth()).is_some(),
             Word::Merge => fits(self, Inferred::RECORD),
             Word::MatchMap => self.arena.plain(session, self.arena.want(want)).is_some(),
+            Word::Append if !self.items_end(want, 0) => false,
             _ => {
                 let first = self.first_want(word, want);
                 self.arena.plain(session, self.arena.want(first)).is_some()
@@ -302,7 +301,9 @@ impl<'c> Core<'_, 'c> {
         let demand = rules::operand(word, frame.index.into(), Some(first));
         let want = match word {
             Word::Eq | Word::Neq => Want::Equal(first),
-            Word::Concat if first.lists > 0 => Want::Demand(Demand::LIST),
+            Word::Concat if first.lists > 0 => Want::And(Demand::LIST, frame.want),
+            Word::Add if first.lists > 0 => Want::And(demand, frame.want),
+            Word::Append => self.arena.item_want(frame.want),
             Word::Concat => {
                 let list = self.arena.takes_type(self.session, frame.want, Inferred::ANY.list());
                 let text = self.arena.takes_type(self.session, frame.want, Inferred::TEXT);
@@ -335,20 +336,26 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether a kind of LIT may fit the want.
     pub(crate) fn is_kind(&self, kind: u8, want: WantId) -> bool {
-        !(kind == TEXT && self.is_closed_key())
+        !(kind == TEXT && self.key_names().is_some_and(|names| names.is_empty()))
             && self.arena.takes(self.session, want, type_of(kind))
             && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
     }
 
-    /// Whether the value that comes next is the key of AT for a record whose schema forbids fields that it
-    /// does not list: a constant name would have to be one of these, which FIELD offers.
-    pub(crate) fn is_closed_key(&self) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        let of =
-            if frame.word == Word::Lit { entry(&self.frames, frame.parent).copied() } else { Some(frame) };
-        of.filter(|of| of.word == Word::At && of.index == 1)
-            .and_then(|at| self.arena.value(at.first).part.shape())
-            .is_some_and(SchemaShape::refuses_others)
+    /// The fields that the constant which comes next may name, where a schema forbids others: those of a
+    /// record, as the key of AT, or those by which records of a list are ordered, grouped or found.
+    pub(crate) fn key_names(&self) -> Option<Vec<&'c str>> {
+        const WORDS: [Word; 6] =
+            [Word::Sort, Word::SortDown, Word::Unique, Word::Group, Word::Column, Word::Find];
+        let frame = self.frame()?;
+        let of = if frame.word == Word::Lit { *entry(&self.frames, frame.parent)? } else { frame };
+        let is_at = of.word == Word::At;
+        let part = self.arena.value(of.first).part;
+        let shape = if is_at { part.shape() } else { part.item().shape() }.filter(|_| of.index == 1)?;
+        if !shape.refuses_others() || !(is_at || WORDS.contains(&of.word)) {
+            return None;
+        }
+        let want = if is_at { of.want } else { ANY };
+        Some(self.arena.keys(self.session, want, shape).collect())
     }
 
     pub(crate) fn shape(&self, want: WantId) -> Option<SchemaShape<'c>> {
@@ -417,7 +424,9 @@ impl<'c> Core<'_, 'c> {
 /// Whether the type of a word's value depends on its first operand.
 fn depends(word: Word) -> bool {
     let is = |word| rules::TABLE.iter().find(|rule| rule.word == word).map(|rule| rule.gives);
-    word.row().pure.is_some_and(|it| rules::keeps_list(it) || matches!(it, Pure::Min | Pure::Max))
+    word.row()
+        .pure
+        .is_some_and(|it| rules::keeps_list(it) || matches!(it, Pure::Min | Pure::Max | Pure::Find))
         || matches!(is(word), Some(Gives::Item | Gives::Sum | Gives::Join | Gives::Appended))
 }
 

@@ -2,14 +2,14 @@
 
 use crate::automaton::arms;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
-use crate::automaton::session::Callee;
+use crate::automaton::session::{Callee, lists_fields};
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
 use crate::automaton::want::{Want, WantId};
 use ilo_asm::catalog::SchemaShape;
-use ilo_asm::rules::Demand;
+use ilo_asm::rules;
 use ilo_spec::node::Word;
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// The least and greatest count of pairs.
     pub(crate) fn pair_counts(&self) -> Option<(u32, u32)> {
         let frame = self.frame()?;
@@ -32,15 +32,16 @@ impl<'c> Core<'_, 'c> {
         if free {
             return None;
         }
-        let callee = self.session.tools.get(frame.number as usize).and_then(|it| it.callee.as_ref());
-        if let (Word::Call, Some(Callee::Function { parameters, .. })) = (frame.word, callee) {
-            let parameter = parameters.iter().find(|it| it.name == name)?;
-            let given = Demand::Is(parameter.given);
-            return Some(if parameter.required { Want::Demand(given) } else { Want::OrNil(given) });
-        }
-        let (field, _) = self.pair_shape(frame)?.field(name)?;
+        let (field, required) = self.pair_shape(frame)?.field(name)?;
         crate::automaton::constants::depth_of(self.session, field)?;
-        Some(Want::Shape(field))
+        let callee = self.session.tools.get(frame.number as usize).and_then(|it| it.callee.as_ref());
+        let takes_nil =
+            frame.word == Word::Call && !required && matches!(callee, Some(Callee::Function { .. }));
+        Some(if takes_nil && !lists_fields(field) {
+            Want::OrNil(rules::of_shape(field))
+        } else {
+            Want::Shape(field)
+        })
     }
 
     /// The required fields that are not given yet.

@@ -11,8 +11,8 @@ use crate::automaton::registries;
 use hashbrown::{HashMap, HashSet};
 use ilo_asm::arena::Arena;
 use ilo_asm::ast::{Function, TypeName};
-use ilo_asm::catalog::{Catalog, Lookup, ToolSignature, own_function};
-use ilo_asm::check::{ValueInfo, check};
+use ilo_asm::catalog::{Catalog, Declared, Lookup, SchemaShape, ToolSignature, own_function};
+use ilo_asm::check::{Part, ValueInfo, check, inputs_of};
 use ilo_asm::compile::{self, read, read_id};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
@@ -21,9 +21,10 @@ use ilo_asm::rules::Demand;
 use ilo_asm::source::SourceLimits;
 use ilo_asm::text::is_name;
 use ilo_asm::types::Inferred;
+use ilo_spec::pure::Kinds;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The most fields and tools that a session numbers.
 const MOST_NAMES: usize = 60_000;
@@ -59,23 +60,22 @@ impl std::error::Error for SessionError {}
 #[derive(Clone, Debug)]
 pub(crate) enum Callee<'c> {
     Tool(&'c ToolSignature),
-    /// Its parameters in order, and its output.
+    /// Its inputs, as the fields of a record, and its output.
     Function {
-        parameters: Vec<Parameter>,
+        input: Arc<Declared>,
         output: Inferred,
         err: Option<Inferred>,
     },
 }
 
-/// A parameter of a function.
-#[derive(Clone, Debug)]
-pub(crate) struct Parameter {
-    pub(crate) name: String,
-    /// The type of its values in the function, and that of what calls give it.
-    inside: Inferred,
-    pub(crate) given: Inferred,
-    /// Whether a call must give it.
-    pub(crate) required: bool,
+impl Callee<'_> {
+    /// The record of its arguments.
+    pub(crate) fn input(&self) -> SchemaShape<'_> {
+        match self {
+            Callee::Tool(tool) => tool.input(),
+            Callee::Function { input, .. } => input.shape(),
+        }
+    }
 }
 
 /// A tool or function that has a number.
@@ -118,7 +118,9 @@ pub struct Session<'c> {
     above: String,
     /// The names of the functions above, and its own.
     pub(crate) functions: Vec<String>,
+    /// The names of its inputs, and their types in the function.
     pub(crate) parameters: Vec<(String, Inferred)>,
+    input: Arc<Declared>,
     pub(crate) output: Inferred,
     /// Whether the output is nil, so that the body's value is dropped.
     pub(crate) gives_nil: bool,
@@ -154,16 +156,8 @@ fn inferred(ty: &TypeName<'_>) -> Inferred {
 }
 
 fn callee_of(function: &Function<'_>) -> Callee<'static> {
-    let parameters = function.parameters.iter();
     Callee::Function {
-        parameters: parameters
-            .map(|it| Parameter {
-                name: it.name.text.to_owned(),
-                inside: it.inside(),
-                given: inferred(&it.ty),
-                required: !it.may_be_absent(),
-            })
-            .collect(),
+        input: Arc::new(inputs_of(function)),
         output: inferred(&function.output.ok),
         err: function.output.err.as_ref().map(inferred),
     }
@@ -177,22 +171,20 @@ fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
     }
 }
 
+/// Whether the type of an input lists the fields of a record.
+pub(crate) fn lists_fields(mut shape: SchemaShape<'_>) -> bool {
+    while shape.kinds().meets(Kinds::LIST) && !shape.is_any() {
+        shape = shape.item();
+    }
+    shape.has_fields()
+}
+
 /// The first error that was found.
 fn refuse_errors(found: &Diagnostics) -> Result<(), SessionError> {
     match found.as_slice().iter().find(|found| found.is_error()) {
         Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),
         None => Ok(()),
     }
-}
-
-/// Reads the header of a function; `None` if it is not the only one.
-fn read_header(header: &str) -> Result<Option<(String, Callee<'static>)>, SessionError> {
-    let arena = Arena::new();
-    let mut found = Diagnostics::default();
-    let file = read_id(header, &arena, &SourceLimits::default(), &mut found);
-    refuse_errors(&found)?;
-    let [only] = file.functions else { return Ok(None) };
-    Ok(Some((only.name.text.to_owned(), callee_of(only))))
 }
 
 impl<'c> Session<'c> {
@@ -212,9 +204,14 @@ impl<'c> Session<'c> {
         let signature =
             if signature.starts_with("fn ") { signature.to_owned() } else { format!("fn {signature}") };
         let header = format!("; {signature}\n");
-        let Some((name, Callee::Function { parameters, output, err })) = read_header(&header)? else {
+        let arena = Arena::new();
+        let mut found = Diagnostics::default();
+        let file = read_id(arena.alloc_str(&header), &arena, &SourceLimits::default(), &mut found);
+        refuse_errors(&found)?;
+        let [own] = file.functions else {
             return wrong("expected one signature, such as `f(id: text) -> text`");
         };
+        let (name, output) = (own.name.text.to_owned(), inferred(&own.output.ok));
         let above = functions_above(catalog, &options.above, &name)?;
         let (mut vars, mut known) = (options.vars.clone(), HashSet::new());
         vars.retain(|(number, name)| !name.is_empty() && known.insert(*number));
@@ -223,9 +220,10 @@ impl<'c> Session<'c> {
             above: options.above.clone(),
             functions: above.iter().map(|it| it.0.clone()).chain([name.clone()]).collect(),
             gives_nil: output == Inferred::NIL,
-            parameters: parameters.into_iter().map(|it| (it.name, it.inside)).collect(),
+            parameters: own.parameters.iter().map(|it| (it.name.text.to_owned(), it.inside())).collect(),
+            input: Arc::new(inputs_of(own)),
             output,
-            err,
+            err: own.output.err.as_ref().map(inferred),
             tools: Vec::new(),
             alike: Vec::new(),
             fields: Vec::new(),
@@ -312,7 +310,14 @@ impl<'c> Session<'c> {
         if let Some(fields) = &options.fields {
             fields.iter().for_each(|name| self.add_field(name));
         } else {
-            callees.iter().flatten().for_each(|callee| self.add_fields_of(callee));
+            for callee in callees.iter().flatten() {
+                match callee {
+                    Callee::Tool(tool) => self.add_fields_of(&[tool.output(), tool.input()]),
+                    Callee::Function { input, .. } => self.add_fields_of(&[input.shape()]),
+                }
+            }
+            let own = Arc::clone(&self.input);
+            self.add_fields_of(&own.shape().fields().map(|field| field.shape).collect::<Vec<_>>());
         }
         for (name, callee) in names.into_iter().zip(callees) {
             let numbered = self.numbered(name, callee);
@@ -363,19 +368,15 @@ impl<'c> Session<'c> {
         }
     }
 
-    fn add_fields_of(&mut self, callee: &Callee<'c>) {
+    /// Adds the fields of some shapes and of their parts, those of the last shape first.
+    fn add_fields_of(&mut self, shapes: &[SchemaShape<'_>]) {
         let mut names: Vec<&str> = Vec::new();
-        match callee {
-            Callee::Function { parameters, .. } => names.extend(parameters.iter().map(|it| it.name.as_str())),
-            Callee::Tool(tool) => {
-                let mut rest = vec![(tool.output(), 0_u8), (tool.input(), 0)];
-                while let Some((shape, depth)) = rest.pop() {
-                    names.extend(shape.fields().map(|field| field.name));
-                    if depth < 4 && names.len() < 4096 {
-                        let parts = arms::parts(shape).filter(|it| !it.is_any());
-                        rest.extend(parts.map(|it| (it, depth + 1)));
-                    }
-                }
+        let mut rest: Vec<(SchemaShape<'_>, u8)> = shapes.iter().map(|&shape| (shape, 0)).collect();
+        while let Some((shape, depth)) = rest.pop() {
+            names.extend(shape.fields().map(|field| field.name));
+            if depth < 4 && names.len() < 4096 {
+                let parts = arms::parts(shape).filter(|it| !it.is_any());
+                rest.extend(parts.map(|it| (it, depth + 1)));
             }
         }
         for name in names {
@@ -397,30 +398,17 @@ impl<'c> Session<'c> {
             most: 0,
             rollback: false,
         };
-        let mut depth = Some(1);
-        match &callee {
-            Some(Callee::Function { parameters, .. }) => {
-                for parameter in parameters {
-                    let known = number(&parameter.name);
-                    if parameter.required {
-                        depth = depth.filter(|_| known.is_some());
-                        out.required.extend(known);
-                    }
-                    out.listed.extend(known);
-                }
+        let mut depth = None;
+        if let Some(callee) = &callee {
+            let input = callee.input();
+            depth = record_depth(self, input, DEEPEST_CONSTANT - 1);
+            for field in input.fields() {
+                let known = number(field.name);
+                out.required.extend(known.filter(|_| field.required));
+                out.listed.extend(known.filter(|_| depth_of(self, field.shape).is_some()));
             }
-            Some(Callee::Tool(tool)) => {
-                let input = tool.input();
-                depth = record_depth(self, input, DEEPEST_CONSTANT - 1);
-                for field in input.fields() {
-                    let known = number(field.name);
-                    out.required.extend(known.filter(|_| field.required));
-                    out.listed.extend(known.filter(|_| depth_of(self, field.shape).is_some()));
-                }
-                out.most = most_fields(self, input);
-                out.rollback = tool.requires_rollback;
-            }
-            None => depth = None,
+            out.most = most_fields(self, input);
+            out.rollback = matches!(callee, Callee::Tool(tool) if tool.requires_rollback);
         }
         // Only ID text could call them, or no line has room for the name.
         if out.name.is_empty() || out.name.contains("${") || out.name.len() > LONGEST_NAME {
@@ -492,6 +480,15 @@ impl<'c> Session<'c> {
     /// The name of the field with a number, if a path in JSON can have it.
     pub(crate) fn path_field(&self, number: u32) -> Option<&str> {
         self.field(number).filter(|name| is_name(name))
+    }
+
+    /// What is known about each input in the function.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = ValueInfo<'_>> {
+        self.parameters.iter().map(|(name, inside)| {
+            let known = ValueInfo::declared(*inside);
+            let shape = self.input.shape().field(name).map(|it| it.0).filter(|&it| lists_fields(it));
+            shape.map_or(known, |shape| known.with_part(Part::Of { shape, lists: 0 }))
+        })
     }
 
     /// The name of a slot, if the registry or the signature has one.

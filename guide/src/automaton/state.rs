@@ -5,7 +5,7 @@ use crate::automaton::integers::ToolSet;
 use crate::automaton::offers::Words;
 use crate::automaton::session::Session;
 use crate::automaton::want::{ANY, Arena, WantId, WantKey};
-use ilo_asm::check::ValueInfo;
+use ilo_asm::check::{Gives, ValueInfo};
 use ilo_spec::node::Word;
 
 /// No entry of an arena: the number of the first entry is 1.
@@ -116,27 +116,6 @@ pub(crate) struct Frame {
     pub(crate) arm: Option<u32>,
 }
 
-/// Whether a block's end is reached with a value, and whether without one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gives {
-    pub(crate) value: bool,
-    pub(crate) lack: bool,
-}
-
-impl Gives {
-    pub(crate) const LACK: Gives = Gives { value: false, lack: true };
-    pub(crate) const VALUE: Gives = Gives { value: true, lack: false };
-    pub(crate) const NEVER: Gives = Gives { value: false, lack: false };
-
-    pub(crate) fn or(self, other: Gives) -> Gives {
-        Gives { value: self.value || other.value, lack: self.lack || other.lack }
-    }
-
-    pub(crate) fn lives(self) -> bool {
-        self.value || self.lack
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     #[default]
@@ -179,7 +158,7 @@ pub(crate) struct Branch {
 impl Branch {
     /// A path without a value.
     pub(crate) fn lacking(slots: u32) -> Branch {
-        Branch { slots, gives: Gives::LACK, ..Branch::default() }
+        Branch { slots, gives: Gives::nothing(()), ..Branch::default() }
     }
 }
 
@@ -302,22 +281,22 @@ pub(crate) struct State {
 
 /// The automaton: all growing data, and the state.
 #[derive(Clone)]
-pub struct Core<'s, 'c> {
-    pub(crate) session: &'s Session<'c>,
-    pub(crate) arena: Arena<'c>,
+pub struct Core<'s> {
+    pub(crate) session: &'s Session<'s>,
+    pub(crate) arena: Arena<'s>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) slots: Vec<Slots>,
     /// Linked lists of numbers.
     pub(crate) lists: Vec<(u64, u32)>,
     /// The failure of each call that LET binds.
-    pub(crate) failures: Vec<ValueInfo<'c>>,
+    pub(crate) failures: Vec<ValueInfo<'s>>,
     /// Integers of sets.
     pub(crate) ids: Vec<u32>,
     /// Results that depend only on the session and are kept when the guide goes back: tools and words by
     /// want.
-    pub(crate) tool_sets: Vec<ToolSet<'c>>,
-    pub(crate) word_sets: Vec<(WantKey<'c>, Words)>,
+    pub(crate) tool_sets: Vec<ToolSet<'s>>,
+    pub(crate) word_sets: Vec<(WantKey<'s>, Words)>,
     pub(crate) state: State,
     /// Whether a step that binds a name may be a value too, as in `constrained`.
     pub(crate) names: bool,
@@ -330,8 +309,8 @@ pub(crate) struct CorePoint {
     lengths: [usize; 8],
 }
 
-impl<'s, 'c> Core<'s, 'c> {
-    pub(crate) fn new(session: &'s Session<'c>) -> Core<'s, 'c> {
+impl<'s> Core<'s> {
+    pub(crate) fn new(session: &'s Session<'s>) -> Core<'s> {
         let mut arena = Arena::new();
         let slots = Slots::new(session, &mut arena);
         let want =

@@ -4,16 +4,17 @@ use crate::automaton::flow::bit;
 use crate::automaton::keys::key_of;
 use crate::automaton::offers::{BOOL, NIL, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
-use crate::automaton::state::{Block, Core, Frame, Gives, NONE, Phase, SLOTS, Stmt, entry};
+use crate::automaton::state::{Block, Core, Frame, NONE, Phase, SLOTS, Stmt, entry};
 use crate::automaton::want::{ANY, Want, either, empty_list, field};
 use ilo_asm::ast::Literal;
-use ilo_asm::check::{Part, ValueInfo};
+use ilo_asm::check::{Gives, Part, ValueInfo};
 use ilo_asm::rules;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::number;
+use ilo_spec::pure::Pure;
 
-impl<'c> Core<'_, 'c> {
+impl<'c> Core<'c> {
     /// Makes an operand the next token.
     pub(crate) fn operand(&mut self, want: u32, behind: bool) {
         self.state.phase = Phase::Operand;
@@ -288,14 +289,21 @@ impl<'c> Core<'_, 'c> {
         if let Some(function) = word.row().pure {
             let keeps = rules::keeps_list(function) && first.ty.lists > 0;
             let ty = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
-            return if keeps { ValueInfo { ty, ..first } } else { ValueInfo::held(ty) };
+            return match function {
+                _ if keeps => ValueInfo { ty, ..first },
+                Pure::Find => ValueInfo::held(ty).with_part(first.part.item()),
+                _ => ValueInfo::held(ty),
+            };
         }
         if word == Word::At {
             return first.item();
         }
         let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty)).unwrap_or(Inferred::ANY);
-        let part = second.filter(|_| word == Word::Append).map(|second| first.part.join(second.part.list()));
-        ValueInfo::held(ty).with_part(part.unwrap_or(Part::Unknown))
+        ValueInfo::held(ty).with_part(match (word, second) {
+            (Word::Append, Some(second)) => first.part.join(second.part.list()),
+            (Word::Add | Word::Concat, Some(second)) if ty.lists > 0 => first.part.join(second.part),
+            _ => Part::Unknown,
+        })
     }
 
     /// The value of a list, a record, cases or a call that has all its parts.
@@ -369,7 +377,7 @@ impl<'c> Core<'_, 'c> {
                 self.state.phase = Phase::BlockCount;
             }
             Stmt::Yield => self.end_yield(value),
-            Stmt::Mark(_) => self.end_statement(Gives::LACK, NONE),
+            Stmt::Mark(_) => self.end_statement(Gives::nothing(()), NONE),
         }
     }
 
@@ -398,7 +406,7 @@ impl<'c> Core<'_, 'c> {
             None => 0,
         };
         self.bind(self.state.slot, value, calls);
-        self.end_statement(Gives::LACK, NONE);
+        self.end_statement(Gives::nothing(()), NONE);
         self.demand_rollback();
     }
 

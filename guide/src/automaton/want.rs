@@ -104,6 +104,7 @@ impl<'c> Arena<'c> {
         match want {
             Want::Any | Want::Demand(Demand::ANY) => return ANY,
             Want::Shape(shape) if shape.is_any() => return ANY,
+            Want::And(demand, ANY) => return self.add_want(Want::Demand(demand)),
             _ => {}
         }
         self.wants.push(want);
@@ -132,10 +133,8 @@ impl<'c> Arena<'c> {
     /// Whether the type of a value alone decides whether it fits, however many links a want has.
     pub(crate) fn is_of_type(&self, want: WantId) -> bool {
         match self.want(want) {
-            Want::Shape(_) | Want::FieldOf(_) => false,
-            Want::IndexOf(of) | Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => {
-                self.is_of_type(of)
-            }
+            Want::Shape(_) | Want::FieldOf(_) | Want::IndexOf(_) => false,
+            Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => self.is_of_type(of),
             Want::Any | Want::Demand(_) | Want::OrNil(_) | Want::Equal(_) | Want::Part { .. } => true,
         }
     }
@@ -172,7 +171,14 @@ impl<'c> Arena<'c> {
             Want::Demand(demand) => demand.accepts(ty),
             Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes(session, of, known.item()),
+            Want::IndexOf(of) => {
+                let closed = known.part.shape().filter(|shape| shape.refuses_others());
+                Demand::INDEXABLE.accepts(ty)
+                    && match closed {
+                        Some(shape) => self.keys(session, of, shape).next().is_some(),
+                        None => self.takes(session, of, known.item()),
+                    }
+            }
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
@@ -203,27 +209,45 @@ impl<'c> Arena<'c> {
             Want::First(word, of) => (word, of),
             _ => return Want::Any,
         };
-        let least = matches!(word, Word::Min | Word::Max);
-        let inner = if least { self.want(of) } else { self.item_want(of) };
+        let is_item = matches!(word, Word::Min | Word::Max | Word::Find);
+        let inner = if is_item { self.want(of) } else { self.item_want(of) };
         let demand = match rules::operand(word, 0, None) {
             Demand::ListOf(kinds) => Demand::Kinds(kinds),
+            _ if word == Word::Find => Demand::Is(Inferred::RECORD),
             _ => return inner,
         };
         match inner {
+            // A record that is found may be any value.
+            _ if word == Word::Find && self.is_of_type(of) => Want::Demand(demand),
             Want::Any => Want::Demand(demand),
             Want::Demand(Demand::Is(ty)) if demand.accepts(ty) && ty != Inferred::ANY => inner,
             Want::Demand(Demand::ORDERED) => inner,
-            _ if least => Want::And(demand, of),
+            _ if is_item => Want::And(demand, of),
             _ => Want::ItemOf(of, demand),
         }
     }
 
     /// Whether some numbered field leads to the want.
     fn has_field(&self, session: &Session<'c>, of: ValueInfo<'c>, want: WantId) -> bool {
-        if of.part.shape().is_none() {
+        let Some(shape) = of.part.shape() else {
             return !session.fields.is_empty() && self.takes(session, want, ValueInfo::ANY);
-        }
-        session.fields.iter().any(|name| !name.is_empty() && self.takes(session, want, field(of, name)))
+        };
+        let mut names = session.fields.iter().filter(|name| !name.is_empty());
+        names.any(|name| may_have(shape, name) && self.takes(session, want, field(of, name)))
+    }
+
+    /// The listed fields of a record that lead to the want.
+    pub(crate) fn keys(
+        &self,
+        session: &'c Session<'c>,
+        want: WantId,
+        record: SchemaShape<'c>,
+    ) -> impl Iterator<Item = &'c str> + use<'_, 'c> {
+        let known = ValueInfo::described(record);
+        let fits = move |name: &&str| {
+            session.field_numbers.contains_key(*name) && self.takes(session, want, field(known, name))
+        };
+        record.names().filter(fits)
     }
 
     /// Whether a word with this first operand leads to the want.
@@ -231,7 +255,10 @@ impl<'c> Arena<'c> {
         if !rules::operand(word, 0, None).accepts(first.ty) {
             return false;
         }
+        // The other list may be empty.
+        let whole = ValueInfo::held(first.ty).with_part(first.part);
         match word {
+            Word::Find => self.takes(session, want, ValueInfo::ANY.with_part(first.part.item())),
             Word::Add => {
                 let takes = |ty| self.takes_type(session, want, ty);
                 match first.ty {
@@ -242,13 +269,13 @@ impl<'c> Arena<'c> {
                     }
                     Inferred::NUMBER => takes(Inferred::NUMBER),
                     Inferred::TEXT if !self.adds_texts => false,
-                    _ => self.takes(session, want, ValueInfo::held(first.ty)),
+                    _ => self.takes(session, want, whole),
                 }
             }
             Word::Concat => {
                 let text = self.takes_type(session, want, Inferred::TEXT);
                 if first.ty.lists > 0 {
-                    return self.takes(session, want, ValueInfo::held(first.ty));
+                    return self.takes(session, want, whole);
                 }
                 first.ty != Inferred::NIL && (text || first.ty == Inferred::ANY)
             }
@@ -286,6 +313,11 @@ pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
 /// A field of a record.
 pub(crate) fn field<'c>(of: ValueInfo<'c>, name: &str) -> ValueInfo<'c> {
     of.part.shape().and_then(|shape| ValueInfo::field_of(shape, name)).unwrap_or(ValueInfo::ANY)
+}
+
+/// Whether a record may have a field of this name.
+pub(crate) fn may_have(record: SchemaShape<'_>, name: &str) -> bool {
+    !record.refuses_others() || record.field(name).is_some()
 }
 
 /// A list without items.

@@ -11,7 +11,7 @@ use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Applies a choice; `false` is a defect, and refuses the choice.
     pub(super) fn take(&mut self, act: Act) -> bool {
         match act {

@@ -17,7 +17,7 @@ use ilo_spec::number;
 /// The bytes that may be in a number or after it, in order.
 const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
 
-impl Steps for Machine<'_, '_> {
+impl Steps for Machine<'_> {
     type Point = Point;
 
     fn text(&self) -> &[u8] {
@@ -92,10 +92,10 @@ impl Steps for Machine<'_, '_> {
     }
 }
 
-impl Bytes for Machine<'_, '_> {
+impl Bytes for Machine<'_> {
     type Lex = Lex;
 
-    fn core(&self) -> &Core<'_, '_> {
+    fn core(&self) -> &Core<'_> {
         &self.core
     }
 

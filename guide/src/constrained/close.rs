@@ -23,7 +23,7 @@ pub enum Becomes {
     Bytes,
 }
 
-impl Ends for Machine<'_, '_> {
+impl Ends for Machine<'_> {
     type Becomes = Becomes;
 
     fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
@@ -77,7 +77,7 @@ impl Ends for Machine<'_, '_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// The next choice of an end, where one is the soonest whatever the others are.
     fn soonest(&mut self) -> Option<Choice> {
         if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) {
@@ -128,7 +128,11 @@ impl Machine<'_, '_> {
             Flat::List => choice("[]", Act::Empty(Word::List)),
             Flat::Is(Literal::Bool(truth)) => choice(if truth { "true" } else { "false" }, Act::Bool(truth)),
             Flat::Is(Literal::Number(Number::Int(0))) => choice("0", Act::Number),
-            Flat::Is(Literal::Text("")) if self.core.is_kind(TEXT, want) => choice("\"", Act::Quote(0)),
+            Flat::Is(Literal::Text(""))
+                if self.core.is_kind(TEXT, want) && self.core.key_names().is_none() =>
+            {
+                choice("\"", Act::Quote(0))
+            }
             Flat::Is(_) | Flat::Record => return None,
         })
     }

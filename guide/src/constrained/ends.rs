@@ -12,7 +12,7 @@ use crate::vocab::{Closer, TextTokens, Vocab};
 use ilo_asm::text::is_name;
 use std::sync::Arc;
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Sets the tokens that begin a text that may be a reference, after their quote. Those that stay in it
     /// are set only if `with_open` is.
     pub(super) fn fill_opening(&mut self, vocab: &Vocab, with_open: bool, bits: &mut [u32]) {

@@ -47,7 +47,7 @@ fn is_number(token: &[u8]) -> bool {
     token.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// The class of a token in a text, or that begins one or ends a reference in it, if what follows the text
     /// does not depend on its content: unlike for keys, names in AT, and texts that may be references.
     fn in_free_text<'t>(&self, here: &Here, token: &'t [u8]) -> Option<Class<'t>> {
@@ -89,7 +89,7 @@ impl Machine<'_, '_> {
     }
 }
 
-impl Surface for Machine<'_, '_> {
+impl Surface for Machine<'_> {
     type Here = Here;
     /// The place of a choice, or that of all operators that are alike.
     type Node = usize;

@@ -3,9 +3,10 @@
 use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::offers::{TEXT, one};
-use crate::automaton::state::{Block, Gives, NONE, Phase};
+use crate::automaton::state::{Block, NONE, Phase};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
+use ilo_asm::check::Gives;
 use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ const LEAVES: [(Word, &str, &str); 5] = [
     (Word::Skip, ",\"skip\":true", ""),
 ];
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// The ways out that may be the branch of the enclosing `if`.
     pub(super) fn leaves(&mut self) -> Vec<Choice> {
         let fit = LEAVES.into_iter().filter(|it| self.may_leave_by(it.0));

@@ -8,7 +8,7 @@ use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Begins the passes of `while` or `until`. Their values are not used.
     fn begin_loop(&mut self, until: bool) {
         let level = self.core.level();

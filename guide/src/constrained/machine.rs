@@ -206,8 +206,8 @@ pub(super) struct Place {
 }
 
 #[derive(Clone)]
-pub struct Machine<'s, 'c> {
-    pub(crate) core: Core<'s, 'c>,
+pub struct Machine<'s> {
+    pub(crate) core: Core<'s>,
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
     pub(super) arounds: Vec<(Around, u32)>,
@@ -225,8 +225,8 @@ pub struct Point {
     pub(super) place: Place,
 }
 
-impl<'s, 'c> Machine<'s, 'c> {
-    pub(super) fn new(core: Core<'s, 'c>) -> Self {
+impl<'s> Machine<'s> {
+    pub(super) fn new(core: Core<'s>) -> Self {
         let parameters = (0..).zip(&core.session.parameters);
         let named = |(slot, (name, _)): (u8, &(String, _))| Named {
             name: name.as_str().into(),

@@ -21,7 +21,7 @@ const DIGITS: RangeInclusive<u8> = b'0'..=b'9';
 const IN_NUMBERS: [u8; 5] = *b"+-.Ee";
 const BEHIND_NUMBERS: [u8; 3] = *b",]}";
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Sets the tokens that may come next, and clears all others.
     pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.place.lex {

@@ -43,7 +43,7 @@ impl Memo {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Finds the choices here, or those that were found when this position was looked at before.
     pub(super) fn known_offers(&mut self) -> Choices {
         let is_expensive =

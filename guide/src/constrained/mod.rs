@@ -37,14 +37,14 @@ use machine::{Machine, Next, Point};
 
 /// An unfinished body in `constrained`, which follows [`Session::constrained_prefix`]. A clone continues
 /// independently.
-pub type ConstrainedGuide<'s, 'c> = Body<Machine<'s, 'c>>;
+pub type ConstrainedGuide<'s> = Body<Machine<'s>>;
 
 /// A position of a [`ConstrainedGuide`] to return to.
 pub type ConstrainedMark = BodyMark<Point>;
 
-impl<'s, 'c> ConstrainedGuide<'s, 'c> {
+impl<'s> ConstrainedGuide<'s> {
     /// Begins the body.
-    pub fn new(session: &'s Session<'c>) -> ConstrainedGuide<'s, 'c> {
+    pub fn new(session: &'s Session<'_>) -> ConstrainedGuide<'s> {
         let mut core = Core { names: true, ..Core::new(session) };
         core.arena.adds_texts = false;
         Body::of(Machine::new(core))

@@ -28,7 +28,7 @@ pub(super) fn may_be_bound(name: &str) -> bool {
     is_reference(name) && !KEPT.contains(&name)
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// The slot of a new name; `None` if none is left.
     pub(super) fn new_slot(&self, of: Binds) -> Option<u8> {
         // Each open `try` needs one for its failure.

@@ -16,7 +16,7 @@ const MOST_PASSES: [u16; 16] = [2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 30, 50, 100, 2
 /// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     pub(super) fn offers(&mut self) -> Choices {
         match self.place.next {
             Next::Tool => self.tools(),
@@ -158,7 +158,7 @@ impl Machine<'_, '_> {
             Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(outer),
             Kind::Handler => {
                 this.core.settle()
-                    && !this.core.block().last.gives.lives()
+                    && !this.core.block().last.gives.completes()
                     && this.core.up_to(level.saturating_sub(2))
                     && this.step_may_end(outer)
             }

@@ -12,7 +12,7 @@ use ilo_spec::node::Word;
 /// The most keys of a path.
 const KEYS: usize = 4;
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Takes the dot behind a name, or a key of its path.
     pub(super) fn begin_part(&mut self, start: usize, of: Binds) -> bool {
         let written = self.text.get(start..).and_then(|text| core::str::from_utf8(text).ok());

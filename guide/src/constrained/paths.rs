@@ -5,7 +5,7 @@ use super::machine::Machine;
 use crate::automaton::integers::Integers;
 use crate::automaton::json_names::in_path;
 use crate::automaton::state::DEPTH;
-use crate::automaton::want::{ANY, WantId, field};
+use crate::automaton::want::{ANY, WantId, field, may_have};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::rules::Demand;
@@ -50,7 +50,7 @@ pub(super) struct Aim {
     most: usize,
 }
 
-impl<'c> Machine<'_, 'c> {
+impl<'c> Machine<'c> {
     /// What the path must lead to of which the FIELD has begun.
     pub(super) fn aim(&self) -> Aim {
         let frame = self.core.frame();
@@ -79,8 +79,9 @@ impl<'c> Machine<'_, 'c> {
     pub(super) fn may_end_path(&self, path: Path, last: u32, aim: Aim) -> bool {
         let core = &self.core;
         core.session.path_field(last).is_some_and(|name| {
-            let known = || field(self.read(path), name);
-            self.may_read(path, aim) && core.arena.takes(core.session, aim.want, known())
+            let of = self.read(path);
+            let may_have = of.part.shape().is_none_or(|shape| may_have(shape, name));
+            may_have && self.may_read(path, aim) && core.arena.takes(core.session, aim.want, field(of, name))
         })
     }
 

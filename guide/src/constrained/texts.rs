@@ -29,7 +29,7 @@ enum Meaning {
     Template(Vec<Path>),
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     pub(super) fn in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> bool {
         if byte == b'{' && dollar {
             let holes = self.hole_choices();

@@ -125,7 +125,7 @@ impl Values {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// The values that may come next; in a list, also its end.
     pub(super) fn values(&mut self, in_list: bool) -> Choices {
         let is_bound = self.core.state.phase == Phase::Bound;

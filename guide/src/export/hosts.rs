@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::fmt;
 
-/// The reason why there is no schema: the host would refuse it.
+/// The reason why there is no grammar or schema: the host would refuse it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooLarge {
     /// The host.
@@ -113,7 +113,12 @@ impl Host {
     }
 }
 
-fn at_most(host: &'static str, what: &'static str, count: usize, limit: usize) -> Result<(), TooLarge> {
+pub(super) fn at_most(
+    host: &'static str,
+    what: &'static str,
+    count: usize,
+    limit: usize,
+) -> Result<(), TooLarge> {
     if count > limit { Err(TooLarge { host, what, count, limit }) } else { Ok(()) }
 }
 

@@ -13,7 +13,6 @@ pub use hosts::{Host, TooLarge};
 pub use schema::schema;
 
 use crate::automaton::session::Session;
-use std::fmt;
 
 /// The syntax of a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,30 +34,6 @@ const ITEMS: usize = 8;
 /// The most bytes of a grammar for llama.cpp, which fails on some that are larger.
 const GBNF_BYTES: usize = 97_000;
 
-/// The reason why there is no grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportError {
-    /// The blocks would be too deep.
-    Depth(u8),
-    /// The number of bytes of the grammar, and the most that are allowed.
-    Large(usize, usize),
-}
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExportError::Depth(depth) => {
-                write!(f, "expected a depth from 1 to {DEEPEST}, found {depth}")
-            }
-            ExportError::Large(found, most) => {
-                write!(f, "the grammar has {found} bytes, and llama.cpp takes about {most}; name fewer tools")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ExportError {}
-
 /// The rules that a grammar expresses, and those that it does not.
 const HEAD: &str = "\
 A program in ID text behind its header and registries, which are below.
@@ -73,19 +48,17 @@ required arguments. Check the program after it is written.
 ";
 
 /// The grammar of the bodies of a session's programs, for engines of constrained decoding. Check their
-/// output, since a grammar expresses only some of the rules.
+/// output, since a grammar expresses only some of the rules. `depth` is the number of levels of blocks, from
+/// 1 to [`DEEPEST`]; for another one the nearest of these is taken.
 ///
 /// # Errors
-/// If blocks would be too deep, or the engine does not accept a grammar of this size.
-pub fn grammar(session: &Session<'_>, syntax: Syntax, depth: u8) -> Result<String, ExportError> {
-    if !(1..=DEEPEST).contains(&depth) {
-        return Err(ExportError::Depth(depth));
-    }
-    let rules = bodies::rules(session, depth);
+/// If the engine does not accept a grammar of this size.
+pub fn grammar(session: &Session<'_>, syntax: Syntax, depth: u8) -> Result<String, TooLarge> {
+    let rules = bodies::rules(session, depth.clamp(1, DEEPEST));
     let head = HEAD.to_owned() + &session.prefix();
     let text = print::text(&rules, &head, syntax);
-    match syntax {
-        Syntax::Gbnf if text.len() > GBNF_BYTES => Err(ExportError::Large(text.len(), GBNF_BYTES)),
-        _ => Ok(text),
+    if syntax == Syntax::Gbnf {
+        hosts::at_most("llama.cpp", "bytes of a grammar", text.len(), GBNF_BYTES)?;
     }
+    Ok(text)
 }

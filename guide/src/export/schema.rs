@@ -3,7 +3,7 @@
 //! Schemas are written as text, because engines write keys in the order of the schema.
 
 use super::hosts::{self, Host, Optional, TooLarge};
-use crate::automaton::session::{Callee, Numbered, Session};
+use crate::automaton::session::{Numbered, Session};
 use ilo_asm::dialect::operator::{self, Makes, Operator};
 use ilo_asm::dialect::{Key, word_of};
 use ilo_asm::notation::Notation;
@@ -444,23 +444,13 @@ impl Schema<'_, '_> {
         self.define(format!("args{number}"), |schema| {
             let mut fields = Vec::new();
             let mut open = false;
-            match &tool.callee {
-                Some(Callee::Tool(called)) => {
-                    let input = called.input();
-                    open = (!input.has_fields() || input.is_open()) && schema.rules.free_keys;
-                    for field in input.fields() {
-                        fields.push((
-                            field.name,
-                            schema.value(field.shape.kinds(), schema.level()),
-                            field.required,
-                        ));
-                    }
+            if let Some(callee) = &tool.callee {
+                let input = callee.input();
+                open = input.is_open() && schema.rules.free_keys;
+                for field in input.fields() {
+                    let value = schema.value(field.shape.kinds(), schema.level());
+                    fields.push((field.name, value, field.required));
                 }
-                Some(Callee::Function { parameters, .. }) => {
-                    let any = schema.any();
-                    fields.extend(parameters.iter().map(|it| (it.name.as_str(), any.clone(), it.required)));
-                }
-                None => {}
             }
             if optional || fields.iter().all(|it| it.2) {
                 let closed = record(fields);

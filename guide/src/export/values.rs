@@ -3,7 +3,7 @@
 
 use super::ITEMS;
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
-use crate::automaton::session::{Callee, Numbered, Parameter, Session};
+use crate::automaton::session::{Numbered, Session};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::rules::{self as facts, Demand, Gives};
 use ilo_asm::types::Inferred;
@@ -217,17 +217,7 @@ impl Values<'_, '_> {
     fn tool(&mut self, number: usize) -> Item {
         self.define(&format!("tool{number}"), |values| {
             let callee = values.session.tools.get(number).and_then(|tool| tool.callee.as_ref());
-            let pairs = match callee {
-                Some(Callee::Function { parameters, .. }) => {
-                    let value = |it: &Parameter| values.expression(it.given.kinds());
-                    let found: Vec<Item> = parameters.iter().map(value).collect();
-                    let named = parameters.iter().zip(found);
-                    let fields = named.map(|(it, value)| (it.name.as_str(), it.required, value));
-                    values.counted_pairs(fields, false)
-                }
-                Some(Callee::Tool(tool)) => values.pairs(tool.input(), 0),
-                None => Vec::new(),
-            };
+            let pairs = callee.map(|callee| values.pairs(callee.input(), 0)).unwrap_or_default();
             let head = vec![text(number.to_string()), text(" ")];
             pairs.into_iter().map(|rest| [head.clone(), rest].concat()).collect()
         })

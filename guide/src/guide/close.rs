@@ -37,7 +37,7 @@ impl Becomes {
     }
 }
 
-impl Ends for Machine<'_, '_> {
+impl Ends for Machine<'_> {
     type Becomes = Becomes;
 
     fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
@@ -89,7 +89,7 @@ impl Ends for Machine<'_, '_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Becomes)> {
         let first = match level {
             Some(level) => self.core.trial(|core| core.ending_word(level)),

@@ -11,7 +11,7 @@ use crate::vocab::{Prefixes, Vocab};
 use ilo_spec::node::Word;
 use ilo_spec::number;
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Sets the tokens that are digits alone.
     pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.lex {
@@ -48,7 +48,7 @@ impl Machine<'_, '_> {
     }
 }
 
-impl Core<'_, '_> {
+impl Core<'_> {
     /// Sets the tokens of digits that continue a number with this beginning.
     pub(crate) fn number_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
         match self.numbers() {

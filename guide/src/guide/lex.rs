@@ -41,8 +41,8 @@ pub enum Lex {
 
 /// A body in ID text.
 #[derive(Clone)]
-pub struct Machine<'s, 'c> {
-    pub(crate) core: Core<'s, 'c>,
+pub struct Machine<'s> {
+    pub(crate) core: Core<'s>,
     pub(super) text: Vec<u8>,
     pub(super) lex: Lex,
     /// The words of the next token; at the start of a line, by level.
@@ -107,8 +107,8 @@ fn narrow(words: Words, place: usize, byte: u8) -> Words {
     words & words_with().get(place).and_then(|row| row.get(usize::from(byte))).copied().unwrap_or_default()
 }
 
-impl<'s, 'c> Machine<'s, 'c> {
-    pub(super) fn new(core: Core<'s, 'c>) -> Self {
+impl<'s> Machine<'s> {
+    pub(super) fn new(core: Core<'s>) -> Self {
         Machine { core, text: Vec::new(), lex: Lex::Line(0), words: NO_LEVEL, line: 0, walk: Walk::default() }
     }
 
@@ -310,7 +310,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 }
 
-impl Steps for Machine<'_, '_> {
+impl Steps for Machine<'_> {
     type Point = Point;
 
     fn text(&self) -> &[u8] {
@@ -376,10 +376,10 @@ impl Steps for Machine<'_, '_> {
     }
 }
 
-impl Bytes for Machine<'_, '_> {
+impl Bytes for Machine<'_> {
     type Lex = Lex;
 
-    fn core(&self) -> &Core<'_, '_> {
+    fn core(&self) -> &Core<'_> {
         &self.core
     }
 

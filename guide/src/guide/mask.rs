@@ -14,7 +14,7 @@ fn plausible(vocab: &Vocab, closers: &[Closer]) -> impl Iterator<Item = u32> {
     closers.iter().filter(fits).map(|it| it.token)
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
     pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         bits.fill(0);

@@ -20,14 +20,14 @@ use lex::{Machine, Point};
 use std::collections::HashSet;
 
 /// An unfinished body in ID text, which follows [`Session::prefix`]. A clone continues independently.
-pub type Guide<'s, 'c> = Body<Machine<'s, 'c>>;
+pub type Guide<'s> = Body<Machine<'s>>;
 
 /// A position of a [`Guide`] to return to.
 pub type Mark = BodyMark<Point>;
 
-impl<'s, 'c> Guide<'s, 'c> {
+impl<'s> Guide<'s> {
     /// Begins the body.
-    pub fn new(session: &'s Session<'c>) -> Guide<'s, 'c> {
+    pub fn new(session: &'s Session<'_>) -> Guide<'s> {
         Body::of(Machine::new(Core::new(session)))
     }
 
@@ -54,7 +54,7 @@ impl<'s, 'c> Guide<'s, 'c> {
     }
 }
 
-impl Machine<'_, '_> {
+impl Machine<'_> {
     fn list_integers(&mut self, nodes: &mut Vec<Node>) {
         let set = self.integers();
         let core = &self.core;

@@ -35,7 +35,7 @@ struct Place {
 }
 
 impl Place {
-    fn of(machine: &Machine<'_, '_>) -> Place {
+    fn of(machine: &Machine<'_>) -> Place {
         let core = &machine.core;
         let phase = core.state.phase;
         let around = match phase {
@@ -95,7 +95,7 @@ impl Here {
     }
 }
 
-impl Surface for Machine<'_, '_> {
+impl Surface for Machine<'_> {
     type Here = Here;
     type Node = (bool, Becomes);
     type Key = (bool, EndKey);

@@ -60,7 +60,7 @@ pub trait Bytes: Steps {
     /// A position in an unfinished part, for bytes that change nothing else.
     type Lex: Copy;
 
-    fn core(&self) -> &Core<'_, '_>;
+    fn core(&self) -> &Core<'_>;
     fn lex(&self) -> Self::Lex;
     /// Goes back over bytes that changed only the position in an unfinished part.
     fn relex(&mut self, lex: Self::Lex, length: usize);

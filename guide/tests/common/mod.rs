@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use ilo_asm::catalog::{Catalog, ToolSignature};
-use ilo_guide::{Guide, Node};
+use ilo_guide::{Guide, Node, Options};
 use serde_json::{Value, json};
 
 pub mod canonical;
@@ -114,8 +114,42 @@ pub fn signature(random: &mut Random) -> String {
     format!("f({}) -> {output}", parameters.join(", "))
 }
 
+/// Adds parameters whose types list fields, that take nil or may be left out, and functions above with such
+/// parameters. Even seeds get none, so that walks that were once wrong stay as they were.
+pub fn widened(signature: &str, seed: u64) -> (String, Options) {
+    const TYPES: [&str; 6] = [
+        "{id: text}",
+        "{a: number, total?: text|nil}",
+        "list {ok: bool, and: {items: list number}}",
+        "{items: list {name: text, id: number}, total?: any}",
+        "number",
+        "list text",
+    ];
+    if seed.is_multiple_of(2) {
+        return (signature.to_owned(), Options::default());
+    }
+    let random = &mut Random::new(seed ^ u64::MAX);
+    let mut parameters = |from: usize| {
+        let parameter = |number| {
+            let ty = random.pick(&TYPES);
+            match random.below(8) {
+                0 => format!("q{number}?: {ty}"),
+                1 => format!("q{number}: {ty}|nil"),
+                2 => format!("q{number}: number = 3"),
+                _ => format!("q{number}: {ty}"),
+            }
+        };
+        (from..from + 2).map(parameter).collect::<Vec<_>>().join(", ")
+    };
+    let inputs = parameters(0);
+    let own = signature.replacen("()", &format!("({inputs})"), 1);
+    let own = if own == signature { signature.replacen('(', &format!("({inputs}, "), 1) } else { own };
+    let function = |at| format!("; fn g{at}({}) -> any\nRET OBJ 0\n", parameters(at));
+    (own, Options { above: (0..2).map(function).collect(), ..Options::default() })
+}
+
 /// Continues by one token and its separator; `false` if the program ended.
-pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
+pub fn step(guide: &mut Guide<'_>, random: &mut Random) -> bool {
     let nodes = guide.next();
     assert!(!nodes.is_empty(), "nothing may follow {:?}", String::from_utf8_lossy(guide.text()));
     let mut node = random.pick(&nodes);

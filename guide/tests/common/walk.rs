@@ -53,7 +53,7 @@ const NEAR: [&str; 24] = [
 ];
 
 /// Writes a choice that may come next; `false` if the program ended.
-pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
+pub fn step(guide: &mut ConstrainedGuide<'_>, random: &mut Random) -> bool {
     let pieces = guide.next();
     assert!(!pieces.is_empty(), "nothing may follow {}", String::from_utf8_lossy(guide.text()));
     let mut piece: &Node = random.pick(&pieces);

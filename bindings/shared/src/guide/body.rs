@@ -8,8 +8,8 @@ use ilo_guide::{
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "there are few, and each is in a box of its own")]
 pub(super) enum Body<'a> {
-    Id(Guide<'a, 'a>),
-    Constrained(ConstrainedGuide<'a, 'a>),
+    Id(Guide<'a>),
+    Constrained(ConstrainedGuide<'a>),
 }
 
 /// A position to return to.
