@@ -84,36 +84,36 @@ fn open<'a>(
         diagnostics.push(too_large(source, most));
         return nothing;
     }
-    if let Some(wrong) = stringified::refused(source, &options.reading) {
+    let notation = options.from.or_else(|| Notation::detect(source));
+    let parse = if notation == Some(Notation::Workflow) { yaml::read } else { json::read };
+    let (may_be_text, mut found) = (stringified::may_be(source), Diagnostics::default());
+    let documents = match notation {
+        None | Some(Notation::Id) if !may_be_text => &[],
+        _ => parse(source, arena, &options.reading, &mut found),
+    };
+    if may_be_text
+        && !found.has_errors()
+        && let Some(wrong) = stringified::refused(source, documents, arena, &options.reading)
+    {
         diagnostics.push(wrong);
         return nothing;
     }
-    match options.from.or_else(|| Notation::detect(source)) {
+    match notation {
         Some(Notation::Id) => {
             id::Source::new(source, arena, &options.reading, diagnostics).map_or(nothing, Opened::Functions)
         }
-        Some(notation) => Opened::Tree(documents(source, notation, arena, &options.reading, diagnostics)),
+        Some(notation) => {
+            diagnostics.append(found);
+            let file = steps::read(documents, None, source, notation, arena, &options.reading, diagnostics);
+            diagnostics.sort();
+            Opened::Tree(file)
+        }
         None => {
             let setting = options.notation_setting.unwrap_or("--from");
             diagnostics.push(unknown_notation(source, BEGINNINGS, setting));
             nothing
         }
     }
-}
-
-/// Reads a source in one of the JSON and YAML notations.
-fn documents<'a>(
-    source: &'a str,
-    notation: Notation,
-    arena: &'a Arena,
-    limits: &SourceLimits,
-    diagnostics: &mut Diagnostics,
-) -> File<'a> {
-    let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
-    let documents = parse(source, arena, limits, diagnostics);
-    let file = steps::read(documents, None, source, notation, arena, limits, diagnostics);
-    diagnostics.sort();
-    file
 }
 
 /// Reads a source into a syntax tree without checking it.

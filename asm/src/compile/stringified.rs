@@ -10,19 +10,16 @@ use crate::source::{SourceLimits, envelope, trimmed};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// The error of a source that is nothing but the text of a program; `None` for any other source.
-pub(super) fn refused(source: &str, limits: &SourceLimits) -> Option<Diagnostic> {
-    if !may_be(source) {
-        return None;
-    }
-    let arena = Arena::new();
-    let mut diagnostics = Diagnostics::default();
-    let documents = json::read(source, &arena, limits, &mut diagnostics);
+/// The error of a source that is nothing but the text of a program; `None` for any other source. It was read
+/// as these documents.
+pub(super) fn refused<'a>(
+    source: &str,
+    documents: &[Node<'a>],
+    arena: &'a Arena,
+    limits: &SourceLimits,
+) -> Option<Diagnostic> {
     let [document] = documents else { return None };
-    if diagnostics.has_errors() {
-        return None;
-    }
-    let held = held(document, &arena, limits, 3)?;
+    let held = held(document, arena, limits, 3)?;
     let text = match held {
         Held::Text(text) => text,
         Held::Program(span) => source.get(span.range())?,
@@ -94,7 +91,7 @@ fn begins_call(key: &str) -> bool {
 }
 
 /// Whether a source begins as such a text, or as a call that has one.
-fn may_be(source: &str) -> bool {
+pub(super) fn may_be(source: &str) -> bool {
     let start = match envelope(source) {
         Some(found) => source.get(found.before.end as usize..).unwrap_or(""),
         None => source,
@@ -122,7 +119,10 @@ mod tests {
     #[test]
     fn only_the_text_of_a_program_is_refused() {
         let found = |source: &str| {
-            let wrong = refused(source, &SourceLimits::default())?;
+            let (arena, limits, mut read) = (Arena::new(), SourceLimits::default(), Diagnostics::default());
+            let documents = json::read(source, &arena, &limits, &mut read);
+            let is_read = may_be(source) && !read.has_errors();
+            let wrong = refused(source, documents, &arena, &limits).filter(|_| is_read)?;
             Some(crate::diagnostic::fix::apply(source, &[wrong]).0)
         };
         let program = r#"{"function": "f"}"#;
