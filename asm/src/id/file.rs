@@ -118,7 +118,6 @@ impl<'a> Source<'a> {
     pub(crate) fn file(&self, arena: &'a Arena, diagnostics: &mut Diagnostics) -> File<'a> {
         let file = self.read_all(arena, diagnostics, None);
         diagnostics.sort();
-        keep_causes(self.text, diagnostics);
         file
     }
 
@@ -264,26 +263,4 @@ fn is_statement(comment: &str) -> bool {
     begins
         && next.peek().is_some()
         && next.all(|word| number(word) || word.starts_with('"') || Word::from_mnemonic(word).is_some())
-}
-
-/// Drops errors that only follow from an adjacent one: after a wrong token an operand is missing too, and
-/// after a wrong kind of LIT its value is left over.
-fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
-    let cause = |found: &Diagnostic| {
-        matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
-    };
-    let follows = |found: &Diagnostic| {
-        let left_over = matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText);
-        left_over && found.fix.is_none()
-    };
-    let beside = |a: &Diagnostic, b: &Diagnostic| {
-        let between = source.get(a.span.end.min(b.span.start) as usize..b.span.start as usize);
-        between.is_some_and(|text| text.chars().all(|c| matches!(c, ' ' | '\t')))
-    };
-    diagnostics.retain(|before, this, after| {
-        let of_before = before.is_some_and(|before| cause(before) && beside(before, this));
-        let of_after =
-            after.is_some_and(|after| cause(after) && after.code != Code::BadLiteral && beside(this, after));
-        !follows(this) || !(of_before || of_after)
-    });
 }

@@ -141,7 +141,29 @@ impl<'p, 'a> Parser<'p, 'a> {
     /// Reports a syntax error after which parsing continues as if it were fixed.
     pub(crate) fn tolerate(&mut self, diagnostic: Diagnostic) {
         self.state.errors += 1;
-        self.diagnostics.push(diagnostic);
+        if self.diagnostics.is_full() || !self.follows(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Whether an error only follows from one beside it: after a wrong token an operand is missing too, and
+    /// after a wrong kind of LIT its value is left over.
+    fn follows(&self, error: &Diagnostic) -> bool {
+        use Code::{BadCharacter, BadLiteral, BadNumber, BadString, ExpectedOperand, UnexpectedText};
+        let beside = |a: Span, b: Span| {
+            let between = self.context.source.get(a.end.min(b.start) as usize..b.start as usize);
+            a <= b && between.is_some_and(|text| text.bytes().all(|byte| matches!(byte, b' ' | b'\t')))
+        };
+        let is_cause = |other: &Diagnostic| match other.code {
+            BadCharacter | BadString | BadNumber => {
+                beside(other.span, error.span) || beside(error.span, other.span)
+            }
+            BadLiteral => beside(other.span, error.span),
+            _ => false,
+        };
+        matches!(error.code, BadLiteral | ExpectedOperand | UnexpectedText)
+            && error.fix.is_none()
+            && self.diagnostics.iter().any(is_cause)
     }
 
     /// Reports an error that does not affect where constructs end.
