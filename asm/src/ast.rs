@@ -63,8 +63,8 @@ pub struct Function<'a> {
     pub allowed: Option<&'a [Name<'a>]>,
     /// Its statements.
     pub body: Block<'a>,
-    /// The spans of expressions that the reader warned about because something else was probably meant. If a
-    /// type error follows from one, checking reports the error instead of the warning.
+    /// The spans of expressions that the reader warned about because something else was probably meant, in
+    /// order. If a type error follows from one, checking reports the error instead of the warning.
     pub suspects: &'a [Span],
     /// Each `or` of an expression that is no condition, with the span of the word. It may be meant as a
     /// default.
@@ -79,6 +79,13 @@ pub struct Function<'a> {
     pub notation: Notation,
     /// The header.
     pub span: Span,
+}
+
+impl Function<'_> {
+    /// Whether the expression with this span is a suspect.
+    pub(crate) fn is_suspect(&self, place: Span) -> bool {
+        !self.suspects.is_empty() && self.suspects.binary_search(&place).is_ok()
+    }
 }
 
 /// A step that sets a part of a variable: `let` with a path. Statements that the reader adds set it.

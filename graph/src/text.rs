@@ -168,6 +168,7 @@ impl Names {
                 let operands: Vec<&Expr<'_>> = apply.operands.iter().collect();
                 self.applied(line, &apply.function.row().name.to_lowercase(), &operands);
             }
+            ExprKind::Bad => line.push("?"),
             ExprKind::Template(parts) => {
                 line.push("\"");
                 parts.iter().for_each(|part| self.template(line, part));

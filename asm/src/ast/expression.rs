@@ -51,6 +51,8 @@ pub enum ExprKind<'a> {
     Apply(Apply<'a>),
     /// A text with references in it: all parts are rendered and joined. Only JSON and YAML have it.
     Template(&'a [Expr<'a>]),
+    /// What could not be read, which is an error: nothing else is reported about it, and it is never lowered.
+    Bad,
 }
 
 /// A constant.
@@ -250,6 +252,13 @@ impl<'a> Expr<'a> {
         }
     }
 
+    /// Whether a part of it could not be read.
+    pub fn is_bad(&self) -> bool {
+        let mut found = matches!(self.kind, ExprKind::Bad);
+        self.children(|child| found |= child.is_bad());
+        found
+    }
+
     /// Visits each call in it; a call is visited before the calls in its arguments.
     pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         if let ExprKind::Call(call) = self.kind {
@@ -261,7 +270,7 @@ impl<'a> Expr<'a> {
     /// Visits each operand, in the order of evaluation.
     pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
         match self.kind {
-            ExprKind::Ref(_) | ExprKind::Literal(_) => {}
+            ExprKind::Ref(_) | ExprKind::Literal(_) | ExprKind::Bad => {}
             ExprKind::Field(operand, _) | ExprKind::Has(operand, _) | ExprKind::Unary(_, operand) => {
                 each(operand);
             }
@@ -358,7 +367,8 @@ impl<'a> Expr<'a> {
             | ExprKind::Field(..)
             | ExprKind::Call(_)
             | ExprKind::MatchMap(_)
-            | ExprKind::List(_) => false,
+            | ExprKind::List(_)
+            | ExprKind::Bad => false,
         }
     }
 

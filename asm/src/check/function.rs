@@ -46,30 +46,22 @@ pub(super) struct ReadError {
     hides: bool,
 }
 
-/// The errors of reading, in the order of positions.
-pub(super) struct ReadErrors {
-    list: Vec<ReadError>,
-    /// Whether all errors were kept, none only counted.
-    complete: bool,
+/// The errors of reading, in the order of positions; `None` if some were only counted.
+pub(super) fn read_errors(diagnostics: &Diagnostics) -> Option<Vec<ReadError>> {
+    let found = diagnostics.as_slice().iter();
+    let errors = found.filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
+    let mut list: Vec<ReadError> = errors
+        .map(|error| ReadError { place: error.span.start, hides: !OF_VALUES.contains(&error.code) })
+        .collect();
+    sort_by(&mut list, Ord::cmp);
+    (diagnostics.dropped() == 0).then_some(list)
 }
 
-impl ReadErrors {
-    pub(super) fn of(diagnostics: &Diagnostics) -> ReadErrors {
-        let found = diagnostics.as_slice().iter();
-        let errors = found.filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
-        let mut list: Vec<ReadError> = errors
-            .map(|error| ReadError { place: error.span.start, hides: !OF_VALUES.contains(&error.code) })
-            .collect();
-        sort_by(&mut list, Ord::cmp);
-        ReadErrors { list, complete: diagnostics.dropped() == 0 }
-    }
-
-    /// The errors in a range of the source; `None` if some were only counted.
-    pub(super) fn within(&self, start: u32, end: u32) -> Option<&[ReadError]> {
-        let from = self.list.partition_point(|error| error.place < start);
-        let to = self.list.partition_point(|error| error.place < end);
-        self.complete.then(|| self.list.get(from..to).unwrap_or_default())
-    }
+/// The errors in a range of the source.
+pub(super) fn within(errors: &[ReadError], start: u32, end: u32) -> &[ReadError] {
+    let from = errors.partition_point(|error| error.place < start);
+    let to = errors.partition_point(|error| error.place < end);
+    errors.get(from..to).unwrap_or_default()
 }
 
 /// For each call, in the order of positions: whether some of its arguments may be missing from the tree. The
@@ -109,17 +101,9 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let mut types = types::check(file, whole, &facts, &resolved, &[], comparisons);
-    let found = &mut types.diagnostics;
-    let suspects = function.suspects.get(..SUSPECTS).unwrap_or(function.suspects);
-    drop_warnings_of_suspects(suspects, found);
-    if !suspects.is_empty() && found.has_errors() {
-        let mut left = types::check(file, whole, &facts, &resolved, suspects, comparisons).diagnostics;
-        drop_warnings_of_suspects(suspects, &mut left);
-        escalate_suspects(suspects, found, &left, report);
-        *found = left;
-    }
+    let types = types::check(file, whole, &facts, &resolved, comparisons);
     report.diagnostics.append(types.diagnostics);
+    types.mistaken.iter().for_each(|&(suspect, code)| report.diagnostics.escalate(suspect, code));
     answer_fields::report(types.reads, function.notation, report);
     let _ = report.spend(types.compared);
     facts.returns = types.returns;
@@ -197,38 +181,6 @@ fn resolve<'f, 'a>(
         return Resolved::default();
     }
     names.resolve(call, whole, report)
-}
-
-/// The most suspects of a function of which nothing is assumed.
-const SUSPECTS: usize = 16;
-
-/// Drops further warnings at suspects, and about lists in their texts: each has a warning already.
-fn drop_warnings_of_suspects(suspects: &[Span], found: &mut Diagnostics) {
-    if !suspects.is_empty() {
-        let inside = |span: Span| {
-            suspects.iter().any(|suspect| suspect.start <= span.start && span.end <= suspect.end)
-        };
-        found.retain(|_, one, _| {
-            let of_part = one.code == Code::ListInText && inside(one.span);
-            one.is_error() || !(of_part || suspects.contains(&one.span))
-        });
-    }
-}
-
-/// Makes errors of the warnings about suspects from which errors follow: those that are left out if nothing
-/// is assumed of the suspects. The warnings have the fixes.
-fn escalate_suspects(suspects: &[Span], found: &Diagnostics, left: &Diagnostics, report: &mut Report<'_>) {
-    if left.as_slice().len() == found.as_slice().len() {
-        return;
-    }
-    let error_at = |suspect: Span| found.as_slice().iter().find(|one| one.span == suspect);
-    let is_direct = suspects.iter().any(|&suspect| error_at(suspect).is_some());
-    for &suspect in suspects {
-        let code = error_at(suspect).map(|error| error.code);
-        if let Some(code) = code.or((!is_direct).then_some(Code::TypeMismatch)) {
-            report.diagnostics.escalate(suspect, code);
-        }
-    }
 }
 
 fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts, report: &mut Report<'_>) {

@@ -55,7 +55,6 @@ pub use value_info::{KnownSlot, Part, Seen, ValueInfo, inputs_of};
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
-use function::ReadErrors;
 use report::Report;
 use resolve::Edges;
 use resolve::Names;
@@ -69,7 +68,7 @@ use slot_events::Events;
 #[inline(never)]
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
     let names = Names::new(file, catalog);
-    let errors = ReadErrors::of(diagnostics);
+    let errors = function::read_errors(diagnostics);
     let mut report = Report::new(diagnostics);
     let mut edges: Edges = Vec::with_capacity(file.functions.len());
     let mut functions = Vec::with_capacity(file.functions.len());
@@ -78,7 +77,8 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
     for (number, (function, end)) in file.functions.iter().zip(ends).enumerate() {
         events.walk(function);
-        let (facts, calls) = match errors.within(function.span.start, end) {
+        let within = |errors| function::within(errors, function.span.start, end);
+        let (facts, calls) = match errors.as_deref().map(within) {
             Some([]) => function::check(file, (number, function), &mut events, &names, &mut report),
             Some(errors) => {
                 let calls = function::check_names(function, &events, &names, errors, &mut report);

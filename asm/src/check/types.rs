@@ -23,7 +23,7 @@ use super::kept::{self, Kept, Place};
 use super::messages::types as messages;
 use super::resolve::Resolved;
 use super::value_info::{Inputs, shape_of};
-use super::value_info::{KnownSlot, Nil, Part, Seen, ValueInfo, join, ty};
+use super::value_info::{KnownSlot, Nil, Part, Seen, ValueInfo, join, suspect, ty};
 use super::webs::Webs;
 use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Literal, Match, Name, ReturnKind, Slot,
@@ -45,16 +45,15 @@ use smallvec::SmallVec;
 /// bound before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
-/// Checks the types of a function. The expressions at the `suspects` count as having an unknown type.
+/// Checks the types of a function. A suspect has a warning, which becomes an error if one follows from it.
 pub(super) fn check<'t, 'a>(
     file: &'t File<'a>,
     (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
     facts: &Facts,
     resolved: &[Resolved<'t>],
-    suspects: &[Span],
     comparisons: usize,
 ) -> Found<'t, 'a> {
-    let mut types = Types::new(file, (function, inputs), facts, resolved, suspects, comparisons);
+    let mut types = Types::new(file, (function, inputs), facts, resolved, comparisons);
     types.infer();
     types.found.finish(function);
     types.found
@@ -128,7 +127,7 @@ pub(super) fn slots<'t, 'a>(
     facts: &Facts,
     resolved: &[Resolved<'t>],
 ) -> Vec<KnownSlot<'t>> {
-    let mut types = Types::new(file, whole, facts, resolved, &[], 0);
+    let mut types = Types::new(file, whole, facts, resolved, 0);
     types.infer();
     types.slots.iter().map(|&Slots { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
 }
@@ -188,13 +187,14 @@ struct Types<'l, 't, 'a> {
     inputs: Inputs<'t, 'a>,
     facts: &'l Facts,
     resolved: &'l [Resolved<'t>],
-    suspects: &'l [Span],
     slots: SmallVec<[Slots<'t>; 16]>,
     /// The webs of the slots, if whole answers and other values are bound to one of them, and what is known
     /// of each.
     webs: (Webs, Vec<Slots<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
+    /// The suspect that is being checked.
+    suspect: Option<Span>,
     /// Whether a slot changed after it was read in this pass.
     changed: bool,
     /// Whether whole answers and other values are bound to one slot.
@@ -217,6 +217,8 @@ struct Types<'l, 't, 'a> {
 pub(super) struct Found<'t, 'a> {
     /// The diagnostics of values that cannot fit.
     pub(super) diagnostics: Diagnostics,
+    /// The suspects from which errors follow, with the codes of these.
+    pub(super) mistaken: Vec<(Span, Code)>,
     /// Reads of fields that the schemas of answers do not list.
     pub(super) reads: Vec<Read<'t, 'a>>,
     /// The spans of returned values that may not have the declared type; in order at the end.
@@ -235,8 +237,8 @@ pub(super) struct Found<'t, 'a> {
     used: Vec<Slot>,
     /// The fields for which HAS tests.
     asked: HashSet<&'a str>,
-    /// The reported values that FIND may have given, and whether the function tests for items.
-    finds: (Vec<Span>, bool),
+    /// The warnings about values that FIND may not have found, and whether the function tests for items.
+    finds: (Diagnostics, bool),
     /// The fields that are read whose names may be differences, and the names of fields that records get.
     hyphened: (Vec<Name<'a>>, HashSet<&'a str>),
     /// The operands of each `%` and `//`, its span, and whether it is `%`.
@@ -251,8 +253,8 @@ impl<'a> Found<'_, 'a> {
     fn finish(&mut self, function: &Function<'a>) {
         let Found { diagnostics: found, asked, .. } = self;
         // A function that tests for items knows that FIND finds them.
-        if let (finds, true) = &self.finds {
-            found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
+        if !self.finds.1 {
+            found.append(core::mem::take(&mut self.finds.0));
         }
         let (names, written) = &self.hyphened;
         let own = |name: &&Name<'a>| written.contains(name.text) || asked.contains(name.text);
@@ -318,7 +320,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
         facts: &'l Facts,
         resolved: &'l [Resolved<'t>],
-        suspects: &'l [Span],
         comparisons: usize,
     ) -> Types<'l, 't, 'a> {
         Types {
@@ -327,10 +328,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             inputs,
             facts,
             resolved,
-            suspects,
             slots: SmallVec::new(),
             webs: (Webs::default(), Vec::new()),
             failures: SmallVec::new(),
+            suspect: None,
             changed: false,
             mixes: false,
             yielded: SmallVec::new(),
@@ -395,7 +396,30 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     fn report(&mut self, found: Diagnostic) {
-        self.found.diagnostics.push(found);
+        self.report_of(None, found);
+    }
+
+    /// Reports a finding about a value. An error in a suspect, or in what comes from it, makes it an error.
+    fn report_of(&mut self, value: Seen<'t>, found: Diagnostic) {
+        let own = Some(found.span).filter(|&span| self.function.is_suspect(span));
+        let of = suspect(value).or(own);
+        match of.or(self.suspect) {
+            Some(place) if found.is_error() => {
+                let code = if place == found.span { found.code } else { Code::TypeMismatch };
+                self.found.mistaken.push((place, code));
+            }
+            Some(_) if of.is_some() || found.code == Code::ListInText => {}
+            _ => self.found.diagnostics.push(found),
+        }
+    }
+
+    /// Checks a suspect.
+    #[cold]
+    fn suspected(&mut self, place: Span, check: impl FnOnce(&mut Self) -> Seen<'t>) -> Seen<'t> {
+        let outer = self.suspect.replace(place);
+        let seen = check(self);
+        self.suspect = outer;
+        seen.map(|known| known.with_part(Part::Suspect(place)))
     }
 
     #[inline]
@@ -616,7 +640,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn output(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Inferred, declared: Span) {
         if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
             let value = self.typed(value, found);
-            self.report(messages::output(self.function, value, wanted, declared));
+            self.report_of(seen, messages::output(self.function, value, wanted, declared));
         }
     }
 
@@ -730,7 +754,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if to == Goes::Out {
             let wanted = Inferred::from(self.function.output.ok.ty);
             if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
-                self.report(messages::loop_output(self.function, node.span, found));
+                self.report_of(seen, messages::loop_output(self.function, node.span, found));
             }
             self.returned(seen, wanted, node.span);
         }

@@ -3,6 +3,7 @@
 
 use crate::ast::{File, Function, TypeName};
 use crate::catalog::{Builder, BuiltPart, Declared, SchemaShape, ToolSignature};
+use crate::span::Span;
 use crate::types::Inferred;
 use core::mem::discriminant;
 use ilo_spec::pure::Kinds;
@@ -88,6 +89,8 @@ pub enum Part<'t> {
         /// The number of enclosing lists.
         lists: u32,
     },
+    /// What a suspect gives, about whose type nothing is reported: it is probably not what was meant.
+    Suspect(Span),
     /// It is unknown.
     #[default]
     Unknown,
@@ -110,7 +113,8 @@ impl<'t> Part<'t> {
     #[must_use]
     pub fn join(self, other: Part<'t>) -> Part<'t> {
         match (self, other) {
-            (Part::Nothing, part) | (part, Part::Nothing) => part,
+            (Part::Nothing, _) | (_, Part::Suspect(_)) => other,
+            (_, Part::Nothing) | (Part::Suspect(_), _) => self,
             (a, b) if a.same(b) => a,
             _ => Part::Unknown,
         }
@@ -222,7 +226,8 @@ impl<'t> ValueInfo<'t> {
         let ty = self.ty.join(other.ty);
         let held = ty == Inferred::ANY || (self.held && other.held);
         let part = match (self.part, other.part) {
-            (Part::Answer, Part::Own) | (Part::Own, Part::Answer) => Part::Answer,
+            (Part::Answer, Part::Own | Part::Suspect(_)) => self.part,
+            (Part::Own | Part::Suspect(_), Part::Answer) => other.part,
             (part @ (Part::Answer | Part::Own), _) if other.is_no_text() => part,
             (_, part @ (Part::Answer | Part::Own)) if self.is_no_text() => part,
             (part, of_other) => part.join(of_other),
@@ -258,6 +263,16 @@ pub(super) fn join<'t>(a: Seen<'t>, b: Seen<'t>) -> Seen<'t> {
 /// The type alone.
 pub(super) fn ty(seen: Seen<'_>) -> Option<Inferred> {
     seen.map(|known| known.ty)
+}
+
+/// The suspect from which a value comes.
+pub(super) fn suspect(seen: Seen<'_>) -> Option<Span> {
+    if let Some(ValueInfo { part: Part::Suspect(place), .. }) = seen { Some(place) } else { None }
+}
+
+/// The type that a value certainly has: that of what comes from a suspect is unknown.
+pub(super) fn sure(seen: Seen<'_>) -> Option<Inferred> {
+    if suspect(seen).is_some() { Some(Inferred::ANY) } else { ty(seen) }
 }
 
 /// The inputs of a function whose types list fields: the function, their names and shapes.

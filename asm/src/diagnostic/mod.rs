@@ -297,23 +297,6 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// Keeps the diagnostics for which `keep` returns true. It gets the diagnostics before and after each
-    /// one.
-    pub fn retain(&mut self, keep: impl Fn(Option<&Diagnostic>, &Diagnostic, Option<&Diagnostic>) -> bool) {
-        let kept: Vec<bool> = (0..self.list.len())
-            .map(|at| {
-                let before = at.checked_sub(1).and_then(|before| self.list.get(before));
-                keep(before, &self.list[at], self.list.get(at + 1))
-            })
-            .collect();
-        let mut next = kept.iter();
-        self.list.retain(|diagnostic| {
-            let keep = next.next().copied().unwrap_or(true);
-            self.errors -= usize::from(!keep && diagnostic.is_error());
-            keep
-        });
-    }
-
     /// Changes what goes with diagnostics: their codes stay.
     pub(crate) fn amend(&mut self, change: impl Fn(&mut Diagnostic)) {
         self.list.iter_mut().for_each(change);

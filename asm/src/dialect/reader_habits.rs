@@ -4,7 +4,7 @@
 //! notation has for it, and reads that in its place.
 //!
 //! A text is always read as a text and a record as a record. If something else was most likely meant, a lint
-//! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
+//! warns, and the expression becomes a *suspect*: an error that follows from it is that warning.
 
 use super::{Dialect, Key};
 use crate::arena::Arena;

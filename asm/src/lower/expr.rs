@@ -160,8 +160,8 @@ impl<'a, 'l> Values<'_, 'l> {
             return Ok(());
         }
         match expr.kind {
-            // Reads of fields are handled above.
-            ExprKind::Field(..) => {}
+            // Reads of fields are handled above, and what could not be read is an error.
+            ExprKind::Field(..) | ExprKind::Bad => {}
             ExprKind::Ref(_) => {
                 self.expr(expr, Want::Into(dst))?;
             }

@@ -302,6 +302,7 @@ impl<'a> Printer<'a> {
                 self.word(Word::of_pure(apply.function));
                 self.operands(apply.operands, behind);
             }
+            ExprKind::Bad => self.operand(&Expr { kind: ExprKind::Literal(Literal::Nil), ..*expr }, behind),
             ExprKind::Template(parts) if joins_in_order(parts) => {
                 (1..parts.len()).for_each(|_| self.word(Word::Concat));
                 self.operands(parts, behind);

@@ -48,7 +48,7 @@ impl<'a> Printer<'_, 'a> {
         }
         match expr.kind {
             ExprKind::Literal(literal) => self.literal(literal),
-            ExprKind::Ref(_) => Doc::Null,
+            ExprKind::Ref(_) | ExprKind::Bad => Doc::Null,
             ExprKind::Field(record, name) => self.of_name(Binary::At, record, name.text),
             ExprKind::Call(call) => Doc::Record(self.call(call)),
             ExprKind::Unary(operator, operand) => self.unary(operator, operand),

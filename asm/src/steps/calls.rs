@@ -73,7 +73,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let suspects = self.suspects.len();
         let value = self.construct_of(step.form.key, &step.keyed);
-        let faulty = step.faulty || self.suspects.len() > suspects;
+        let faulty = step.faulty || self.suspects.len() > suspects || value.is_bad();
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
         match handler.filter(|_| value.attempt().is_none()) {
             None => self.attempt(step, value, tail),

@@ -5,7 +5,7 @@
 //! match of nil where the default must not be evaluated too early, `a < b < c` is two comparisons.
 
 use super::loops::OfItems;
-use super::reader::{Position, StepReader, literal, nothing};
+use super::reader::{Position, StepReader, bad, literal};
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator;
@@ -111,7 +111,7 @@ impl<'a> StepReader<'_, 'a> {
         }
         let place = self.survey.binding(text)?;
         self.report(self.not_yet(Name { text, span: inner(node) }, place));
-        Some(nothing(node))
+        Some(bad(node.span))
     }
 
     /// A quoted number as an operand of arithmetic: read as the number that is meant.
@@ -176,14 +176,8 @@ impl<'a> StepReader<'_, 'a> {
         let left = self.levels_left();
         match expr::whole(node, self.dialect.sigil(), left, self.arena, self.diagnostics) {
             Some(tree) => self.of_tree(node, &tree),
-            None => self.unread(node.span),
+            None => bad(node.span),
         }
-    }
-
-    /// In place of an expression that could not be read: nothing else is reported about it.
-    pub(crate) fn unread(&mut self, span: Span) -> Expr<'a> {
-        self.suspects.push(span);
-        literal(Literal::Nil, span)
     }
 
     /// The expression of a tree; `node` is the text that it is in.
@@ -196,7 +190,7 @@ impl<'a> StepReader<'_, 'a> {
             _ => 1,
         };
         if !self.fits(levels.min(1), tree.span) {
-            return nothing(node);
+            return bad(node.span);
         }
         let logical = matches!(
             tree.kind,
@@ -316,7 +310,7 @@ impl<'a> StepReader<'_, 'a> {
             Diagnostic::new(Code::UnknownOperator, place, format!("`{written}` changes nothing here"))
                 .expected("the name that the step binds before it", "another value");
         self.report(wrong.help("an expression changes no name: a step binds it again with `let`"));
-        self.unread(span)
+        bad(span)
     }
 
     /// `a or 'text'`: a default of other languages.
@@ -326,7 +320,7 @@ impl<'a> StepReader<'_, 'a> {
                 .expected("a bool, or `??` before the default", "another value")
                 .help(NO_DEFAULT);
         self.report(if is_or(self.source, place) { wrong.replace(place, "??") } else { wrong });
-        self.unread(span)
+        bad(span)
     }
 
     /// `a < b < c`: b is read twice.
@@ -339,7 +333,7 @@ impl<'a> StepReader<'_, 'a> {
     ) -> Expr<'a> {
         let low = self.of_tree(node, low);
         let Some([one, other]) = self.twice(middle, |this| this.of_tree(node, middle)) else {
-            return self.unread(span);
+            return bad(span);
         };
         let left = self.binary(first, low, one, Span::new(span.start, middle.span.end));
         let high = self.of_tree(node, high);
@@ -411,7 +405,7 @@ impl<'a> StepReader<'_, 'a> {
             let (root, keys) = this.path_of(node, of);
             this.absent(root, &keys, of.span)
         };
-        let Some([subject, value]) = self.twice(of, read) else { return self.unread(span) };
+        let Some([subject, value]) = self.twice(of, read) else { return bad(span) };
         let is_nil = self.binary(Binary::Eq, subject, literal(Literal::Nil, of.span), of.span);
         let otherwise = self.guarded((is_nil, false), |this| this.of_tree(node, otherwise));
         let case = Case { key: Literal::Nil, key_span: of.span, value: otherwise };
@@ -478,7 +472,7 @@ impl<'a> StepReader<'_, 'a> {
                 .expected("a name", "a loop in an expression")
                 .help("bind it in a step with `for` before this one, and use its name; `column(list, 'field')` is a field of each"),
         );
-        self.unread(span)
+        bad(span)
     }
 
     /// The path in a text that is the operand of a loop, a match or a merge: braces may be left out.

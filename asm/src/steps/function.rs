@@ -10,6 +10,7 @@ use crate::dialect::{Dialect, InputForm, Key, META, UNNAMED, is_for, is_outcome}
 use crate::document::{Node, NodeKind, Text, entries, first_of, inner, items_of, shown};
 use crate::habits;
 use crate::notation::Notation;
+use crate::sorting::sort_by_key;
 use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::syntax::input_of;
@@ -152,6 +153,7 @@ impl<'a> Top<'_, 'a> {
         let lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
         reader.context = Context { output, lists, ..context };
         let body = reader.body(parameters, top.get(Key::Steps), first);
+        sort_by_key(&mut reader.suspects, |&suspect| suspect);
         let name_span = name_node.map_or(first, |node| node.span);
         Function {
             name: Name { text: name, span: name_span },

@@ -4,7 +4,7 @@
 //! These forms are the same for an operation in JSON: each reader gives the name and the operands that it has
 //! read. What a function takes without them is in [`crate::dialect::operator`].
 
-use super::reader::{StepReader, literal};
+use super::reader::{StepReader, bad, literal};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name};
 use crate::catalog::own_function_address;
 use crate::diagnostic::{Diagnostic, Fix};
@@ -44,7 +44,7 @@ impl<'a> StepReader<'_, 'a> {
             Ok(reverse) => reverse,
             Err(named) => {
                 self.no_operand_name(named);
-                return self.unread(span);
+                return bad(span);
             }
         };
         let operands = operands.get(..operands.len() - usize::from(reverse.is_some())).unwrap_or_default();
@@ -191,7 +191,7 @@ impl<'a> StepReader<'_, 'a> {
                 return self.as_text(value, span);
             }
             self.no_function(name, None);
-            return self.unread(span);
+            return bad(span);
         };
         if other_operator::same(name.text).is_none() && operator::find(name.text).is_none() {
             self.no_function(name, Some(found));
@@ -202,7 +202,7 @@ impl<'a> StepReader<'_, 'a> {
             return made;
         }
         self.operands_of(found, read.len(), span);
-        self.unread(span)
+        bad(span)
     }
 
     /// `str(x)`: the value as it is in a text.
@@ -262,7 +262,7 @@ impl<'a> StepReader<'_, 'a> {
             format!("there is no method `{}` here", shorten(word))
         };
         self.report(Diagnostic::new(Code::UnknownOperator, name.span, message).help(help));
-        self.unread(span)
+        bad(span)
     }
 
     fn operands_of(&mut self, found: &Operator, operands: usize, span: Span) {

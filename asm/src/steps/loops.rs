@@ -4,7 +4,7 @@
 //! A loop in an expression becomes a statement before that of its step, and the expression reads the list
 //! that it gives: so it may be wherever a value is needed each time that its step runs.
 
-use super::reader::{InnerLoops, OpenLoop, Position, StepReader, literal, of_slot};
+use super::reader::{InnerLoops, OpenLoop, Position, StepReader, bad, literal, of_slot};
 use super::step::{Step, Tail, Target};
 use crate::ast::{
     Apply, Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
@@ -84,7 +84,7 @@ impl<'a> StepReader<'_, 'a> {
         let variable = element.variable;
         let list = match element.list {
             Some(node) => self.looped(node),
-            None => literal(Literal::Nil, variable.span),
+            None => bad(variable.span),
         };
         let id = self.new_loop();
         self.scope.open();
@@ -430,7 +430,7 @@ impl<'a> StepReader<'_, 'a> {
         if self.at.loops == InnerLoops::Refused {
             return self.no_loop(span);
         }
-        let Some(node) = self.each_loop(node, each, makes, span) else { return self.unread(span) };
+        let Some(node) = self.each_loop(node, each, makes, span) else { return bad(span) };
         if self.at.loops == InnerLoops::Infallible && self.call_count > calls {
             return self.no_loop(span);
         }

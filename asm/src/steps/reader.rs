@@ -461,9 +461,9 @@ pub(crate) fn literal(literal: Literal<'_>, span: Span) -> Expr<'_> {
     Expr { kind: ExprKind::Literal(literal), span }
 }
 
-/// A placeholder for an expression that could not be read; the function is not checked further.
-pub(crate) fn nothing<'a>(node: &Node<'a>) -> Expr<'a> {
-    literal(Literal::Nil, node.span)
+/// In place of an expression that could not be read, which is reported.
+pub(crate) fn bad<'a>(span: Span) -> Expr<'a> {
+    Expr { kind: ExprKind::Bad, span }
 }
 
 pub(crate) fn of_slot<'a>(slot: Slot, span: Span) -> Expr<'a> {

@@ -1,7 +1,7 @@
 //! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where
 //! one refers to nothing.
 
-use super::reader::{Context, StepReader, literal, nothing, of_slot};
+use super::reader::{Context, StepReader, bad, literal, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
@@ -70,7 +70,7 @@ impl<'a> StepReader<'_, 'a> {
                 let message = "inputs have names, not numbers";
                 let wrong = Diagnostic::new(Code::BadReference, reference.span, message);
                 self.report(wrong.expected("the name of an input", "a number"));
-                return self.unread(reference.span);
+                return bad(reference.span);
             }
             (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
             (Root::Name(name), path) => match self.named(name.text) {
@@ -109,7 +109,7 @@ impl<'a> StepReader<'_, 'a> {
     /// The fields and items of a path that are read in a value.
     pub(crate) fn with_path(&mut self, mut value: Expr<'a>, path: &[Step<'a>], span: Span) -> Expr<'a> {
         if !self.fits(path.len(), span) {
-            return literal(Literal::Nil, span);
+            return bad(span);
         }
         for step in path {
             let kind = match step {
@@ -142,7 +142,7 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(meant) = meant {
             let wrong = self.means(wrong, reference, &meant);
             self.report(wrong);
-            return literal(Literal::Nil, span);
+            return bad(span);
         }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
         let near = near(name.text, names.iter().copied());
@@ -158,7 +158,7 @@ impl<'a> StepReader<'_, 'a> {
             None if helped => wrong,
             None => wrong.help("declare it among the inputs"),
         });
-        literal(Literal::Nil, span)
+        bad(span)
     }
 
     /// How an input is read whose name has blanks.
@@ -171,9 +171,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     pub(crate) fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
-        let nil = literal(Literal::Nil, reference.span);
         if self.scope.is_lost(name.text) {
-            return nil;
+            return bad(reference.span);
         }
         let wrong = |message: String, help: &str| {
             Diagnostic::new(Code::UnknownReference, name.span, message)
@@ -210,7 +209,7 @@ impl<'a> StepReader<'_, 'a> {
             self.nothing_named(name, reference, meant.as_ref())
         };
         self.report(wrong);
-        nil
+        bad(reference.span)
     }
 
     /// The slot of the value of a step that has another name by its `let`, if only that step binds it.
@@ -409,7 +408,7 @@ impl<'a> StepReader<'_, 'a> {
             return (!is_text).then(|| self.reference(reference));
         }
         if self.scope.is_lost(name.text) {
-            return Some(nothing(node));
+            return Some(bad(node.span));
         }
         if !reference.path.is_empty()
             && let Some(meant) = self.resolve_loosely(reference)
@@ -437,7 +436,7 @@ impl<'a> StepReader<'_, 'a> {
         let bound = self.survey.binding(name.text);
         if let Some(place) = bound.filter(|_| self.binds(name.text)) {
             self.report(self.not_yet(name, place));
-            return Some(nothing(node));
+            return Some(bad(node.span));
         }
         let later = bound.filter(|place| place.start > node.span.start);
         let (code, message) = match later {
@@ -456,7 +455,7 @@ impl<'a> StepReader<'_, 'a> {
             wrong = wrong.replace(node.span, as_text);
         }
         self.report(wrong.related_if(later, "bound here"));
-        Some(nothing(node))
+        Some(bad(node.span))
     }
 
     /// The expression of a template: the value of its only reference, or the joined parts.
@@ -476,7 +475,7 @@ impl<'a> StepReader<'_, 'a> {
         let parts = self.arena.collect(template.parts.iter().map(|part| self.part(node, part)));
         let levels = parts.len().next_power_of_two().trailing_zeros();
         if !self.fits(levels as usize, node.span) {
-            return nothing(node);
+            return bad(node.span);
         }
         Expr { kind: ExprKind::Template(parts), span: node.span }
     }
@@ -486,7 +485,7 @@ impl<'a> StepReader<'_, 'a> {
             Part::Text(text, span) => literal(Literal::Text(text), *span),
             Part::Reference(reference) => self.reference(reference),
             Part::Value(tree) => self.of_tree(node, tree),
-            Part::Bad(span) => self.unread(*span),
+            Part::Bad(span) => bad(*span),
         }
     }
 }

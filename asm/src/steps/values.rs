@@ -3,7 +3,7 @@
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
 use super::functions;
-use super::reader::{InnerLoops, Position, StepReader, literal, nothing, wrong_shape};
+use super::reader::{InnerLoops, Position, StepReader, bad, literal, wrong_shape};
 use super::step::Keyed;
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -77,7 +77,7 @@ impl<'a> StepReader<'_, 'a> {
         let (left, mut unseen) = (self.levels_left(), Diagnostics::default());
         match expr::whole(node, self.dialect.sigil(), left, self.arena, &mut unseen) {
             Some(tree) if tree.computes() => {
-                self.deeper(node.span, |this| this.of_tree(node, &tree)).unwrap_or_else(|| nothing(node))
+                self.deeper(node.span, |this| this.of_tree(node, &tree)).unwrap_or_else(|| bad(node.span))
             }
             _ => self.subject(node),
         }
@@ -90,7 +90,7 @@ impl<'a> StepReader<'_, 'a> {
                 let read = |this: &mut Self| {
                     this.within(Position { condition: true, ..this.at }, |this| this.expression(node))
                 };
-                self.deeper(node.span, read).unwrap_or_else(|| nothing(node))
+                self.deeper(node.span, read).unwrap_or_else(|| bad(node.span))
             }
             _ => self.computed(node, true),
         }
@@ -122,7 +122,7 @@ impl<'a> StepReader<'_, 'a> {
             }
             NodeKind::Record(_) => this.record(node, reading, true),
         });
-        found.unwrap_or_else(|| nothing(node))
+        found.unwrap_or_else(|| bad(node.span))
     }
 
     /// A record: an operation, a construct, or fields; `written` says that nothing is read in its place yet.
@@ -155,7 +155,7 @@ impl<'a> StepReader<'_, 'a> {
         let reported = reported || self.suspects.len() > suspects;
         if !reported && let Some(key) = self.in_place_of_operator(node, reading) {
             self.no_operator(key);
-            return nothing(node);
+            return bad(node.span);
         }
         let at = Position { reported, ..self.at };
         let fields = self.within(at, |this| this.fields(node));
@@ -205,10 +205,10 @@ impl<'a> StepReader<'_, 'a> {
         };
         if !operator.takes(operands.len()) && !functions::takes(operator, operands.len()) {
             self.operand_count(entry, operator, operands.len());
-            return Some(nothing(node));
+            return Some(bad(node.span));
         }
         if !self.fits(operands.len().saturating_sub(operator.most()), entry.key.span) {
-            return Some(nothing(node));
+            return Some(bad(node.span));
         }
         let read: Vec<Expr<'a>> =
             operands.iter().enumerate().map(|(at, node)| self.operand(operator, at, node, reading)).collect();
@@ -221,7 +221,7 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(form) = self.call_form(name, listed.unwrap_or(&read), None, span) {
             return Some(form);
         }
-        Some(self.made(makes, &read, span).unwrap_or(nothing(node)))
+        Some(self.made(makes, &read, span).unwrap_or(bad(node.span)))
     }
 
     /// The operand with this number, from 0.
@@ -256,14 +256,14 @@ impl<'a> StepReader<'_, 'a> {
             })
             .collect();
         let span = Span::new(entry.key.span.start, entry.value.span.end);
-        let Some(operator) = operator else { return literal(Literal::Nil, span) };
+        let Some(operator) = operator else { return bad(span) };
         let makes = self.makes(operator, &entry.value, &read);
         self.made(makes, &read, span).unwrap_or_else(|| {
             let takes = if operator.most() == 1 { "`a` alone" } else { "`a` and `b`" };
             let message = format!("`{spelling}` takes {takes}");
             let wrong = Diagnostic::new(Code::OperandCount, entry.value.span, message);
             self.report(wrong.expected(takes, format!("{} operands", read.len())));
-            literal(Literal::Nil, span)
+            bad(span)
         })
     }
 
@@ -313,7 +313,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The value of a step that is an expression.
     pub(crate) fn construct_of(&mut self, key: Key, keyed: &Keyed<'_, 'a>) -> Expr<'a> {
-        let Some(entry) = keyed.entry(key) else { return literal(Literal::Nil, keyed.span) };
+        let Some(entry) = keyed.entry(key) else { return bad(keyed.span) };
         let node = &entry.value;
         let span = Span::new(entry.key.span.start, node.span.end);
         match key {
@@ -435,7 +435,7 @@ impl<'a> StepReader<'_, 'a> {
             let message = format!("a case is a value, and `{found}` a step");
             if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") {
                 self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
-                return self.unread(node.span);
+                return bad(node.span);
             }
             let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message)
                 .expected("the value alone, or `obj` around it for the record", format!("`{found}`"));
@@ -469,10 +469,10 @@ impl<'a> StepReader<'_, 'a> {
         let is_record = |set: &Node<'a>| matches!(set.kind, NodeKind::Record(_));
         if sets.is_empty() || sets.len() > 1 && !sets.iter().all(is_record) {
             self.incomplete_merge(node, entry.key.span);
-            return nothing(node);
+            return bad(node.span);
         }
         if !self.fits(sets.len(), entry.key.span) {
-            return nothing(node);
+            return bad(node.span);
         }
         sets.iter().fold(merged, |base, set| self.merged(base, set, entry))
     }
@@ -483,7 +483,7 @@ impl<'a> StepReader<'_, 'a> {
         if matches!(set.kind, NodeKind::Text(_)) {
             // Fields that are not written come from another record.
             let other = self.subject(set);
-            return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(nothing(set));
+            return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(bad(set.span));
         }
         if !matches!(set.kind, NodeKind::Record(_)) {
             self.bad_shape(set, "what a merge sets", "a record");

@@ -110,6 +110,8 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let operands = self.operands(frame, apply)?;
                 self.apply(frame, apply, &operands, expr.span)
             }
+            // A source that could not be read does not run.
+            ExprKind::Bad => Err(self.trap(frame, Code::FaultTypeMismatch, expr.span)),
             ExprKind::Template(parts) => {
                 let mut all = String::new();
                 for part in *parts {

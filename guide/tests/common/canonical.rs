@@ -338,6 +338,7 @@ impl Writer {
                 format!("{{\"match\":{subject},\"cases\":{cases}{default}}}")
             }
             ExprKind::Template(_) => return Err("a template"),
+            ExprKind::Bad => return Err("an error"),
         })
     }
 

@@ -198,7 +198,7 @@ pub(crate) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diag
 /// A list that is rendered in a text with references: an error if an item may be meant, as in `$xs.0`.
 pub(crate) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
     let at = list.expression.span;
-    let code = if function.suspects.contains(&at) { Code::BadReference } else { Code::ListInText };
+    let code = if function.is_suspect(at) { Code::BadReference } else { Code::ListInText };
     let diagnostic = Diagnostic::new(code, at, "this list is written into the text as JSON")
         .expected("a text for the list", list.found.to_string());
     point(diagnostic, function, list).help(

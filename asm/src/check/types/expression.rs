@@ -13,7 +13,7 @@ use crate::check::messages::types as messages;
 use crate::check::messages::types::{Origin, Typed};
 use crate::check::messages::{maybe_nil, names};
 use crate::check::resolve::Target;
-use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
+use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, sure, suspect, ty};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
@@ -25,14 +25,9 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::{Kinds, Pure};
 
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
-    /// Whether an expression is a suspect, which is reported already.
-    pub(super) fn is_suspect(&self, expression: &Expr<'a>) -> bool {
-        !self.suspects.is_empty() && self.suspects.contains(&expression.span)
-    }
-
     pub(super) fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {
-        if self.is_suspect(expression) {
-            return Some(ValueInfo::ANY);
+        if self.function.is_suspect(expression.span) {
+            return self.suspected(expression.span, |this| this.evaluated(expression));
         }
         let seen = self.evaluated(expression);
         match seen {
@@ -64,6 +59,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Own };
                 Some(ValueInfo::held(literal.ty().into()).with_part(part))
             }
+            ExprKind::Bad => Some(ValueInfo::ANY),
             ExprKind::Field(of, name) => Some(self.field(of, *name)),
             ExprKind::Call(call) => Some(self.call(call)),
             ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
@@ -94,7 +90,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                     self.nil_in_text(part, ty(seen));
                     if let Some(found) = ty(seen).filter(|seen| seen.lists > 0) {
                         let list = self.typed(part, found);
-                        self.report(messages::list_in_template(self.function, list));
+                        self.report_of(seen, messages::list_in_template(self.function, list));
                     }
                 }
                 Some(ValueInfo::held(Inferred::TEXT))
@@ -118,7 +114,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (mut first, mut fitting, mut last) = (None, None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
-            let fits = self.operand(word, index, operand, seen, ty(fitting));
+            let fits = self.operand(word, index, operand, seen, fitting);
             last = seen;
             if index == 0 {
                 (first, fitting) = (seen, seen.filter(|_| fits));
@@ -203,7 +199,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// A value selected by cases; `each` checks each case.
     pub(super) fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 'l, 't, 'a>) -> Seen<'t> {
         let subject = self.expression(&map.subject);
-        if let Some(subject) = ty(subject) {
+        if let Some(subject) = sure(subject) {
             let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
             // A JSON key may be the key of two cases; one of them suffices.
             let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
@@ -252,7 +248,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         {
             return Some(ValueInfo::ANY.with_part(Part::Grown));
         }
-        let (a, b) = (ty(known), ty(other));
+        let (a, b) = (sure(known), sure(other));
         let is_other = |seen: Inferred| seen != Inferred::TEXT && seen != Inferred::ANY;
         let joins = operator == Binary::Add && a == Some(Inferred::TEXT) && b.is_some_and(is_other);
         if operator == Binary::Or && self.no_default([a, b], right, whole) {
@@ -293,12 +289,15 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         // In JSON and YAML a written text that still adds is a number or a single name (5.4.1).
         let adds = operator == Binary::Add && self.function.notation != Notation::Id;
         let text = |of: &Expr<'_>| adds && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
-        let number = |is: bool| is.then_some(Inferred::NUMBER);
-        let (index, wanted) = if joins || text(left) { (1, number(true)) } else { (0, None) };
+        let number = Some(ValueInfo::held(Inferred::NUMBER));
+        let (index, wanted) = if joins || text(left) { (1, number) } else { (0, None) };
         let first = known.filter(|_| self.operand(word, index, left, known, wanted));
-        self.operand(word, 1, right, other, number(text(right)).or(ty(first)));
-        let given = rules::gives(word, a, b)?;
-        Some(self::given(operator, given, known, other))
+        self.operand(word, 1, right, other, if text(right) { number } else { first });
+        let given = rules::gives(word, a, b).map(|ty| given(operator, ty, known, other));
+        let from =
+            suspect(known).or(suspect(other)).filter(|_| ty(given).is_none_or(|ty| ty == Inferred::ANY));
+        let Some(part) = from.map(Part::Suspect) else { return given };
+        rules::gives(word, ty(known), ty(other)).map(|ty| ValueInfo::held(ty).with_part(part))
     }
 
     /// Whether a list is joined with a whole answer, which is then needed as a list too.
@@ -443,7 +442,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
         let key = self.expression(name);
         let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
-        self.operand(Word::At, 1, name, key, ty(first));
+        self.operand(Word::At, 1, name, key, first);
         self.part(seen, of, Name { text, span: name.span })
     }
 
@@ -495,9 +494,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         index: usize,
         expression: &Expr<'a>,
         seen: Seen<'t>,
-        first: Option<Inferred>,
+        first: Seen<'t>,
     ) -> bool {
-        let demand = rules::operand(word, index, first);
+        let demand = rules::operand(word, index, ty(first));
         self.whole_answer(expression, seen, || match (word, index) {
             (Word::Has, 0) => Some(Needs::PartsAsElsewhere),
             (Word::Len | Word::Slice | Word::Index, 0) => Some(Needs::ItemsAsElsewhere),
@@ -511,7 +510,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         };
         let fits = misfit.is_none();
         match misfit {
-            Some(wrong) => self.report(wrong),
+            Some(wrong) => {
+                let fits_alone = |found| rules::operand(word, index, None).accepts(found);
+                let by_first = suspect(first).is_some() && ty(seen).is_some_and(fits_alone);
+                self.report_of(if by_first { first } else { seen }, wrong);
+            }
             None => self.maybe_nil((word, index), expression, seen, demand),
         }
         fits
@@ -535,17 +538,19 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// From here on a value counts as tested.
-    pub(super) fn tested(&mut self, value: &Expr<'a>, nil: Nil) {
-        self.found.finds.0.extend((nil == Nil::Find).then_some(value.span));
+    /// Warns about a value that may be nil. From here on it counts as tested.
+    pub(super) fn untested(&mut self, value: &Expr<'a>, nil: Nil, warning: Diagnostic) {
+        match nil {
+            Nil::Find => self.found.finds.0.push(warning),
+            _ => self.report(warning),
+        }
         self.narrowing.learn(value);
     }
 
     /// Warns about an operand that may be nil where nil is not accepted.
     fn maybe_nil(&mut self, place: (Word, usize), value: &Expr<'a>, seen: Seen<'t>, demand: Demand) {
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !demand.accepts(Inferred::NIL)) {
-            self.report(maybe_nil::operand(self.function, place, value, demand, nil));
-            self.tested(value, nil);
+            self.untested(value, nil, maybe_nil::operand(self.function, place, value, demand, nil));
         }
     }
 

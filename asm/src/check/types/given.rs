@@ -40,7 +40,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let fits = |found: &Inferred| found.meets(wanted) || (nil && *found == Inferred::NIL);
                 if let Some(found) = ty(seen).filter(|found| !fits(found)) {
                     let value = self.typed(&given.value, found);
-                    self.report(argument(self.function, place, value, demand, declared));
+                    self.report_of(seen, argument(self.function, place, value, demand, declared));
                 } else {
                     self.nil_given(&given.value, seen, demand, place);
                 }
@@ -53,8 +53,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
     /// Checks a value that must fit a shape. Returns what is known about it.
     fn given(&mut self, value: &Expr<'a>, wanted: SchemaShape<'t>, place: Place<'_, 'a>) -> Seen<'t> {
-        if wanted.is_any() || self.is_suspect(value) {
+        if wanted.is_any() {
             return self.expression(value);
+        }
+        if self.suspect != Some(value.span) && self.function.is_suspect(value.span) {
+            return self.suspected(value.span, |this| this.given(value, wanted, place));
         }
         let takes = |kind| wanted.kinds().meets(kind);
         match &value.kind {
@@ -92,8 +95,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn nil_given(&mut self, value: &Expr<'a>, seen: Seen<'t>, demand: Demand, place: Place<'_, 'a>) {
         let accepted = place.nil || demand.accepts(Inferred::NIL);
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !accepted) {
-            self.report(maybe_nil::argument(self.function, place, value, demand, nil));
-            self.tested(value, nil);
+            self.untested(value, nil, maybe_nil::argument(self.function, place, value, demand, nil));
         }
     }
 
@@ -249,10 +251,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         if !demand.accepts(known.ty) {
             let typed = self.typed(value, known.ty);
             let wrong = argument(self.function, place, typed, demand, None);
-            self.report(match listed {
+            let wrong = match listed {
                 Some(name) => messages::text_meant(wrong, value, name),
                 None => stringified(wrong, value, wanted.kinds(), self.function.notation),
-            });
+            };
+            self.report_of(seen, wrong);
             return;
         }
         self.nil_given(value, seen, demand, place);
