@@ -1,6 +1,7 @@
 //! Disassembles bytecode: a listing with the offset of each instruction, its operands with the names and
 //! constants that they mean, and its source line.
 
+use crate::text::{quoted, visible};
 use ilo_spec::decode::instruction_offsets;
 use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
@@ -92,7 +93,7 @@ impl Listing<'_> {
             Role::Window(r) => format!("r{r}.."),
             Role::Entries(n) => format!("{n} rollbacks"),
             Role::Count(n) => format!("{n} registers"),
-            Role::Str(id) => format!("{:?}", self.string(StringId(id))),
+            Role::Str(id) => visible(&quoted(self.string(StringId(id)))),
             Role::Field(id) => format!(".{}", self.field(FieldId(id))),
             Role::Number(id) => self.number(NumberId(id)),
             Role::Shape(id) | Role::Fields(id) => self.shape(ShapeId(id)),
@@ -138,7 +139,7 @@ impl Listing<'_> {
                 Key::Nil => "nil".to_owned(),
                 Key::Bool(value) => value.to_string(),
                 Key::Number(id) => self.number(id),
-                Key::Text(id) => format!("{:?}", self.string(id)),
+                Key::Text(id) => visible(&quoted(self.string(id))),
             };
             parts.push(format!("{key} {}", target(distance)));
         }
@@ -147,13 +148,11 @@ impl Listing<'_> {
     }
 
     fn shape(&self, id: ShapeId) -> String {
-        match self.program.shapes.get(usize::from(id.0)) {
-            Some(fields) => {
-                let names: Vec<&str> = fields.iter().map(|&field| self.field(field)).collect();
-                format!("{{{}}}", names.join(", "))
-            }
-            None => format!("shape {}?", id.0),
-        }
+        let Some(fields) = self.program.shapes.get(usize::from(id.0)) else {
+            return format!("shape {}?", id.0);
+        };
+        let names: Vec<&str> = fields.iter().map(|&field| self.field(field)).collect();
+        format!("{{{}}}", names.join(", "))
     }
 
     fn string(&self, id: StringId) -> &str {
@@ -162,5 +161,26 @@ impl Listing<'_> {
 
     fn field(&self, id: FieldId) -> &str {
         self.string(StringId(u32::from(id.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::{Options, compile};
+
+    /// Also characters that a terminal obeys or does not show.
+    #[test]
+    fn a_listed_text_reads_back() {
+        let of = |quoted: &str| {
+            let source = format!("; fn f() -> text\nRET LIT 0 {quoted}\n");
+            compile(&source, &Options::default()).0.unwrap()
+        };
+        for c in (0..=0xa0).chain([0x2028, 0x202e, 0xfeff, 0x1f600, 0xe0001]).filter_map(char::from_u32) {
+            let program = of(&ilo_spec::json::quoted(&format!("a{c}b")));
+            let listing = super::disassemble(&program);
+            let (from, to) = (listing.find('"').unwrap(), listing.rfind('"').unwrap());
+            assert!(!listing.contains(|c| c != '\n' && crate::text::is_hidden(c)), "{listing:?}");
+            assert_eq!(of(&listing[from..=to]), program, "{listing}");
+        }
     }
 }

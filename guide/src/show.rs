@@ -1,5 +1,6 @@
 //! What may come next, as a node: in words for people, and as JSON for programs.
 
+use ilo_spec::json::quoted;
 use ilo_spec::node::Word;
 use serde_json::{Value, json};
 use std::fmt;
@@ -45,8 +46,7 @@ impl fmt::Display for Node {
             Node::Number(number) => write!(f, "{number}"),
             Node::Text(None) => f.write_str("a text"),
             Node::Text(Some(texts)) => {
-                let texts: Vec<String> =
-                    texts.iter().map(|text| Value::from(text.as_str()).to_string()).collect();
+                let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
                 f.write_str(&texts.join(" or "))
             }
             Node::AnyNumber => f.write_str("a number"),

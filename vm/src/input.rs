@@ -2,6 +2,7 @@
 
 use crate::program::Program;
 use core::fmt;
+use ilo_spec::json::quote;
 use ilo_spec::operand::FunctionId;
 use ilo_spec::program::{Need, Strings};
 use ilo_spec::record_input::{RecordField, RecordInput};
@@ -73,7 +74,7 @@ impl<'p> Fields<'p> {
             if plain {
                 f.write_str(field.name)?;
             } else {
-                write!(f, "{:?}", field.name)?;
+                quote(field.name, |part| f.write_str(part))?;
             }
             f.write_str(if field.optional { "?: " } else { ": " })?;
             match field.fields {

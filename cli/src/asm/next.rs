@@ -2,9 +2,9 @@
 
 use super::{Done, REFUSED, input, output};
 use ilo_asm::catalog::Catalog;
-use ilo_asm::text::nearest;
+use ilo_asm::text::{nearest, visible};
 use ilo_guide::{ConstrainedGuide, Guide, Node, Session};
-use ilo_spec::limits;
+use ilo_spec::{json::quoted, limits};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -156,10 +156,10 @@ fn lines(nodes: Vec<String>, forced: &[u8], close: &[u8]) -> String {
     }
     if !forced.is_empty() {
         // Writing to a string does not fail.
-        let _ = writeln!(out, "forced: {:?}", String::from_utf8_lossy(forced));
+        let _ = writeln!(out, "forced: {}", visible(&quoted(&String::from_utf8_lossy(forced))));
     }
     if !close.is_empty() {
-        let _ = writeln!(out, "an end: {:?}", String::from_utf8_lossy(close));
+        let _ = writeln!(out, "an end: {}", visible(&quoted(&String::from_utf8_lossy(close))));
     }
     out
 }

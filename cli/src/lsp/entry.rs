@@ -2,6 +2,7 @@
 
 use ilo_asm::catalog::server_and_tool;
 use ilo_asm::span::Span;
+use ilo_spec::json::quoted;
 
 /// A text of a JSON file, with its quotes.
 struct Text<'s> {
@@ -47,7 +48,6 @@ fn texts(file: &str) -> Vec<Text<'_>> {
 /// The name of a tool in a list of tools, or in a tools file; the server, for a tool that only its server
 /// lists.
 pub(super) fn entry_of(file: &str, tool: &str) -> Option<Span> {
-    let quoted = |name: &str| serde_json::to_string(name).unwrap_or_default();
     let (name, server) = (quoted(tool), quoted(server_and_tool(tool).map_or(tool, |(server, _)| server)));
     let all = texts(file);
     // In a list, the value of `name`; in a tools file, a key below `tools` or `mcpServers`.

@@ -33,7 +33,7 @@ pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) ->
     let level = if rules.recursion { ENDLESS } else { BLOCKS };
     let steps = schema.steps(level);
     let top = schema.top(&steps);
-    let about = Value::from(about(rules)).to_string();
+    let about = quoted(&about(rules));
     let defs: Vec<String> = schema.defs.iter().map(|(name, it)| format!("{}:{it}", quoted(name))).collect();
     let whole = format!("{{\"description\":{about},{},\"$defs\":{{{}}}}}\n", top, defs.join(","));
     hosts::schema(host, &whole)?;

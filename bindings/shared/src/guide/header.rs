@@ -83,7 +83,7 @@ impl Header {
         let expected = match next.as_slice() {
             [] => "nothing: the header has ended".to_owned(),
             [only] => quoted(&[*only]),
-            several => format!("one of {}, such as in {close:?}", quoted(several)),
+            several => format!("one of {}, such as in {}", quoted(several), quoted(close.as_bytes())),
         };
         let message = format!("1:{column} of the header: expected {expected}; found {}", found.shown());
         Refusal { message, at: good.len() }

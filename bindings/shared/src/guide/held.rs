@@ -4,7 +4,7 @@
 //! language holds the number of a guide in it.
 
 use super::body::{Body, Place};
-use super::refusal::{Found, no_token, refused};
+use super::refusal::{Found, no_token, quoted, refused};
 use super::{Refusal, steps_left};
 use crate::known::Known;
 use ilo_asm::catalog::Catalog;
@@ -208,7 +208,10 @@ impl Held {
             "id" => false,
             "constrained" => true,
             other => {
-                let wrong = format!("`notation`: expected \"id\" or \"constrained\", found {other:?}");
+                let wrong = format!(
+                    "`notation`: expected \"id\" or \"constrained\", found {}",
+                    quoted(other.as_bytes())
+                );
                 return Err(SessionError(wrong));
             }
         };

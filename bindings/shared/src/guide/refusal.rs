@@ -2,7 +2,9 @@
 
 use super::Refusal;
 use super::held::Entry;
+use ilo_asm::text::visible;
 use ilo_guide::Vocab;
+use ilo_spec::json;
 
 /// The most choices that are listed in a message.
 const LISTED: usize = 8;
@@ -47,7 +49,7 @@ impl Found<'_> {
 }
 
 pub(super) fn quoted(bytes: &[u8]) -> String {
-    format!("{:?}", String::from_utf8_lossy(bytes))
+    visible(&json::quoted(&String::from_utf8_lossy(bytes)))
 }
 
 /// The error of a refused step.
