@@ -26,6 +26,7 @@ mod convert;
 mod de;
 mod error;
 mod nested;
+pub mod parts;
 pub mod read;
 mod ser;
 mod to_machine;
