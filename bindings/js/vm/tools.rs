@@ -2,8 +2,9 @@
 
 use crate::thrown::{json, out_of_range};
 use ilo_asm::catalog::{Catalog, ToolSignature};
-use ilo_bindings::known::{Given, Known, policy};
+use ilo_bindings::known::{Known, policy};
 use ilo_drive::data::read::data_of;
+use ilo_drive::policy::OnDoubt;
 use ilo_drive::validate::expected::{Expects, unexpected as held};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -97,15 +98,16 @@ fn read(given: Policy) -> Result<(String, ilo_drive::policy::Policy), String> {
     if !whole {
         return Err(out_of_range(&format!("tool `{name}`: `retries` expects a whole number from 0")));
     }
-    let given = Given {
+    let seconds = given.timeout.map(|milliseconds| milliseconds / 1000.0);
+    let given = ilo_drive::policy::Policy {
         read_only: given.read_only,
         idempotent: given.idempotent,
         retries,
         confirm: given.confirm,
-        seconds: given.timeout.map(|milliseconds| milliseconds / 1000.0),
-        stop: given.on_doubt == "stop",
+        on_doubt: if given.on_doubt == "stop" { OnDoubt::Stop } else { OnDoubt::Fail },
         requires_rollback: given.requires_rollback,
+        ..ilo_drive::policy::Policy::default()
     };
-    let policy = policy(&name, &given).map_err(|error| out_of_range(&error))?;
+    let policy = policy(&name, given, seconds).map_err(|error| out_of_range(&error))?;
     Ok((name, policy))
 }

@@ -67,9 +67,13 @@ impl Catalogue {
 
 fn policy(given: Given) -> PyResult<(String, Policy)> {
     let (name, read_only, idempotent, retries, confirm, seconds, on_doubt, requires_rollback) = given;
-    let stop = on_doubt == "stop";
-    let given = known::Given { read_only, idempotent, retries, confirm, seconds, stop, requires_rollback };
-    let policy = known::policy(&name, &given).map_err(PyValueError::new_err)?;
-    let on_doubt = if on_doubt == "ask" { OnDoubt::Ask } else { policy.on_doubt };
-    Ok((name, Policy { on_doubt, ..policy }))
+    let on_doubt = match on_doubt.as_str() {
+        "ask" => OnDoubt::Ask,
+        "stop" => OnDoubt::Stop,
+        _ => OnDoubt::Fail,
+    };
+    let given =
+        Policy { read_only, idempotent, retries, confirm, on_doubt, requires_rollback, ..Policy::default() };
+    let policy = known::policy(&name, given, seconds).map_err(PyValueError::new_err)?;
+    Ok((name, policy))
 }

@@ -2,7 +2,7 @@
 
 use crate::Words;
 use ilo_asm::catalog::{Catalog, Lookup, ToolSignature};
-use ilo_drive::policy::{OnDoubt, Policies, Policy};
+use ilo_drive::policy::{Policies, Policy};
 use ilo_drive::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
 use std::collections::HashMap;
@@ -62,55 +62,22 @@ impl Policies for Known {
     }
 }
 
-/// The policy of a tool, from a package.
-#[allow(clippy::struct_excessive_bools, reason = "each says another thing of the tool")]
-#[derive(Clone, Debug, Default)]
-pub struct Given {
-    /// The tool changes nothing.
-    pub read_only: bool,
-    /// A failed call may be made again.
-    pub idempotent: bool,
-    /// The number of retries.
-    pub retries: u32,
-    /// A person is asked before each call.
-    pub confirm: bool,
-    /// The time limit of a call in seconds.
-    pub seconds: Option<f64>,
-    /// A call without an answer ends the run.
-    pub stop: bool,
-    /// Each call needs a ROLLBACK.
-    pub requires_rollback: bool,
-}
-
-/// A policy within its bounds.
+/// The policy of a tool from a package, with the time limit of a call in seconds, within its bounds. A tool
+/// that only reads is idempotent.
 ///
 /// # Errors
 /// What is out of bounds, for people.
-pub fn policy(name: &str, given: &Given) -> Result<Policy, String> {
+pub fn policy(name: &str, mut given: Policy, seconds: Option<f64>) -> Result<Policy, String> {
     let most = ilo_drive::policy::RETRIES;
     if given.retries > most {
         return Err(format!("tool `{name}`: `retries` is at most {most}"));
     }
-    let timeout = match given.seconds {
+    given.timeout = match seconds {
         Some(seconds) if !(0.0..=LONGEST).contains(&seconds) => {
             return Err(format!("tool `{name}`: `timeout` is a time from 0 to a year"));
         }
         seconds => seconds.map(Duration::from_secs_f64),
     };
-    Ok(Policy {
-        read_only: given.read_only,
-        idempotent: given.idempotent || given.read_only,
-        retries: given.retries,
-        confirm: given.confirm,
-        timeout,
-        cancel_grace: None,
-        bytes: false,
-        json: false,
-        integers_as_text: false,
-        rate: None,
-        on_doubt: if given.stop { OnDoubt::Stop } else { OnDoubt::Fail },
-        requires_rollback: given.requires_rollback,
-        deferred: false,
-        waits: false,
-    })
+    given.idempotent |= given.read_only;
+    Ok(given)
 }

@@ -1,7 +1,6 @@
 //! `plan`: shows what a program would do.
 
 use super::lock::LockArgs;
-use super::tools::policy;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_asm::text::visible;
 use ilo_host::data::Data;
@@ -153,7 +152,7 @@ fn entry_of(call: &Planned, tools: &Tools) -> Data {
         vec![
             field("tool", Data::from(call.tool.as_str())),
             field("calls", Data::from(call.most.as_str())),
-            field("policy", policy(&call.policy)),
+            field("policy", call.policy.to_data()),
             field("is_rollback", Data::Bool(call.is_rollback)),
             field(
                 "rollbacks_after",

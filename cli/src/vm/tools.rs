@@ -5,8 +5,7 @@ use ilo_asm::catalog::{Lookup, Validation};
 use ilo_asm::text::visible;
 use ilo_host::data::Data;
 use ilo_host::problem::{MOST, Problem};
-use ilo_host::tools::{Health, Policy, Rate, Tool, Tools};
-use ilo_spec::program::Number;
+use ilo_host::tools::{Health, Tool, Tools};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::thread;
@@ -138,40 +137,9 @@ fn entry(tools: &Tools, tool: &Tool) -> Data {
     let names = || Data::List(passed.iter().map(|name| Data::from(*name)).collect());
     add("passedOver", (!passed.is_empty()).then(names));
     add("annotations", tool.policy.read_only.then(hint));
-    add("policy", Some(policy(&tool.policy)).filter(|policy| *policy != Data::Record(Vec::new().into())));
+    add("policy", Some(tool.policy.to_data()).filter(|policy| *policy != Data::Record(Vec::new().into())));
     add("source", Some(Data::from(tool.source.to_string())));
     Data::Record(fields.into())
-}
-
-/// The settings of the tools file, under its own keys; those that it does not set are left out.
-pub(super) fn policy(policy: &Policy) -> Data {
-    let flag = |name: &str, set: bool| set.then(|| (name.to_owned(), Data::Bool(true)));
-    let count = |name: &str, count: u64| {
-        let count = Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));
-        Some((name.to_owned(), count)).filter(|(_, count)| *count != Data::Number(Number::Int(0)))
-    };
-    let timeout = policy.timeout.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-    let fields = [
-        flag("read_only", policy.read_only),
-        flag("idempotent", policy.idempotent),
-        count("retries", policy.retries.into()),
-        flag("confirm", policy.confirm),
-        count("timeout_ms", timeout),
-        policy.bytes.then(|| ("binary".to_owned(), Data::from("base64"))),
-        policy.rate.map(|Rate { calls, per }| {
-            let whole = |count: u128| Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));
-            let calls = ("calls".to_owned(), whole(u128::try_from(calls).unwrap_or(u128::MAX)));
-            (
-                "rate".to_owned(),
-                Data::Record(vec![calls, ("per_ms".to_owned(), whole(per.as_millis()))].into()),
-            )
-        }),
-        flag("json", policy.json),
-        policy.integers_as_text.then(|| ("big_numbers".to_owned(), Data::from("text"))),
-        policy.requires_rollback.then(|| ("rollback".to_owned(), Data::from("required"))),
-        flag("deferred", policy.deferred),
-    ];
-    Data::Record(fields.into_iter().flatten().collect())
 }
 
 /// The arguments in the form for a model.

@@ -3,59 +3,50 @@
 
 use super::text::Step;
 use super::{Fields, Reading};
-use crate::tool::policy::Rules;
 use crate::tool::rate::{RATE_CALLS, RATE_MS};
 use ilo_asm::catalog::Validation;
 use ilo_drive::data::Data;
-use ilo_drive::policy::{OnDoubt, RETRIES, Rate};
+pub(super) use ilo_drive::policy::KEYS as RULES;
+use ilo_drive::policy::{Keys, RETRIES, Rate, Rules};
 use ilo_drive::problem::shortened;
 use std::time::Duration;
 
-/// The policy keys.
-pub(super) const RULES: &[&str] = &[
-    "read_only",
-    "idempotent",
-    "retries",
-    "confirm",
-    "timeout_ms",
-    "cancel_grace_ms",
-    "binary",
-    "on_unanswered",
-    "on_doubt",
-    "rollback",
-    "rate",
-    "json",
-    "big_numbers",
-    "deferred",
-    "validate",
-];
+/// Reads keys from a record.
+struct Given<'r>(&'r mut Reading, &'r Fields);
+
+impl Keys for Given<'_> {
+    fn flag(&mut self, key: &str, value: &mut Option<bool>) {
+        *value = self.0.field(self.1, key, Reading::flag);
+    }
+
+    fn retries(&mut self, key: &str, value: &mut Option<u32>) {
+        *value = self.0.field(self.1, key, Reading::retries);
+    }
+
+    fn millis(&mut self, key: &str, least: u64, value: &mut Option<Duration>) {
+        let count = self.0.field(self.1, key, |this, data| this.count(data, least));
+        *value = count.map(Duration::from_millis);
+    }
+
+    fn word<T: Copy>(&mut self, key: &str, words: [(&str, T); 2], value: &mut Option<T>) {
+        *value = self.0.field(self.1, key, |this, data| this.one_of(data, words));
+    }
+
+    fn rate(&mut self, key: &str, value: &mut Option<Rate>) {
+        *value = self.0.field(self.1, key, Reading::rate);
+    }
+
+    fn validation(&mut self, key: &str, value: &mut Option<Validation>) {
+        *value = self.0.field(self.1, key, Reading::validation);
+    }
+}
 
 impl Reading {
     /// Reads these keys from a record.
     pub(super) fn rules(&mut self, fields: &Fields) -> Rules {
-        Rules {
-            read_only: self.field(fields, "read_only", Reading::flag),
-            idempotent: self.field(fields, "idempotent", Reading::flag),
-            retries: self.field(fields, "retries", Reading::retries),
-            confirm: self.field(fields, "confirm", Reading::flag),
-            timeout: self
-                .field(fields, "timeout_ms", |this, data| this.count(data, 1))
-                .map(Duration::from_millis),
-            cancel_grace: self
-                .field(fields, "cancel_grace_ms", |this, data| this.count(data, 0))
-                .map(Duration::from_millis),
-            bytes: self.one_of(fields, "binary", [("base64", true), ("size", false)]),
-            // The second is its earlier name.
-            on_doubt: ["on_unanswered", "on_doubt"]
-                .into_iter()
-                .find_map(|key| self.one_of(fields, key, [("fail", OnDoubt::Fail), ("stop", OnDoubt::Stop)])),
-            requires_rollback: self.one_of(fields, "rollback", [("required", true), ("optional", false)]),
-            rate: self.field(fields, "rate", Reading::rate),
-            json: self.field(fields, "json", Reading::flag),
-            integers_as_text: self.one_of(fields, "big_numbers", [("text", true), ("fail", false)]),
-            deferred: self.field(fields, "deferred", Reading::flag),
-            validate: self.field(fields, "validate", Reading::validation),
-        }
+        let mut rules = Rules::default();
+        rules.visit(&mut Given(self, fields));
+        rules
     }
 
     /// Reads these keys for one tool, and reports those that contradict each other or the policy of the
@@ -118,17 +109,15 @@ impl Reading {
         count
     }
 
-    /// Reads a field that is one of two words, each with its meaning.
-    fn one_of<T: Copy>(&mut self, fields: &Fields, key: &str, words: [(&str, T); 2]) -> Option<T> {
-        self.field(fields, key, |this, data| {
-            let meant = words.iter().find(|(word, _)| data.as_text() == Some(*word));
-            if meant.is_none() {
-                let found = shortened(&data.to_json(), 40);
-                let [(one, _), (other, _)] = words;
-                this.wrong(format!("expected \"{one}\" or \"{other}\", found {found}"));
-            }
-            meant.map(|(_, meaning)| *meaning)
-        })
+    /// Reads one of two words, each with its meaning.
+    fn one_of<T: Copy>(&mut self, data: &Data, words: [(&str, T); 2]) -> Option<T> {
+        let meant = words.iter().find(|(word, _)| data.as_text() == Some(*word));
+        if meant.is_none() {
+            let found = shortened(&data.to_json(), 40);
+            let [(one, _), (other, _)] = words;
+            self.wrong(format!("expected \"{one}\" or \"{other}\", found {found}"));
+        }
+        meant.map(|(_, meaning)| *meaning)
     }
 
     /// Reads what follows an answer that does not fit.

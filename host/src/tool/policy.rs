@@ -3,8 +3,8 @@
 
 use super::named::{Named, Verdict};
 use crate::interrupt::Interrupt;
-use ilo_asm::catalog::Validation;
-use ilo_drive::policy::{OnDoubt, Policy, Rate};
+use ilo_drive::policy::Policy;
+pub(crate) use ilo_drive::policy::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -12,92 +12,6 @@ use std::time::{Duration, Instant};
 
 /// The longest interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// The rules in one block of the tools file; what it leaves open, an outer block decides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rules {
-    pub(crate) read_only: Option<bool>,
-    pub(crate) idempotent: Option<bool>,
-    pub(crate) retries: Option<u32>,
-    pub(crate) confirm: Option<bool>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) cancel_grace: Option<Duration>,
-    pub(crate) bytes: Option<bool>,
-    pub(crate) on_doubt: Option<OnDoubt>,
-    pub(crate) requires_rollback: Option<bool>,
-    pub(crate) rate: Option<Rate>,
-    pub(crate) json: Option<bool>,
-    pub(crate) integers_as_text: Option<bool>,
-    pub(crate) deferred: Option<bool>,
-    pub(crate) validate: Option<Validation>,
-}
-
-impl Rules {
-    /// The rules of a policy that leaves nothing open.
-    pub(crate) fn of(policy: &Policy) -> Rules {
-        Rules {
-            read_only: Some(policy.read_only),
-            idempotent: Some(policy.idempotent),
-            retries: Some(policy.retries),
-            confirm: Some(policy.confirm),
-            timeout: policy.timeout,
-            cancel_grace: policy.cancel_grace,
-            bytes: Some(policy.bytes),
-            on_doubt: Some(policy.on_doubt),
-            requires_rollback: Some(policy.requires_rollback),
-            rate: policy.rate,
-            json: Some(policy.json),
-            integers_as_text: Some(policy.integers_as_text),
-            deferred: Some(policy.deferred),
-            validate: None,
-        }
-    }
-
-    /// These rules, completed by the outer ones. Outer retries apply only to idempotent tools, and outer
-    /// confirmation only to tools that change something.
-    pub(crate) fn within(&self, around: &Rules) -> Rules {
-        let read_only = self.read_only.or(around.read_only);
-        let idempotent = self.idempotent.or(around.idempotent);
-        Rules {
-            read_only,
-            idempotent,
-            retries: self.retries.or(around.retries.filter(|_| idempotent == Some(true))),
-            confirm: self.confirm.or(around.confirm.filter(|_| read_only != Some(true))),
-            timeout: self.timeout.or(around.timeout),
-            cancel_grace: self.cancel_grace.or(around.cancel_grace.filter(|_| read_only != Some(true))),
-            bytes: self.bytes.or(around.bytes),
-            on_doubt: self.on_doubt.or(around.on_doubt),
-            requires_rollback: self
-                .requires_rollback
-                .or(around.requires_rollback.filter(|_| read_only != Some(true))),
-            rate: self.rate.or(around.rate),
-            json: self.json.or(around.json),
-            integers_as_text: self.integers_as_text.or(around.integers_as_text),
-            deferred: self.deferred.or(around.deferred),
-            validate: self.validate.or(around.validate),
-        }
-    }
-
-    /// The resulting policy.
-    pub(crate) fn policy(&self) -> Policy {
-        Policy {
-            read_only: self.read_only.unwrap_or(false),
-            idempotent: self.idempotent.unwrap_or(false),
-            retries: self.retries.unwrap_or(0),
-            confirm: self.confirm.unwrap_or(false),
-            timeout: self.timeout,
-            cancel_grace: self.cancel_grace,
-            bytes: self.bytes.unwrap_or(false),
-            on_doubt: self.on_doubt.unwrap_or_default(),
-            requires_rollback: self.requires_rollback.unwrap_or(false),
-            rate: self.rate,
-            json: self.json.unwrap_or(false),
-            integers_as_text: self.integers_as_text.unwrap_or(false),
-            deferred: self.deferred.unwrap_or(false),
-            waits: false,
-        }
-    }
-}
 
 /// The settings for the tools of a server.
 #[derive(Clone, Debug, Default)]
