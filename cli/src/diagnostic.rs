@@ -8,7 +8,7 @@ use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
 use ilo_asm::span::{Lines, Span};
 use ilo_asm::text::visible;
 
-/// The maximum number of bytes of a line that are shown.
+/// The maximum number of bytes of a line that are shown; the cut is around a place, which is in bytes too.
 const SHOWN: usize = 160;
 
 /// Renders all diagnostics of a source, each followed by an empty line, and then the number of those that

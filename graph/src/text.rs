@@ -12,7 +12,7 @@ pub(super) const LINE: usize = 44;
 /// Columns of the whole text of a node, which is shown under the pointer.
 pub(super) const ABOUT: usize = 800;
 
-/// A line that is being written, with a limited width.
+/// A line that is being written, with a limited width: wide characters take two of its columns.
 #[derive(Debug)]
 pub(super) struct Line {
     out: String,

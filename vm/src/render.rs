@@ -253,7 +253,7 @@ impl Sink for Arena<'_> {
     }
 }
 
-/// A string that is cut at a length limit.
+/// A string that is cut at a limit of bytes, which is what memory is charged by.
 pub(crate) struct Capped<'a> {
     pub(crate) out: &'a mut String,
     pub(crate) left: usize,

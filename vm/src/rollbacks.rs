@@ -10,6 +10,7 @@ use crate::fault::Trap;
 use crate::frame::Frame;
 use crate::heap::Heap;
 use crate::program::ProgramData;
+use crate::render::Capped;
 use crate::value::{Value, at};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -355,14 +356,9 @@ pub(crate) const MESSAGE: usize = 4 << 10;
 
 /// A message of at most [`MESSAGE`] bytes.
 pub(crate) fn shortened(message: &str) -> String {
-    const ELLIPSIS: char = '…';
-    let mut text = String::new();
-    if message.len() <= MESSAGE {
-        text.push_str(message);
-    } else {
-        let end = message.floor_char_boundary(MESSAGE - ELLIPSIS.len_utf8());
-        // Writing to a string does not fail.
-        let _ = write!(text, "{}{ELLIPSIS}", message.get(..end).unwrap_or_default());
-    }
-    text
+    let mut out = String::new();
+    let left = if message.len() <= MESSAGE { MESSAGE } else { MESSAGE - '…'.len_utf8() };
+    // An error means that it was cut, which the ellipsis shows.
+    let _ = Capped { out: &mut out, left }.write_str(message);
+    out
 }

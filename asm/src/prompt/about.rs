@@ -59,7 +59,7 @@ fn whole(text: &str) -> Option<String> {
     joined(text.split_whitespace(), WHOLE)
 }
 
-/// Words with blanks between them, cut behind the last one that has room.
+/// Words with blanks between them, cut behind the last one that has room, since a model reads words.
 fn joined<'t>(words: impl Iterator<Item = &'t str>, longest: usize) -> Option<String> {
     let mut plain = String::new();
     let mut length = 0;

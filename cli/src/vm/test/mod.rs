@@ -132,9 +132,5 @@ fn one(file: &CaseFile, update: bool, signal: &Signal) -> Result<Option<Status>,
 
 /// The beginning of a text that may be long, on one line and safe for a terminal.
 fn shortened(text: &str, most: usize) -> String {
-    let text = output::plain(text);
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
+    ilo_asm::text::shortened(&output::plain(text), most)
 }
