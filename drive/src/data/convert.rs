@@ -63,62 +63,11 @@ impl Data {
         }
     }
 
-    /// The number as the nearest double, if it is one.
-    #[expect(clippy::cast_precision_loss, reason = "it says so")]
-    pub fn as_double(&self) -> Option<f64> {
-        match self {
-            Data::Number(Number::Int(int)) => Some(*int as f64),
-            Data::Number(Number::Double(double)) => Some(*double),
-            _ => None,
-        }
-    }
-
     /// The items, if it is a list.
     pub fn as_list(&self) -> Option<&[Data]> {
         match self {
             Data::List(items) => Some(items),
             _ => None,
-        }
-    }
-
-    /// The fields, if it is a record.
-    pub fn as_record(&self) -> Option<&[(String, Data)]> {
-        match self {
-            Data::Record(fields) => Some(fields),
-            _ => None,
-        }
-    }
-
-    /// The text.
-    ///
-    /// # Errors
-    /// The value itself, if it is something else.
-    pub fn into_text(self) -> Result<String, Data> {
-        match self {
-            Data::Text(text) => Ok(text),
-            other => Err(other),
-        }
-    }
-
-    /// The items of the list.
-    ///
-    /// # Errors
-    /// The value itself, if it is something else.
-    pub fn into_list(self) -> Result<Vec<Data>, Data> {
-        match self {
-            Data::List(items) => Ok(items.into()),
-            other => Err(other),
-        }
-    }
-
-    /// The fields of the record.
-    ///
-    /// # Errors
-    /// The value itself, if it is something else.
-    pub fn into_record(self) -> Result<Vec<(String, Data)>, Data> {
-        match self {
-            Data::Record(fields) => Ok(fields.into()),
-            other => Err(other),
         }
     }
 }
