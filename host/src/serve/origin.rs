@@ -1,4 +1,8 @@
 //! Hosts and origins: the names of this machine that requests may use, and the pages that may send requests.
+//!
+//! The check of the protocol library is not used: it would come after the body was read, without preflights
+//! and metadata, it looks at one of several `Host` headers and takes a name with a user before it, and an
+//! allowed origin without a port allows every port there.
 
 use axum::http::header::HeaderValue;
 use axum::http::uri::Authority;
