@@ -68,6 +68,10 @@ pub(crate) enum Place {
     Function,
     /// A method that is a function of ilo's, or differs between languages.
     Method,
+    /// A test of whether a list has a value, and one of a single operand: the comparison that it is, of the
+    /// operand, or of its length if `len` is before it.
+    Membership,
+    Question,
     /// A name that is there without being bound.
     Name,
     /// A case for everything else.
@@ -293,6 +297,14 @@ static ROWS: &[Row] = &[
     row(At::Method, &["weekday", "getDay", "isoweekday"], Advice("`days('1900-01-01', x) % 7` is 0 on a Monday and 6 on a Sunday"), "first-try/workflow/of-python"),
     row(At::Method, &["map", "filter", "reduce", "flatMap", "forEach"], Advice("a field of each item is `column(list, 'field')`; any other value for each is a step with `for` before this one"), "first-try/workflow/infix-no-exact"),
     row(At::Method, &["reverse"], Advice("`reverse(list)` gives the list from its end"), "first-try/workflow/methods-unlike"),
+    row(At::Membership, &["in", "isin", "member", "memberof", "anyof", "oneof"], Word("in"), "first-try/tool-calling/in-list"),
+    row(At::Membership, &["contains", "includes"], Word("has"), "first-try/mcp/contains"),
+    row(At::Membership, &["notin", "isnotin", "nin", "noneof"], Word("not in"), "5-shared/op-not-in"),
+    row(At::Membership, &["notcontains", "excludes", "notincludes", "doesnotcontain", "nothas"], Word("not has"), "5-shared/op-not-contains"),
+    row(At::Question, &["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], Word("=="), "first-try/tool-calling/is-null"),
+    row(At::Question, &["is_not_null", "not_null", "notnull", "exists", "present", "defined"], Word("!="), "12-functions/infix-is-empty-elsewhere"),
+    row(At::Question, &["is_empty", "isempty", "empty"], Word("len =="), "first-try/tool-calling/is-null"),
+    row(At::Question, &["is_not_empty", "not_empty", "notempty", "nonempty"], Word("len >"), "first-try/tool-calling/is-null"),
     row(At::Name, &["env", "ENV", "secrets", "secret", "process", "vault"],
         Advice("a program cannot read the environment: the tools file configures tools, and inputs hold all other values"), "5-workflow/seed-for"),
     row(At::Name, &["now", "today", "date", "uuid", "random"], Advice("a tool gives it, in a step with `call`, or an input"), "cards/task-assign-old"),

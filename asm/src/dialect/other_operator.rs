@@ -61,15 +61,6 @@ impl Membership {
     }
 }
 
-/// The operators of other languages that test whether a list has a value, without signs and blanks: whether
-/// the list is the first operand, and whether the test is negated.
-const MEMBERSHIP: [(bool, bool, &[&str]); 4] = [
-    (false, false, &["in", "isin", "member", "memberof", "anyof", "oneof"]),
-    (true, false, &["contains", "includes"]),
-    (false, true, &["notin", "isnotin", "nin", "noneof"]),
-    (true, true, &["notcontains", "excludes", "notincludes", "doesnotcontain", "nothas"]),
-];
-
 /// The membership test that a word means: `in`, `not in`, `!in`, `$nin`, `not_contains`.
 pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     let rest = spelling.trim_start_matches('$');
@@ -77,23 +68,16 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     let letters = rest.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase());
     let plain: String = not.chars().chain(letters).collect();
     let is_word = rest.bytes().all(|byte| byte.is_ascii_alphabetic() || b" _-".contains(&byte));
-    let found = MEMBERSHIP.iter().find(|(_, _, words)| is_word && words.contains(&&*plain));
-    found.map(|&(list_first, negated, _)| Membership { list_first, negated })
+    let own = foreign::word(Place::Membership, &plain).filter(|_| is_word)?;
+    Some(Membership { list_first: own.ends_with("has"), negated: own.starts_with("not") })
 }
 
-/// Unary tests of other languages: the comparison that each is, of the length of the operand with 0 or else
-/// of the operand with null.
-const PREDICATES: &[(&[&str], (&str, bool))] = &[
-    (&["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], ("==", false)),
-    (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], ("!=", false)),
-    (&["is_empty", "isempty", "empty"], ("==", true)),
-    (&["is_not_empty", "not_empty", "notempty", "nonempty"], (">", true)),
-];
-
-/// The comparison that a unary test of other languages is, such as `is_null`.
+/// The comparison that a test of other languages such as `is_null` is: of its operand with null, or of its
+/// length with 0.
 pub(crate) fn question(spelling: &str) -> Option<(&'static str, bool)> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");
-    PREDICATES.iter().find(|(words, _)| words.contains(&plain.as_str())).map(|&(_, asks)| asks)
+    let asks = foreign::word(Place::Question, &plain)?;
+    Some(asks.strip_prefix("len ").map_or((asks, false), |operator| (operator, true)))
 }
 
 /// What to write instead of a function or a test of other languages, as [`in_place_of`] says or with the
