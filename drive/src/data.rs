@@ -37,8 +37,10 @@ pub use error::ConvertError;
 pub use nested::{Fields, Items};
 pub use ser::to_data;
 
+use bumpalo::Bump;
 use ilo_asm::sorting::sort_by;
 use ilo_spec::program::Number;
+use ilo_vm::Datum;
 use std::cmp::Ordering;
 
 /// A value.
@@ -77,6 +79,16 @@ impl Data {
             Data::List(_) => "a list",
             Data::Record(_) => "a record",
         }
+    }
+
+    /// Calls a function with this value in the form of the machine.
+    pub fn with_datum<R>(&self, function: impl FnOnce(Datum<'_>) -> R) -> R {
+        function(self.to_datum(&Bump::new()))
+    }
+
+    /// Converts a value to the form of the machine. Texts are borrowed; lists and records are in the arena.
+    pub(crate) fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
+        to_machine::datum(self, arena)
     }
 
     /// Whether the two are equal as JSON: `1` equals `1.0`, and the order of fields does not matter.

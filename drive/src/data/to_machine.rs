@@ -18,18 +18,11 @@ struct Gather<'a> {
     whole: Datum<'a>,
 }
 
-impl Data {
-    /// Calls a function with this value in the form of the machine.
-    pub fn with_datum<R>(&self, function: impl FnOnce(Datum<'_>) -> R) -> R {
-        function(self.to_datum(&Bump::new()))
-    }
-
-    /// Converts a value to the form of the machine. Texts are borrowed; lists and records are in the arena.
-    pub(crate) fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
-        let mut gather = Gather { arena, open: Vec::new(), whole: Datum::Nil };
-        self.feed(&mut gather);
-        gather.whole
-    }
+/// Converts a value. Texts are borrowed; lists and records are in the arena.
+pub(super) fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
+    let mut gather = Gather { arena, open: Vec::new(), whole: Datum::Nil };
+    data.feed(&mut gather);
+    gather.whole
 }
 
 impl<'a> Gather<'a> {

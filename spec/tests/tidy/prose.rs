@@ -7,6 +7,9 @@ use crate::tree::{below, complain, read};
 /// The longest comment line in columns. rustfmt wraps code at the same width, but does not wrap comments.
 const WIDTH: usize = 110;
 
+/// The most words of the README, which a newcomer reads whole.
+const README: usize = 1_500;
+
 /// Files without [`BANNED`] words, apart from the [`FOLDERS`].
 const CLEAN: &[&str] = &["README.md", "ARCHITECTURE.md"];
 
@@ -101,6 +104,12 @@ fn comments_and_messages_use_the_usual_words() {
         }
     }
     complain(&problems);
+}
+
+#[test]
+fn the_readme_is_short() {
+    let words = read("README.md").split_whitespace().count();
+    assert!(words <= README, "README.md has {words} words, at most {README}");
 }
 
 #[test]
