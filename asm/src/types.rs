@@ -1,8 +1,8 @@
 //! Inferred types: what is known of a value before the program runs.
 //!
 //! Types are gradual: [`InferredBase::Any`] is an unknown type, which agrees with every other type. An
-//! [`Inferred`] type is flat like a declared [`Type`]. It adds records: no program can declare one, but
-//! operators make them and schemas describe them.
+//! [`Inferred`] type has no fields, like a declared [`Type`]. It adds the kind record, which operators make
+//! and schemas and lists of fields describe.
 
 use core::fmt;
 use ilo_spec::limits::TYPE_LISTS;

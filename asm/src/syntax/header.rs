@@ -1,7 +1,7 @@
 //! Reads and writes the header of a function: the line `; fn name(parameter: type, …) -> type`.
 //!
-//! A comment is a header if it begins with `fn`, a blank and a name followed by `(`, or contains `->`. So `;
-//! fn is short for function` stays a comment.
+//! A comment is a header if it begins with `fn` and a name, and then ends, or goes on with `(`, or contains
+//! `->`. With the words of other languages for `fn` it needs both signs.
 
 use super::comment_cursor::{Cursor, Run, is_name_char};
 use super::types::{TypeReader, write_need};

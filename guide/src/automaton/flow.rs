@@ -1,9 +1,9 @@
 //! The possible contents of each slot at a point: nothing, a plain value, or the results of calls that a
 //! MATCH may take.
 //!
-//! The checker looks ahead to see whether a MATCH takes a result. Here a result is undecided until something
-//! decides it for all paths: a read, another binding or an exit with a value makes it plain, and the first
-//! MATCH makes it one that every path must match or fail with.
+//! A result is undecided at first. A read, another binding or an exit with a value makes it plain on all
+//! paths. A MATCH before these makes it a result that every path must match or fail with. The checker
+//! instead looks ahead to see whether a MATCH takes a result.
 
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, Tried, add, entry};

@@ -1,4 +1,4 @@
-//! The choices at each position: bytes that may come next as a whole.
+//! The choices at each position: the byte strings of which one comes next.
 
 use super::choice::{Act, Choice, choice};
 use super::choices::{Choices, Names, Places};

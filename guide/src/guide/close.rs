@@ -1,4 +1,4 @@
-//! The known end of a body in ID text: what an unfinished token becomes.
+//! Completes an unfinished token of ID text, so that `close` can end the body.
 
 use super::lex::{Lex, Machine, spelled};
 use crate::automaton::close::{Node, Out};

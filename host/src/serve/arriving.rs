@@ -1,7 +1,7 @@
 //! Servers that start while this one already answers: what is there now, and who waits for the rest.
 //!
-//! Each server that arrives replaces the whole stand; what has begun keeps the one that it began with. A
-//! request waits only for servers that it needs, and a list at most a second.
+//! When a server arrives, the set of servers is replaced as a whole; a request under way keeps the old set. A
+//! request waits only for servers that it needs, and a listing at most a second.
 
 use super::{Offered, Service, Session, Shared, offer};
 use crate::tools::{Starting, Tools};

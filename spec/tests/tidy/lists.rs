@@ -1,7 +1,8 @@
-//! Lists that repeat a table of another crate, where the compiler cannot see that a row is missing.
+//! Lists that repeat what is elsewhere, where the compiler cannot see that a row is missing or wrong.
 
+use crate::root::FOLDERS;
 use crate::source::{Token, tokens};
-use crate::tree::{complain, read};
+use crate::tree::{below, complain, read};
 
 /// The names that an enum or a struct of a file lists, without what they hold.
 fn members(path: &str, head: &str) -> Vec<String> {
@@ -76,5 +77,34 @@ fn every_limit_of_a_run_can_be_set_from_both_packages() {
             }
         }
     }
+    complain(&problems);
+}
+
+/// The paths that a text names in backticks, from the root.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
+    let is_plain =
+        |path: &str| path.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
+    let is_placeholder =
+        |path: &str| path.split(['/', '.']).any(|name| name.len() > 1 && name.to_uppercase() == name);
+    let from_root = |path: &str| path.split_once('/').is_some_and(|(first, _)| FOLDERS.contains(&first));
+    names.filter(move |path| from_root(path) && is_plain(path) && !is_placeholder(path))
+}
+
+#[test]
+fn files_that_the_map_of_the_code_names_are_there() {
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        for path in paths(&read(page)) {
+            let path = path.trim_end_matches('/');
+            let with = |ending: &str| below(&format!("{path}{ending}"), &[""]).next().is_some();
+            count += 1;
+            if !with("") && !with(".rs") {
+                problems.push(format!("{page} names {path}"));
+            }
+        }
+    }
+    assert!(count > 50, "{count} paths");
     complain(&problems);
 }

@@ -1,5 +1,5 @@
-//! The part of a snapshot about ROLLBACK entries. A run without any, that was not cancelled, has no such
-//! part.
+//! The part of a snapshot about ROLLBACK entries. It is absent if there are none and the run was not
+//! cancelled.
 
 use super::error::{RestoreError, Result};
 use super::read::{Values, flag, not_utf8, rule};

@@ -1,5 +1,5 @@
-//! Completion of ID text: what it needs next, by parsing the tokens before a position by the operand shapes
-//! of `ilo_spec::node`, and what may be written there.
+//! Completion of ID text. The tokens before a position are parsed by the operand shapes of `ilo_spec::node`;
+//! this gives what is needed next, and so what may be written there.
 
 use super::{Completion, CompletionKind, Found, MOST};
 use crate::ast::Slot;
