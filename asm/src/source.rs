@@ -1,9 +1,9 @@
 //! What a source may be, and what is around the program in it: a byte order mark, words of a conversation, a
 //! Markdown fence.
 //!
-//! The envelope is found here as data. The readers leave it out and report it.
+//! What is around the program is left out by the readers, without a finding.
 
-use crate::span::Span;
+use core::ops::Range;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
 
@@ -46,50 +46,24 @@ const FENCES: [&str; 2] = ["```", "~~~"];
 /// Lines of conversation that are searched for the program.
 const CONVERSATION: usize = 64;
 
-/// What is around the program in a source. A byte order mark alone is not an envelope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Envelope {
-    /// The first line of the conversation before the program, where there is one; otherwise a fence begins
-    /// the source.
-    pub(crate) conversation: Option<Span>,
-    /// All before the program, with the first line of the fence.
-    pub(crate) before: Span,
-    /// Everything after the program, if the fence is closed.
-    pub(crate) after: Option<Span>,
-}
-
 /// A source without the byte order mark and blanks that it begins with.
 pub(crate) fn trimmed(source: &str) -> &str {
     source.trim_start_matches(['\u{feff}', '\u{200b}', '\u{a0}', ' ', '\t', '\r', '\n'])
 }
 
-/// Finds what is around the program in a source.
-pub(crate) fn envelope(source: &str) -> Option<Envelope> {
+/// The part of a source that is its program, if a conversation or a fence is around it. A byte order mark
+/// alone is not.
+pub(crate) fn enclosed(source: &str) -> Option<Range<usize>> {
     let words = conversation(source);
     let program = trimmed(source.get(words..)?);
     let fence = fence(program);
     if fence.is_none() && words == 0 {
         return None;
     }
-    let offset = |bytes: usize| u32::try_from(bytes).ok();
-    let begin = source.len() - program.len();
-    let start = if words > 0 { source.len() - source.trim_start_matches('\u{feff}').len() } else { begin };
     let first_line = if fence.is_some() { program.split_inclusive('\n').next()? } else { "" };
-    let open = begin + first_line.len();
-    let close = fence.and_then(|fence| source.rfind(fence)).filter(|&at| at >= open);
-    let after = match close {
-        Some(at) => Some(Span::new(offset(at)?, offset(source.len())?)),
-        None => None,
-    };
-    let conversation = match words {
-        0 => None,
-        _ => {
-            let line = source.get(start..)?.trim_start().split('\n').next()?.trim_end();
-            let at = source.find(line)?;
-            Some(Span::new(offset(at)?, offset(at + line.len())?))
-        }
-    };
-    Some(Envelope { conversation, before: Span::new(offset(start)?, offset(open)?), after })
+    let begin = source.len() - program.len() + first_line.len();
+    let close = fence.and_then(|fence| source.rfind(fence)).filter(|&at| at >= begin);
+    Some(begin..close.unwrap_or(source.len()))
 }
 
 /// The bytes of conversation before the program of a source: `Here is the program:`.
@@ -182,27 +156,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn envelopes_are_conversation_and_fences() {
-        let parts = |source: &str| {
-            envelope(source).map(|found| {
-                let end = found.after.map_or(source.len(), |after| after.start as usize);
-                let conversation = found.conversation.map(|span| source[span.range()].to_owned());
-                (conversation, source[found.before.end as usize..end].to_owned())
-            })
-        };
-        let fenced = |inside: &str| Some((None, inside.to_owned()));
-        assert_eq!(parts("\u{feff}; fn f() -> nil\n"), None);
-        assert_eq!(parts("```ilo\n; fn f() -> nil\n```\n"), fenced("; fn f() -> nil\n"));
-        assert_eq!(parts("\n```\nLET 0"), fenced("LET 0"));
-        assert_eq!(
-            parts("Here it is:\n\n```json\n{\"fn\":\"f\"}\n```\nDone."),
-            Some((Some("Here it is:".to_owned()), "{\"fn\":\"f\"}\n".to_owned()))
-        );
-        assert_eq!(
-            parts("Sure, this:\nname: f\nsteps: {}"),
-            Some((Some("Sure, this:".to_owned()), "name: f\nsteps: {}".to_owned()))
-        );
-        assert_eq!(parts("```"), fenced(""));
-        assert_eq!(parts(""), None);
+    fn conversation_and_fences_are_around_a_program() {
+        let program = |source| enclosed(source).and_then(|range| source.get(range));
+        assert_eq!(program("\u{feff}; fn f() -> nil\n"), None);
+        assert_eq!(program("```ilo\n; fn f() -> nil\n```\n"), Some("; fn f() -> nil\n"));
+        assert_eq!(program("\n```\nLET 0"), Some("LET 0"));
+        let whole = "Here it is:\n\n```json\n{\"fn\":\"f\"}\n```\nDone.";
+        assert_eq!(program(whole), Some("{\"fn\":\"f\"}\n"));
+        assert_eq!(program("Sure, this:\nname: f\nsteps: {}"), Some("name: f\nsteps: {}"));
+        assert_eq!(program("```"), Some(""));
+        assert_eq!(program(""), None);
     }
 }

@@ -18,3 +18,4 @@ mod id_text;
 mod ide;
 mod print;
 mod prompt;
+mod steps;

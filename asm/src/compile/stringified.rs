@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::document::{Node, NodeKind, first_of, json};
 use crate::foreign::{self, Place};
 use crate::notation::Notation;
-use crate::source::{SourceLimits, envelope, trimmed};
+use crate::source::{SourceLimits, enclosed, trimmed};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -91,12 +91,8 @@ fn begins_call(key: &str) -> bool {
 }
 
 /// Whether a source begins as such a text, or as a call that has one.
-pub(super) fn may_be(source: &str) -> bool {
-    let start = match envelope(source) {
-        Some(found) => source.get(found.before.end as usize..).unwrap_or(""),
-        None => source,
-    };
-    let start = trimmed(start);
+fn may_be(source: &str) -> bool {
+    let start = trimmed(enclosed(source).and_then(|inside| source.get(inside)).unwrap_or(source));
     let start = start.strip_prefix('[').map_or(start, str::trim_start);
     let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
     let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));

@@ -1,14 +1,14 @@
 //! The diagnostics of a source as a whole. They are the same in each notation.
 
-use super::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::source::{Envelope, SourceLimits, envelope, trimmed};
+use super::{Diagnostic, Diagnostics};
+use crate::source::{SourceLimits, enclosed, trimmed};
 use crate::span::Span;
 use crate::text::shorten;
 use core::ops::Range;
 use ilo_spec::error::Code;
 
-/// The part of a source that is its program, without a byte order mark and surrounding text, about which a
-/// warning is given. `None` if the source is too large.
+/// The part of a source that is its program, without a byte order mark and surrounding text. `None` if the
+/// source is too large.
 pub(crate) fn program(
     source: &str,
     limits: &SourceLimits,
@@ -19,27 +19,7 @@ pub(crate) fn program(
         return None;
     }
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
-    let Some(found) = envelope(source) else { return Some(start..source.len()) };
-    enveloped(source, &found).into_iter().for_each(|warning| diagnostics.push(warning));
-    let end = found.after.map_or(source.len(), |after| after.start as usize);
-    Some(found.before.end as usize..end)
-}
-
-/// The warning about text before a program, which is not read; none if there is only a Markdown fence.
-fn enveloped(source: &str, found: &Envelope) -> Option<Diagnostic> {
-    let edits = [Some(found.before), found.after].into_iter().flatten();
-    let edits = edits.map(|span| Edit { span, text: String::new() }).collect();
-    let line = found.conversation?;
-    let text = source.get(line.range()).unwrap_or("");
-    Some(
-        Diagnostic::new(
-            Code::OtherNotation,
-            line,
-            "the text before the program is not part of it, and not read",
-        )
-        .expected("the program alone", format!("`{}`", shorten(text)))
-        .fix(Fix { title: "remove what is not the program".to_owned(), edits }),
-    )
+    Some(enclosed(source).unwrap_or(start..source.len()))
 }
 
 /// A source that begins like none of the notations, which begin like `expected`; `setting` names a notation.

@@ -7,7 +7,7 @@
 use super::{Dialect, begins_step, words};
 use crate::foreign;
 use crate::notation::Notation;
-use crate::source::{begins_id_text, envelope, trimmed};
+use crate::source::{begins_id_text, enclosed, trimmed};
 use crate::text::is_name;
 
 impl Notation {
@@ -49,11 +49,9 @@ pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": �
                                      YAML's `name: …`";
 
 /// The notation of a source; `None` if it begins like none. What is around the program is left out, as by
-/// the readers, which report it.
+/// the readers.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
-    let inside = envelope(source).map_or(0..source.len(), |found| {
-        found.before.end as usize..found.after.map_or(source.len(), |after| after.start as usize)
-    });
+    let inside = enclosed(source).unwrap_or(0..source.len());
     let start = without_comments(trimmed(source.get(inside)?));
     if start.is_empty() {
         return Some(Notation::Id);

@@ -62,8 +62,6 @@ fn mends_are_single_and_lead_to_json() {
         (r#"{"a":[{"b":1}"#, "bad-json", r#"{"a":[{"b":1}]}"#),
         ("{\"a\":[{}\n{\"b\":1}", "bad-json", "{\"a\":[{}]}\n{\"b\":1}"),
         ("{\"a\":\"b,\n\"c\":\"d\"}", "bad-string", "{\"a\":\"b\",\n\"c\":\"d\"}"),
-        ("# why\n{\"a\":1}", "other-notation", "{\"a\":1}"),
-        ("Here it is:\n{\"a\":1}", "other-notation", "{\"a\":1}"),
         ("{\"a\":1}\nI hope that helps!", "unexpected-text", "{\"a\":1}\n"),
     ] {
         fixes(source, code, fixed);
@@ -75,6 +73,8 @@ fn mends_are_single_and_lead_to_json() {
 fn what_is_clear_is_read() {
     for (source, meant) in [
         ("[1,2,]", "[1,2]"),
+        ("# why\n{\"a\":1}", "{\"a\":1}"),
+        ("Here it is:\n{\"a\":1}", "{\"a\":1}"),
         (r#"{"a" 1}"#, r#"{"a": 1}"#),
         ("['it''s']", "[\"it's\"]"),
         (r#"{"a":1 "b":2}"#, r#"{"a":1, "b":2}"#),
@@ -181,11 +181,8 @@ fn documents_follow_each_other() {
         let (values, found) = documents(source);
         assert_eq!((values.len(), found.len()), (count, 0), "{source}");
     }
-    // A text beside fenced documents is not part of them; what is around all of them is one finding.
-    says(
-        "Here:\n```json\n{\"a\":1}\n```\nor\n```\n{\"a\":2}\n```\n",
-        &["other-notation at 0", "unexpected-text at 22"],
-    );
+    // What is around all of them is left out; a text between them is not.
+    says("Here:\n```json\n{\"a\":1}\n```\nor\n```\n{\"a\":2}\n```\n", &["unexpected-text at 22"]);
 }
 
 #[test]
