@@ -1,15 +1,17 @@
 //! The fixes that checking offers, in the syntax of the notation.
 
 use super::messages::naming::slot_name;
-use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
+use crate::ast::{Apply, Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::other_operator;
+use crate::expr::OF_ITEMS;
 use crate::notation::Notation;
 use crate::rules::Demand;
 use crate::span::Span;
 use crate::text::Near;
 use crate::types::Inferred;
 use ilo_spec::number;
+use ilo_spec::pure::Pure;
 
 /// Replaces the word `old` with which a statement begins.
 pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
@@ -100,6 +102,22 @@ pub(super) fn text(
         (Notation::Workflow, Some(0)) if plain => diagnostic.replace(expression.span, meant),
         _ => diagnostic.help(format!("write `{quoted}`")),
     }
+}
+
+/// How a value becomes one of the expected type.
+pub(super) fn conversion(value: &Expr<'_>, found: Inferred, demand: Demand) -> Option<&'static str> {
+    let [text, number, record] =
+        [Inferred::TEXT, Inferred::NUMBER, Inferred::RECORD].map(|ty| demand.accepts(ty));
+    Some(match (&value.kind, found) {
+        _ if record && found.lists > 0 && !text => OF_ITEMS,
+        (ExprKind::Apply(Apply { function: Pure::Date | Pure::Iso, .. }), _) if number && !text => {
+            "a time is a number of seconds: a week after a date is `date(time(x) + 7 * 86400)`"
+        }
+        (_, Inferred::TEXT) if number && !text => "`number(x)` is the number that a text holds",
+        (_, Inferred::NUMBER) if text && !number => "`str(x)` is a number as text: `${str(x)}`",
+        (_, _) if text && found.lists > 0 => "`${join(list, ', ')}` is a text of the items of a list",
+        _ => return None,
+    })
 }
 
 /// A constant of another type with the same spelling, such as 40 for "40", if the expected type accepts it.

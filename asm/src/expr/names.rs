@@ -115,6 +115,8 @@ impl<'a> Scan<'a> {
             }
             Some(b'0'..=b'9') => self.number(),
             Some(b'$') => self.at += 1,
+            // The dots of `...x` begin no input.
+            Some(b'.') if self.part(self.at, self.at + 3) == "..." => self.at += 3,
             Some(b'.') if self.follows_value() => {
                 self.at += 1;
                 let field = name_end(self.text, self.at);

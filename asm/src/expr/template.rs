@@ -140,6 +140,7 @@ impl LookAlike<'_> {
         let arena = Arena::new();
         let (span, shown) = (self.span(node), self.shown(node));
         let but = match self.look {
+            _ if shown.starts_with('$') && !meant.starts_with('$') => "is text here: names have no `$`",
             Look::Reference | Look::Indexed | Look::Escaped => "is text here, not a reference",
             Look::Computed => "is text here: nothing is computed in it",
         };
@@ -284,14 +285,14 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => {}
         }
         let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
-        self.longer(at, end);
+        let long = self.longer(at, end);
         if self.at.0 == Sigil::Braces {
             if self.look_alikes.last().is_none_or(|last| last.from != at) {
                 self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to: end });
             }
             return end;
         }
-        if let Some((wrong, end)) = self.words.bracket(at, end) {
+        if let Some((wrong, end)) = self.words.bracket(at, end).or_else(|| self.words.bracket(at, long?)) {
             self.diagnostics.push(wrong);
             return self.part(at, Part::Bad(self.words.part(at, end)), end);
         }
@@ -316,15 +317,19 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Notes that the reference from `at` to `end` is followed by syntax of another language.
-    fn longer(&mut self, at: usize, end: usize) {
-        let Some((reference, to)) = self.words.dollar(at, true) else { return };
+    /// Notes syntax of another language behind a reference; returns where it ends before brackets.
+    fn longer(&mut self, at: usize, end: usize) -> Option<usize> {
+        let (reference, to) = self.words.dollar(at, true)?;
+        if self.words.byte(to) == Some(b'[') {
+            return Some(to);
+        }
         let called = self.words.get(to, self.words.text.len()).starts_with("()");
         if called && !reference.path.is_empty() {
             self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to: to + 2 });
         } else if to > end {
             self.look_alikes.push(LookAlike { look: Look::Indexed, reference, from: at, to });
         }
+        None
     }
 
     /// Handles what begins with `{`.

@@ -8,9 +8,9 @@ use super::loops::OfItems;
 use super::reader::{Position, StepReader, bad, literal};
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::operator;
 use crate::dialect::operator::{Makes, NO_DEFAULT, Operator};
 use crate::dialect::reader_habits::ValuePlace;
+use crate::dialect::{operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, first_of, inner, rename};
 use crate::expr;
 use crate::expr::reference::{Reference, Root, Step};
@@ -268,9 +268,12 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 self.of_sign(node, (Sign::Plain(operator), place), pair, span)
             }
-            Sign::Plain(Binary::Or) if is_no_bool(b) => self.no_default(b, place, span),
+            Sign::Plain(Binary::Or) if is_no_bool(b) => self.no_default(pair, place, span),
             Sign::Plain(operator) => {
                 if matches!(operator, Binary::Eq | Binary::Neq) {
+                    if let Some(asked) = self.question(node, pair, operator == Binary::Neq, (place, span)) {
+                        return asked;
+                    }
                     self.lint(|lints| lints.quoted_null(node, b));
                 }
                 if operator == Binary::Or && !self.at.condition && is_or(self.source, place) {
@@ -297,6 +300,27 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
+    /// A test of other languages: `x is none`, `x is not defined`, `x is empty`.
+    fn question(
+        &mut self,
+        node: &Node<'a>,
+        [of, word]: &'a [Tree<'a>; 2],
+        not: bool,
+        (place, span): (Span, Span),
+    ) -> Option<Expr<'a>> {
+        let name = word.name()?.text;
+        let is = self.source.get(place.range())?.starts_with("is") && matches!(name, "defined" | "empty");
+        let free = (is || name == "none") && self.named(name).or(self.scope.input(name)).is_none();
+        let (sign, measures) = other_operator::question(name).filter(|_| free)?;
+        let (mut of, mut than) = (self.of_tree(node, of), Literal::Nil);
+        if measures {
+            of = Expr { kind: ExprKind::Unary(Unary::Len, self.alloc(of)), span: of.span };
+            than = Literal::Number(Number::Int(0));
+        }
+        let operator = if (sign == "==") == not { Binary::Neq } else { Binary::Eq };
+        Some(self.binary(operator, of, literal(than, span), span))
+    }
+
     /// Whether the step binds this name or path.
     pub(crate) fn is_changed(&self, of: &Tree<'a>) -> bool {
         let written = self.source.get(of.span.range()).map(|written| written.trim_start_matches('$'));
@@ -313,14 +337,24 @@ impl<'a> StepReader<'_, 'a> {
         bad(span)
     }
 
-    /// `a or 'text'`: a default of other languages.
-    fn no_default(&mut self, value: &Tree<'a>, place: Span, span: Span) -> Expr<'a> {
-        let wrong =
-            Diagnostic::new(Code::ConditionType, value.span, "`or` takes bools, and gives no default")
-                .expected("a bool, or `??` before the default", "another value")
-                .help(NO_DEFAULT);
-        self.report(if is_or(self.source, place) { wrong.replace(place, "??") } else { wrong });
-        bad(span)
+    /// `a or 'text'`: a default of other languages; also one of several values, and one of two.
+    fn no_default(&mut self, [a, b]: &[Tree<'a>; 2], place: Span, span: Span) -> Expr<'a> {
+        let wrong = Diagnostic::new(Code::ConditionType, b.span, "`or` takes bools, and gives no default");
+        let wrong = wrong.expected("a bool, or `??` before the default", "another value");
+        let text = |of: &Tree<'_>| self.source.get(of.span.range()).unwrap_or("");
+        let exact = is_or(self.source, place);
+        self.report(match a.kind {
+            TreeKind::Binary(Sign::Plain(Binary::And), [test, then], _) if is_no_bool(then) && exact => {
+                wrong.replace(span, format!("{} if {} else {}", text(then), text(test), text(b)))
+            }
+            TreeKind::Binary(Sign::Plain(Binary::Eq) | Sign::In, [of, one], _) if exact => {
+                wrong.replace(span, format!("{} in [{}, {}]", text(of), text(one), text(b)))
+            }
+            TreeKind::Binary(..) | TreeKind::Literal(_) => wrong.help("one of several is `x in ['a', 'b']`"),
+            _ if exact => wrong.help(NO_DEFAULT).replace(place, "??"),
+            _ => wrong.help(NO_DEFAULT),
+        });
+        self.unread(span)
     }
 
     /// `a < b < c`: b is read twice.
@@ -498,6 +532,8 @@ fn is_text(operand: &Expr<'_>) -> bool {
     match operand.kind {
         ExprKind::Literal(Literal::Text(_)) | ExprKind::Template(_) => true,
         ExprKind::Binary(Binary::Concat, a, b) => is_text(a) || is_text(b),
+        // Beside these a number is rather meant to be added.
+        ExprKind::Apply(Apply { function: Pure::Fixed | Pure::Date | Pure::Iso, .. }) => false,
         ExprKind::Apply(apply) => apply.function.row().result == Type::TEXT,
         ExprKind::MatchMap(map) => map.cases.iter().map(|case| &case.value).chain(&map.default).all(is_text),
         _ => false,

@@ -269,6 +269,7 @@ impl<'a> StepReader<'_, 'a> {
         let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
         let help = match found.makes {
             Makes::Apply(Pure::Range) => RANGE_BEGINS_AT_ZERO.to_owned(),
+            Makes::Apply(Pure::Sum) => "write `sum(list)`, or `sum(list, 'field')`".to_owned(),
             Makes::Apply(Pure::Set) if operands == 1 => "the different items are `unique(list)`".to_owned(),
             _ => format!("write `{}`", example(found)),
         };

@@ -13,7 +13,7 @@ use crate::foreign::Place as ForeignPlace;
 use crate::habits::Lints;
 use crate::notation::Notation;
 use crate::span::Span;
-use crate::text::{Near, is_name, near, nearly_meets, shorten, some_of};
+use crate::text::{Near, is_name, near, nearly_meets, same_spelling, shorten, some_of};
 use crate::{expr, foreign, habits};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
@@ -148,7 +148,8 @@ impl<'a> StepReader<'_, 'a> {
         let near = near(name.text, names.iter().copied());
         let wrong = wrong
             .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text));
-        let wrong = with_near(wrong, name, near);
+        let wrong = self.with_text(wrong, name, reference, near, names.iter().copied());
+        let wrong = if wrong.fix.is_none() { with_near(wrong, name, near) } else { wrong };
         // `$input.first name`, of which the reference ends at the blank.
         let longer =
             names.iter().find(|own| own.strip_prefix(name.text).is_some_and(|rest| rest.starts_with(' ')));
@@ -286,8 +287,19 @@ impl<'a> StepReader<'_, 'a> {
             return self.means(wrong, reference, meant);
         }
         let near = self.near_name(name.text);
+        let wrong = self.with_text(wrong, name, reference, near, self.readable());
+        if wrong.fix.is_some() {
+            return wrong;
+        }
+        let mut inputs = self.scope.inputs().map(|(input, _)| input);
+        if let Some(text) = inputs.find(|input| near.is_none() && same_spelling(input, name.text)) {
+            let own = core::iter::once(Step::Field(Name { text, ..name }));
+            let path = self.arena.collect(own.chain(reference.path.iter().copied()));
+            return self.means(wrong, reference, &Reference { root: Root::Input, path, ..*reference });
+        }
         let written = self.source.get(reference.span.range()).unwrap_or("");
-        if near.is_none() && reference.path.is_empty() && written == name.text {
+        let time = matches!(name.text, "now" | "today");
+        if near.is_none() && reference.path.is_empty() && written == name.text && !time {
             // In an expression a text is in quotes.
             let text = format!("'{}'", name.text);
             let wrong = wrong.help(format!("write `{text}` for a text, or bind the name in a step before"));
@@ -298,6 +310,34 @@ impl<'a> StepReader<'_, 'a> {
         }
         let bind = "bind it in a step before; a plain dollar sign is written `$$`";
         wrong.help(foreign::instead(ForeignPlace::Name, name.text).unwrap_or(bind))
+    }
+
+    /// Adds a known name in braces, if in a text it goes on as text: `$date_report`.
+    fn with_text<'n>(
+        &self,
+        wrong: Diagnostic,
+        name: Name<'_>,
+        reference: &Reference<'_>,
+        near: Option<Near<'_>>,
+        known: impl Iterator<Item = &'n str>,
+    ) -> Diagnostic {
+        let place = Span::new(reference.span.start, name.span.end);
+        let written = self.source.get(place.range()).unwrap_or("");
+        let root = written.strip_suffix(name.text).and_then(|root| root.strip_prefix('$'));
+        let slips = near.is_some_and(|near| near.sure) && !name.text.ends_with(['-', '_']);
+        let goes_on = |own: &str| {
+            let rest = name.text.strip_prefix(own).filter(|rest| rest.starts_with(['-', '_']))?;
+            // The rest may be subtracted.
+            let part = rest.strip_prefix('-').unwrap_or("-");
+            (part.parse::<u32>().is_err() && self.named(part).is_none()).then_some((own.len(), rest))
+        };
+        match (known.take(MOST_NAMES).filter_map(goes_on).max(), root) {
+            (Some((length, rest)), Some(root)) if !slips && !root.starts_with('{') => {
+                let own = name.text.get(..length).unwrap_or("");
+                wrong.replace(place, format!("${{{root}{own}}}{rest}"))
+            }
+            _ => wrong,
+        }
     }
 
     /// Adds the reference that is meant to the diagnostic of an unresolved reference.
@@ -448,9 +488,13 @@ impl<'a> StepReader<'_, 'a> {
         let wrong = Diagnostic::new(code, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
             .help(format!("if it is meant as text, write `{}`", shorten(&as_text)));
+        // A label often differs from a name by its capital letter alone.
+        let label = name.text.starts_with(char::is_uppercase) && place == ValuePlace::Field;
+        let near = near.map(|near| Near { sure: near.sure && !label, ..near });
         let mut wrong = with_near(wrong, name, near);
         let text = node.text().unwrap_or("");
-        let names_field = place == ValuePlace::Field && reference.path.is_empty() && wrong.fix.is_none();
+        let names_field =
+            place == ValuePlace::Field && reference.path.is_empty() && !label && wrong.fix.is_none();
         if names_field || (near.is_none() && later.is_none() && is_file(text)) {
             wrong = wrong.replace(node.span, as_text);
         }

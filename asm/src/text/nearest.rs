@@ -73,22 +73,19 @@ fn is_slip(distance: usize, a: &[char], name: &str) -> bool {
 
 /// Whether two names are equal except for case, hyphens and underscores.
 pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
-    let letters = |name: &str| -> Vec<char> {
-        name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
-    };
-    letters(a) == letters(b)
+    let letters = |c: &char| !matches!(c, '-' | '_');
+    a.chars().filter(letters).flat_map(lower).eq(b.chars().filter(letters).flat_map(lower))
 }
 
-/// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` for `_`, or, in
+/// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` and `_`, or, in
 /// words of four letters or more, by one edit. Of a text that is the name this is false.
 pub fn nearly_meets(text: &str, name: &str) -> bool {
+    if text != name && same_spelling(text, name) {
+        return true;
+    }
     let is_ascii = text.is_ascii() && name.is_ascii();
     if text == name || text.len().abs_diff(name.len()) > if is_ascii { 1 } else { LONGEST } {
         return false;
-    }
-    let plain = |c: char| if c == '_' { '-' } else { c };
-    if text.chars().flat_map(lower).map(plain).eq(name.chars().flat_map(lower).map(plain)) {
-        return true;
     }
     if is_ascii {
         return one_edit(text.as_bytes(), name.as_bytes());

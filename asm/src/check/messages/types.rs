@@ -42,6 +42,9 @@ fn mismatch(
     let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
         .expected(demand.to_string(), value.found.to_string());
     let diagnostic = fixes::literal(diagnostic, value.expression, function.notation, demand);
+    let unfixed = diagnostic.fix.is_none() && diagnostic.help.is_none() && function.notation != Notation::Id;
+    let help = fixes::conversion(value.expression, value.found, demand).filter(|_| unfixed);
+    let diagnostic = Diagnostic { help: help.map(str::to_owned).or(diagnostic.help), ..diagnostic };
     point(fixes::operation(diagnostic, value.expression, function.notation), function, value)
 }
 
@@ -82,6 +85,10 @@ pub(crate) fn operand(
             "`{\"range\": …}`, or `${range(n)}`, is the list of the whole numbers from 0 to below a number; \
              `${range(m, n)}` begins at `m`",
         ));
+    }
+    if word == Word::At && index == 1 && found == Inferred::NUMBER && !terms.is_id() {
+        let help = "a record has names, no numbers: what `entries` gives has `key` and `value`";
+        return Diagnostic { fix: None, ..diagnostic }.help(help);
     }
     if demand != Demand::CONDITION {
         return diagnostic;

@@ -250,7 +250,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
         let (a, b) = (sure(known), sure(other));
         let is_other = |seen: Inferred| seen != Inferred::TEXT && seen != Inferred::ANY;
-        let joins = operator == Binary::Add && a == Some(Inferred::TEXT) && b.is_some_and(is_other);
+        let ordered = matches!(operator, Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte);
+        let meets = if ordered { b == Some(Inferred::NUMBER) } else { b.is_some_and(is_other) };
+        let joins = (ordered || operator == Binary::Add) && a == Some(Inferred::TEXT) && meets;
         if operator == Binary::Or && self.no_default([a, b], right, whole) {
             return Some(ValueInfo::ANY);
         }
@@ -279,7 +281,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             Binary::HasName if let ExprKind::List(items) = left.kind => {
                 items.iter().for_each(|item| self.never_answered(item, other));
             }
-            Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
+            _ if ordered => self.text_order(left, right),
             Binary::Concat => {
                 [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
                 self.list_in_text((left, a), (right, b));

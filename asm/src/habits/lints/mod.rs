@@ -66,7 +66,9 @@ impl<'a> Lints<'_, 'a> {
         let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
         let warning = Diagnostic::new(Code::FailureField, reference.span, message)
             .expected(format!("`{text}`"), format!("`{}`", shorten(written)));
-        self.warn(warning.replace(reference.span, text));
+        let is_message = foreign::keys(field.text).contains(&"error");
+        let meant = format!("what it says is tested by `'404' in {}`", text.trim_start_matches('$'));
+        self.warn(if is_message { warning.replace(reference.span, text) } else { warning.help(meant) });
     }
 
     /// Warns about a message that is the word of an action: `"skip"`.

@@ -23,9 +23,6 @@ impl<'a> Lints<'_, 'a> {
     /// A text of a document or of an infix text.
     pub(crate) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
         self.brackets(node);
-        if self.dollar_reference(node, template) {
-            return;
-        }
         let before = self.warnings.len();
         if template.whole().is_none() && !template.is_bad() && place != ValuePlace::Quoted {
             self.unmarked_text(node, template.text().is_some(), place);
@@ -69,21 +66,6 @@ impl<'a> Lints<'_, 'a> {
         self.warn(for_the_value(inner(node), message, &meant, text).replace(inner(node), meant));
     }
 
-    /// `$name` as a whole text, in a notation with bare names.
-    fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> bool {
-        let [found] = template.look_alikes else { return false };
-        let text = node.text().unwrap_or("");
-        let whole = text.starts_with('$') && node.part(0..text.len()) == found.reference.span;
-        if !whole || !self.at.dialect.is_bare() || self.at.names.resolve(&found.reference).is_none() {
-            return false;
-        }
-        let plain = self.at.own_form(&found.reference, false);
-        let message = format!("`{text}` is text here: names are written without `$`");
-        let warning = for_the_value(found.reference.span, message, &plain, text);
-        self.warn(warning.replace(found.reference.span, plain));
-        true
-    }
-
     /// Warns about a text that other languages would compute or read as a value.
     fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) {
         if let Some(tree) = self.computation(node, place) {
@@ -112,7 +94,10 @@ impl<'a> Lints<'_, 'a> {
     fn computation(&self, node: &Node<'a>, place: ValuePlace) -> Option<Tree<'a>> {
         let text = node.text().filter(|text| text.len() <= LONGEST)?;
         let bound = place == ValuePlace::Bound;
-        let quoted = text.starts_with('\'') && text.ends_with('\'');
+        let mark = text.trim_start_matches('f').bytes().next().filter(|mark| b"'\"".contains(mark));
+        let quoted = mark.is_some_and(|mark| {
+            text.as_bytes().ends_with(&[mark]) && (mark == b'\'' || text.starts_with('f'))
+        });
         let signs = text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
             || ["[$", " ?? ", " ? "].iter().any(|sign| text.contains(sign))
             || (self.at.dialect.is_bare() && text.ends_with(']'))
@@ -204,10 +189,20 @@ impl<'a> Lints<'_, 'a> {
         meant: &Reference<'a>,
     ) {
         let whole = found.is_whole(node);
-        let form = self.at.dialect.own_form(meant, !whole || self.at.dialect.is_bare());
+        let bare = self.at.dialect.is_bare() && found.shown(node).contains(['{', '(']);
+        let form = self.at.dialect.own_form(meant, !whole || bare);
         let shown = shorten(found.shown(node));
         let wrong = |message: String| Diagnostic::new(Code::TextReference, found.span(node), message);
+        let before = self.at.source.get(..found.span(node).start as usize).unwrap_or("");
+        let sign = if shown.starts_with('{') {
+            ["#", "%", "@"].into_iter().find(|sign| before.ends_with(sign))
+        } else {
+            None
+        };
         let warning = match found.look {
+            Look::Reference if let Some(sign) = sign => wrong(format!("`{sign}{shown}` is text here"))
+                .expected(format!("`{form}` for the value"), format!("`{sign}{shown}`"))
+                .help(format!("write `{form}`, or `{sign}{form}` for the sign before the value")),
             Look::Reference => found.warning(node, &form),
             Look::Escaped => wrong(format!("`{shown}` is a `$` and text here"))
                 .expected(format!("`{form}` for the value"), format!("`{shown}`"))
@@ -405,7 +400,7 @@ fn is_text(tree: &Tree<'_>) -> bool {
 /// A text as an expression in braces, in which a reference needs no `$`.
 fn in_braces(text: &str) -> String {
     let plain = if text.contains(['{', '"', '\'', '`']) { text.to_owned() } else { text.replace('$', "") };
-    format!("${{{plain}}}")
+    if plain.starts_with('{') { format!("${{ {plain} }}") } else { format!("${{{plain}}}") }
 }
 
 /// Whether a text has a single sign of equality, as pairs such as `name=value` have.
