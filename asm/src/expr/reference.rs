@@ -253,7 +253,7 @@ impl<'n, 'a> Words<'n, 'a> {
     }
 
     /// The end of a sequence of brackets and fields.
-    fn path_end(&self, mut at: usize) -> usize {
+    pub(super) fn path_end(&self, mut at: usize) -> usize {
         let after = |at| self.bracketed(at).or_else(|| self.dotted_step(at, true).map(|(_, end)| end));
         while let Some(end) = after(at) {
             at = end;

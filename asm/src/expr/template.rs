@@ -4,7 +4,7 @@
 //! type; all other templates are joined to a text.
 
 use super::parser::Parser;
-use super::reference::{Reference, Words, bare};
+use super::reference::{Reference, Root, Words, bare};
 use super::tree::{Tree, TreeKind};
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -51,7 +51,7 @@ pub enum Part<'a> {
 pub enum Look {
     /// A reference.
     Reference,
-    /// A reference followed by an operator, a filter or a call: `{{x * 2}}`, `{{x | upper}}`, `$x.upper()`.
+    /// More than a reference: `{{x * 2}}`, `{{x | upper}}`, `{len(x)}`, `$x.upper()`, `$x?.f`.
     Computed,
     /// A reference with an index, of which the part before the index is a reference here: `$x.0.name`.
     Indexed,
@@ -233,10 +233,8 @@ pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut D
     }
 }
 
-/// Whether what is behind a reference in double braces computes something.
-fn computes(rest: &str) -> bool {
-    rest.starts_with(['|', '+', '-', '*', '/', '%', '<', '>', '=', '!', '?', '&'])
-}
+/// The most bytes between brackets of another language that are searched for their end.
+const LONGEST: usize = 400;
 
 /// The current text between references: a range of the source text, or a copy from the first `$$` on.
 #[derive(Default)]
@@ -323,7 +321,13 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.words.byte(to) == Some(b'[') {
             return Some(to);
         }
-        let called = self.words.get(to, self.words.text.len()).starts_with("()");
+        let behind = self.words.get(to, self.words.text.len());
+        if behind.starts_with("?.") {
+            let to = self.words.path_end(to + 1);
+            self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to });
+            return None;
+        }
+        let called = behind.starts_with("()");
         if called && !reference.path.is_empty() {
             self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to: to + 2 });
         } else if to > end {
@@ -356,18 +360,32 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to });
                 return to;
             }
-            // Only up to the next bracket, so that each byte is examined once.
-            if close == "}}"
-                && computes(rest)
-                && let Some(more) = rest.find(['{', '}', '\n'])
-                && self.words.get(end + more, end + more + 2) == close
-            {
-                let to = end + more + close.len();
-                self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to });
-                return to;
-            }
+            return self.computed(at, end, close, Some(reference));
         }
-        at + 1
+        self.computed(at, start, close, None)
+    }
+
+    /// Notes what is in brackets and is more than a reference, up to the next bracket, if that is near.
+    fn computed(&mut self, at: usize, from: usize, close: &str, begins: Option<Reference<'a>>) -> usize {
+        let rest = self.words.get(from, self.words.text.len());
+        // Another reference is read, unless it is an operand.
+        let operator = rest.starts_with(['|', '+', '-', '*', '/', '%', '<', '>', '=', '!', '?', '&']);
+        let whole = operator && close == "}}" && begins.is_some();
+        let mut open = 0_i32;
+        let ends = |byte: u8| {
+            open += i32::from(byte == b'(') - i32::from(byte == b')');
+            matches!(byte, b'{' | b'}' | b'\n') || (byte == b'$' && !whole) || (open < 0 && close == ")")
+        };
+        let found = rest.bytes().take(LONGEST).position(ends).map(|more| from + more);
+        match found.filter(|&to| self.words.get(to, to + close.len()) == close) {
+            Some(end) => {
+                let (to, span) = (end + close.len(), self.words.part(at, end));
+                let reference = begins.unwrap_or(Reference { root: Root::Input, path: &[], span });
+                self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to });
+                to
+            }
+            None => at + 1,
+        }
     }
 
     fn part(&mut self, at: usize, part: Part<'a>, end: usize) -> usize {

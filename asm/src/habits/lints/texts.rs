@@ -9,11 +9,12 @@ use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Node, NodeKind, Text, inner, rename};
 use crate::expr::OF_ITEMS;
-use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
+use crate::expr::reference::{INPUT, Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
 use crate::expr::{self, Sign, Tree, TreeKind};
+use crate::foreign::{self, Place};
 use crate::span::Span;
-use crate::text::{quoted, shorten};
+use crate::text::{name_end, quoted, shorten};
 use ilo_spec::error::Code;
 
 /// The longest text, in bytes, that is examined as an expression without braces.
@@ -32,8 +33,20 @@ impl<'a> Lints<'_, 'a> {
             return;
         }
         for found in template.look_alikes {
-            if let Some(meant) = self.at.names.resolve(&found.reference) {
+            let shown = found.shown(node);
+            let meant = self.at.names.resolve(&found.reference);
+            let fixed = if found.look == Look::Computed { self.computed_form(shown) } else { None };
+            if let Some(fixed) = fixed {
+                self.instead(node, template, found, found.warning(node, &fixed));
+            } else if let Some(meant) = meant.filter(|_| found.look != Look::Computed) {
                 self.look_alike(node, template, found, &meant);
+            } else if shown.starts_with("{{") && (meant.is_some() || is_foreign(shown, &found.reference)) {
+                let shown = shorten(shown);
+                let message = format!("`{shown}` is text here: nothing is computed in it");
+                let wrong = Diagnostic::new(Code::TextReference, found.span(node), message)
+                    .expected("the name of a step that computes it", format!("`{shown}`"));
+                let help = "compute it in a step of its own, and refer to that step here";
+                self.instead(node, template, found, wrong.help(help));
             }
         }
     }
@@ -99,14 +112,15 @@ impl<'a> Lints<'_, 'a> {
             text.as_bytes().ends_with(&[mark]) && (mark == b'\'' || text.starts_with('f'))
         });
         let signs = text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
-            || ["[$", " ?? ", " ? "].iter().any(|sign| text.contains(sign))
+            || ["[$", " ?? ", " ? ", "?."].iter().any(|sign| text.contains(sign))
             || (self.at.dialect.is_bare() && text.ends_with(']'))
             || (text.contains(" if ") && text.contains(" else "))
             || (text.starts_with('[') && text.contains(" for ") && text.contains(" in "));
         let formula = bound || place == ValuePlace::Formula;
         let logical = formula && text.contains([' ', '!', '&', '|']);
-        let bare = self.at.dialect.is_bare() || formula || quoted;
-        let looks = signs || logical || bound || quoted;
+        let begins = !text.contains('$') && self.begins(text);
+        let bare = self.at.dialect.is_bare() || formula || quoted || begins;
+        let looks = signs || logical || bound || quoted || begins;
         // A blank behind a minus makes a text a line of a list.
         let is_line = text.starts_with("- ");
         if !looks || is_line || !(bare || text.ends_with(')') || text.contains('$')) || pairs(text) {
@@ -116,6 +130,7 @@ impl<'a> Lints<'_, 'a> {
         let sigil = self.at.dialect.sigil();
         let tree = expr::whole(node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
         let refers = refers(&tree) && (bare || text.contains('$'));
+        let constant = bound && tree.name().is_some_and(|name| expr::constant(name.text).is_some());
         let asks = matches!(tree.kind, TreeKind::Call(_, [])) && Self::no_function(&tree).is_some();
         // A text in brackets, such as `[$field]`, is as often a placeholder, and `and` behind a call a word.
         let is_data = match tree.kind {
@@ -123,17 +138,37 @@ impl<'a> Lints<'_, 'a> {
             TreeKind::Binary(Sign::Plain(Binary::And), [a, _], _) => matches!(a.kind, TreeKind::Call(..)),
             TreeKind::Literal(Literal::Text(_)) | TreeKind::Text(_) => !quoted,
             TreeKind::List(_) | TreeKind::Record(_) | TreeKind::Literal(_) => !bound,
-            TreeKind::Path(_) => true,
+            TreeKind::Path(_) => !constant,
+            // Two values with a stroke or a slash between them, as a range has.
+            TreeKind::Binary(Sign::Plain(Binary::Sub | Binary::Div), [a, b], _) => {
+                !formula && text.starts_with("${") && a.path().and(b.path()).is_some()
+            }
             TreeKind::Field(..) | TreeKind::Item(_) => text.starts_with("${"),
             _ => false,
         };
         // The item of a comprehension is a name of its own.
         let resolves = match &tree.kind {
             TreeKind::Each(found) => refers && self.at.resolves(&found.list),
-            _ => self.at.resolves(&tree) || bound && (text.contains("=>") || text.contains(" for ")),
+            _ => {
+                constant
+                    || self.at.resolves(&tree)
+                    || bound && (text.contains("=>") || text.contains(" for "))
+            }
         };
         let clear = !is_data && !is_tight(node, &tree) && resolves;
         (clear && (refers || asks || formula || quoted)).then_some(tree)
+    }
+
+    /// Whether a text begins with a name in scope or a function, and has more of an expression than words.
+    fn begins(&self, text: &str) -> bool {
+        let rest = text.strip_prefix("not ").unwrap_or_else(|| text.trim_start_matches('!'));
+        let (word, behind) = rest.split_at(name_end(rest, 0).unwrap_or(0));
+        let known = |word| word == INPUT || self.at.names.has(word);
+        if behind.starts_with('(') {
+            Self::is_function(word)
+        } else {
+            behind.contains(['.', '[', '\'']) && known(word)
+        }
     }
 
     fn reads_as_expression(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
@@ -203,16 +238,10 @@ impl<'a> Lints<'_, 'a> {
             Look::Reference if let Some(sign) = sign => wrong(format!("`{sign}{shown}` is text here"))
                 .expected(format!("`{form}` for the value"), format!("`{sign}{shown}`"))
                 .help(format!("write `{form}`, or `{sign}{form}` for the sign before the value")),
-            Look::Reference => found.warning(node, &form),
+            Look::Reference | Look::Computed => found.warning(node, &form),
             Look::Escaped => wrong(format!("`{shown}` is a `$` and text here"))
                 .expected(format!("`{form}` for the value"), format!("`{shown}`"))
                 .help(format!("write `$${form}` for a `$` before the value")),
-            Look::Computed => match self.computed_form(found.shown(node)) {
-                Some(fixed) => found.warning(node, &fixed),
-                None => wrong(format!("`{shown}` is text here: nothing is computed in it"))
-                    .expected("the name of a step that computes it", format!("`{shown}`"))
-                    .help("compute it in a step of its own, and refer to that step here"),
-            },
             Look::Indexed => match self.indexed(found) {
                 Some(true) => found.warning(node, &form),
                 Some(false) => {
@@ -228,7 +257,18 @@ impl<'a> Lints<'_, 'a> {
                 None => return,
             },
         };
-        if whole {
+        self.instead(node, template, found, warning);
+    }
+
+    /// Reports a piece of text; what is read in its place becomes a suspect.
+    fn instead(
+        &mut self,
+        node: &Node<'a>,
+        template: &Template<'a>,
+        found: &LookAlike<'a>,
+        warning: Diagnostic,
+    ) {
+        if found.is_whole(node) {
             self.suspect(node.span, warning);
         } else if let Some(read) = reference_at(template, found) {
             self.suspect(read, warning);
@@ -252,29 +292,21 @@ impl<'a> Lints<'_, 'a> {
 
     /// The expression that a piece of text would be in braces: `{{x * 2}}`, `{{x | upper}}`, `$x.upper()`.
     fn computed_form(&self, shown: &str) -> Option<String> {
-        let inside = shown.trim_start_matches(['{', '$']).trim_end_matches('}').trim();
-        let text = match inside.split_once('|') {
-            Some((value, filter)) if !filter.starts_with('|') => {
-                let (value, filter) = (value.trim(), filter.trim());
-                let operands = filter.strip_suffix(')').and_then(|filter| filter.split_once('('));
-                match operands {
-                    Some((name, operand)) if other_operator::is_default(name) => {
-                        format!("{value} ?? {operand}")
-                    }
-                    Some(_) => return None,
-                    None => {
-                        let own = operator::find(filter).or_else(|| other_operator::meant(filter))?;
-                        format!("{}({value})", own.spelling)
-                    }
-                }
-            }
-            _ => inside.to_owned(),
+        let called = shown.strip_prefix("$(").and_then(|shown| shown.strip_suffix(')'));
+        let inside = called.unwrap_or_else(|| shown.trim_matches(['{', '$', '}'])).trim();
+        let text = match inside.split_once('|').filter(|_| !inside.contains("||")) {
+            Some((value, filters)) => filters
+                .split('|')
+                .try_fold(value.trim().to_owned(), |value, filter| filtered_by(&value, filter))?,
+            None => inside.to_owned(),
         };
+        let text = in_braces(&text);
         let node = Node::of_text(self.at.arena.alloc_str(&text), Span::at(0));
         let mut unseen = Diagnostics::default();
         let sigil = self.at.dialect.sigil();
         let tree = expr::whole(&node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
-        (self.at.resolves(&tree) && Self::no_function(&tree).is_none()).then(|| in_braces(&text))
+        let known = refers(&tree) && self.at.resolves(&tree);
+        (known && Self::no_function(&tree).is_none()).then_some(text)
     }
 
     /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
@@ -395,6 +427,24 @@ fn is_text(tree: &Tree<'_>) -> bool {
         TreeKind::Binary(Sign::Plain(Binary::Add), [a, b], _) => is_text(b) || is_text(a),
         _ => false,
     }
+}
+
+/// A value behind a filter: `x | join(', ')` is `join(x, ', ')`.
+fn filtered_by(value: &str, filter: &str) -> Option<String> {
+    let filter = filter.trim().trim_end_matches(')');
+    let (name, operands) = filter.split_once('(').unwrap_or((filter, ""));
+    if other_operator::is_default(name) && !operands.is_empty() {
+        return Some(format!("{value} ?? {operands}"));
+    }
+    let own = operator::find(name).or_else(|| other_operator::meant(name))?.spelling;
+    Some(format!("{own}({value}{}{operands})", if operands.is_empty() { "" } else { ", " }))
+}
+
+/// Whether double braces are those of a language with roots of its own: `{{ $json.x }}`, `{{ steps.x.y }}`.
+fn is_foreign(shown: &str, reference: &Reference<'_>) -> bool {
+    let root = if let Root::Name(name) = reference.root { name.text } else { "" };
+    let known = !reference.path.is_empty() && foreign::meaning(Place::Root, root).is_some();
+    known || shown.trim_start_matches('{').trim_start().starts_with('$')
 }
 
 /// A text as an expression in braces, in which a reference needs no `$`.
