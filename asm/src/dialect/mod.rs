@@ -440,7 +440,7 @@ pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
     // A step may be named `set`.
     list.iter().any(|entry| entry.is(begins_step) || entry.is(changes) && !has_step_word(&entry.value))
         || has(&[Key::While, Key::Until]) && has(&[Key::Do, Key::Body])
-        || has(&[Key::Push]) && has(&[Key::Let])
+        || has(&[Key::Let]) && (has(&[Key::Push]) || has(&[Key::Value]) && list.len() == 2)
 }
 
 /// Whether a word of another language changes a name: `set`, `append`.
