@@ -26,9 +26,10 @@ pub(crate) enum Place {
     Marker,
     /// The key that holds the name of what a call gives.
     Answer,
-    /// The key that holds a command of a shell, and an action of a build.
+    /// The key that holds a command of a shell, an action of a build, and one that alone makes no data.
     Command,
     Action,
+    Act,
     /// The keys that begin a loop, and hold its element.
     Loop,
     Element,
@@ -158,7 +159,7 @@ static ROWS: &[Row] = &[
     row(At::Key, &["finally"], Advice("write its steps behind this step, and in the handler before it returns"), "5-shared/words-without-key"),
     row(At::Key, &["unless"], Advice("write `if` with `not` before the condition"), "5-shared/words-without-key"),
     row(At::Key, &["break-if", "continue-if"], Advice("beside `if` with the condition write `break: true` or `skip: true`"), "5-shared/words-without-key"),
-    row(At::Key, &["throw"], Advice("`raise` fails with a value"), "first-try/constrained/fail-step"),
+    row(At::Key, &["throw", "rethrow"], Advice("`raise` fails with a value"), "first-try/constrained/fail-step"),
     row(At::Key, &["continue"], Advice("`skip: true` ends a pass of a loop early, as a step or in a handler"), "first-try/tool-calling/continue"),
     row(At::Key, &["goto", "parallel", "next", "depends-on", "needs"],
         Advice("leave it out: steps run in the order of the file; the next pass of a loop begins with `skip: true`"), "first-try/tool-calling/parallel"),
@@ -166,7 +167,7 @@ static ROWS: &[Row] = &[
         Advice("a list is sorted by `{\"sort\": list}`, or `{\"sort\": [list, \"field\"]}`, in a value or under `expr`"), "12-functions/sort"),
     row(At::Key, &["append", "extend", "push"],
         Advice("a list grows by `push` beside its name: `{\"let\": \"list\", \"push\": value}`"), "first-try/tool-calling/append-in-a-loop"),
-    row(At::Key, &["print", "log"],
+    row(At::Key, &["print", "log", "notify"],
         Advice("leave it out: what a function returns is its outcome, and tools do the rest"), "first-try/workflow/reference-call"),
     row(At::Key, &["repeat", "repeat-until", "do-while", "do-until", "forever"], Advice(LOOP), "5-shared/loop-without-bound"),
     row(At::Key, &["times", "from", "start", "upto", "up-to"],
@@ -181,6 +182,9 @@ static ROWS: &[Row] = &[
     row(At::Key, &["timeout-minutes", "timeout-seconds"],
         Advice("leave it out: `timeout_ms` of the tool in the tools file says how long its calls may take, and `--timeout` how long a run may"),
         "first-try/workflow/timeout-minutes"),
+    row(At::Key, &["throw"], Keys(&["raise"]), "first-try/tool-calling/step-in-words"),
+    row(At::Key, &["choose"], Advice("write `switch` with a list of arms, each with `if` and `then`, the last with `default`"), "first-try/workflow/record-for-a-step"),
+    row(At::Key, &["filter"], Keys(&["where"]), "first-try/tool-calling/step-in-words"),
     row(At::Comment, &["comment", "note", "description", "-comment", "_comment", "//"], Nothing, "first-try/mcp/tools-described"),
     row(At::Calling, &["tool", "function", "arguments", "params", "parameters", "input", "inputs"], Nothing, "first-try/mcp/arguments"),
     row(At::Callee, &["uses", "tool", "function", "name", "method", "fn", "call", "Resource"], Nothing, "first-try/tool-calling/states"),
@@ -190,6 +194,7 @@ static ROWS: &[Row] = &[
     row(At::Answer, &["id", "as", "result", "output", "store", "assign", "name"], Nothing, "first-try/tool-calling/call-tool-use"),
     row(At::Command, &["run", "shell", "script", "command"], Nothing, "first-try/tool-calling/shell"),
     row(At::Action, &["uses"], Nothing, "first-try/workflow/uses"),
+    row(At::Act, &["continue", "throw", "fail", "rethrow", "notify", "log", "print", "retry", "sleep"], Nothing, "first-try/tool-calling/data-in-place-of-a-step"),
     row(At::Loop, &["for", "foreach", "forEach", "for_each", "map", "each", "loop"], Nothing, "first-try/tool-calling/loop-as"),
     row(At::Element, &["var", "item", "as", "each", "name", "let"], Nothing, "first-try/tool-calling/loop-as"),
     row(At::Subject, &["on", "value", "subject", "expr", "match", "input"], Nothing, "first-try/workflow/switch-match"),

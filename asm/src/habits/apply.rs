@@ -1,7 +1,7 @@
 //! Applies the habits to a part of a document.
 
 use super::context::NewNodes;
-use super::context::{At, Context, Entries, Rewriter};
+use super::context::{At, Context, Entries, Rewriter, get, others};
 use super::steps::{command, state};
 use super::table::{HABITS, Habit};
 use super::words::{kind_of_step, outer_kind};
@@ -9,8 +9,11 @@ use crate::diagnostic::Diagnostics;
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
 use crate::dialect::step_forms::is_continue;
-use crate::dialect::{Dialect, Form, Key, PARTS, RESULT, form_of, is_operation, second_form};
+use crate::dialect::{
+    Dialect, Form, Key, PARTS, RESULT, form_of, has_step_word, is_operation, lists_steps, second_form,
+};
 use crate::document::{Entry, Node, NodeKind, entries};
+use crate::foreign::{self, Place};
 
 /// What is read in place of a node that a reader does not understand.
 pub(crate) fn rewrite<'a>(
@@ -45,8 +48,21 @@ pub(crate) fn rewrite<'a>(
 pub(crate) fn is_value(dialect: Dialect, list: &[Entry<'_>], wanted: bool) -> bool {
     let wanted = wanted && !(list.is_empty() && dialect.is_yaml());
     let part = |entry: &Entry<'_>| entry.name() == Some("let") || dialect.names(entry, &PARTS);
-    let continues = matches!(list, [only] if is_continue(only.name(), &only.value));
-    (wanted || is_operation(list)) && !continues && !list.iter().any(part)
+    let acts = matches!(list, [only] if only.is(|name| foreign::is(Place::Act, name)));
+    let is_step = |entry: &Entry<'_>| part(entry) || holds_steps(dialect, entry);
+    (wanted || is_operation(list)) && !acts && !list.iter().any(is_step)
+}
+
+/// Whether a key has steps or the arms of a choice, which no data has: `"then": [{"call": "t"}]`.
+fn holds_steps(dialect: Dialect, entry: &Entry<'_>) -> bool {
+    let asks = |it: &Entry<'_>| it.is(|name| name == "conditions" || foreign::is(Place::Condition, name));
+    let acts = |it: &Entry<'_>| it.is(|name| name == "then" || foreign::is(Place::Group, name));
+    let is_arm = |it: &Node<'_>| entries(it).iter().any(asks) && entries(it).iter().any(acts);
+    let is_block = || dialect.means(entry, &[Key::Then, Key::Else, Key::Do, Key::Body]);
+    match entry.value.kind {
+        NodeKind::List(items @ [first, ..]) => is_arm(first) || is_block() && lists_steps(items),
+        _ => is_block() && has_step_word(&entry.value),
+    }
 }
 
 impl<'a> Rewriter<'_, 'a> {
@@ -81,8 +97,7 @@ impl<'a> Rewriter<'_, 'a> {
         let form = match self.form(list) {
             Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
             None => {
-                let thrown = matches!(list, [only] if matches!(only.name(), Some("fail" | "throw")));
-                let left_out = [command, state].iter().any(|is| is(&self.at, list).is_some()) || thrown;
+                let left_out = [command, state].iter().any(|is| is(&self.at, list).is_some());
                 let left_out = left_out && self.at.named && last;
                 let wanted = self.at.wanted && (self.at.named || !dialect.is_yaml());
                 if is_value(dialect, list, wanted) && !left_out {
@@ -102,7 +117,11 @@ impl<'a> Rewriter<'_, 'a> {
         if let Some((_, other)) = second_form(list, &keys, |entry, keys| dialect.means(entry, keys)) {
             keys.extend(other.keys());
         }
-        self.keys(node, &keys, &format!("a step with `{}`", dialect.word(form.key)))
+        // A name that it cannot bind: `{"name": "a", "return": 1}`.
+        let labels = !form.takes.contains(&Key::Let) && get(list, &["name", "id"]).is_some();
+        let plain = labels.then(|| self.at.record(others(list, &["name", "id"])));
+        let what = format!("a step with `{}`", dialect.word(form.key));
+        self.keys(plain.as_ref().unwrap_or(node), &keys, &what).or(plain)
     }
 
     /// A record in the words of the notation.

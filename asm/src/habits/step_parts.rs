@@ -108,7 +108,7 @@ impl<'a> Rewriter<'_, 'a> {
     /// Steps, or one step, as a handler.
     pub(super) fn handling_steps(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
-        let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for");
+        let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for" | "match");
         let (dialect, of_handler) = (self.at.dialect, |name: &str| key_of(name, &HANDLER).is_some());
         let named = |entry: &Entry<'a>| {
             is_record(&entry.value) && !dialect.means(entry, &HANDLER) && !entry.is(of_handler)

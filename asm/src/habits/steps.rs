@@ -8,7 +8,7 @@ use super::words::{get_key, instead};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
-    Key, STEP_KEYS, begins_step, changes, is_for, is_word, key_of, operator, other_operator,
+    Key, STEP_KEYS, begins_step, changes, form_of, is_for, is_word, key_of, operator, other_operator,
 };
 use crate::document::{Entry, Node, NodeKind, entries, shown};
 use crate::expr::{self, Sign, TreeKind};
@@ -481,10 +481,15 @@ pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
 /// `else` as a separate step.
 pub(super) fn lone_else<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let help = "write `else` beside the `if` and `then` of that step; after an `if` that returns, what follows is its \
-                else";
-    let wrong = bad_step(only.key.span, "`else` is not a step", "`else` beside an `if`", "it alone", help);
-    (only.name() == Some("else")).then(|| at.removed(wrong))
+    let help = match only.name()? {
+        "else" => "write `else` beside its `if` and `then`; after a return, what follows is its else",
+        "catch" | "on-error" => {
+            &format!("write `{}` beside its `try` or `call`", at.dialect.word(Key::Handler))
+        }
+        _ => return None,
+    };
+    let message = format!("`{}` is not a step", shown(&only.key));
+    Some(at.removed(bad_step(only.key.span, &message, "it beside another key", "it alone", help)))
 }
 
 /// A step under a name that it should bind with `let`.
@@ -493,11 +498,13 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     // The word of a step names nothing.
     let name = entry.name().filter(|name| !at.named && at.dialect.meaning(name, &STEP_KEYS).is_none())?;
     let inside = entries(&entry.value);
+    let form = form_of(inside, |entry, keys| at.dialect.means(entry, keys));
+    let binds_name = form.is_none_or(|form| form.takes.contains(&Key::Let));
     // `{"a": {"set": 3}}` binds what is set.
     let binds = |entry: &Entry<'a>| matches!(entry.name(), Some("set" | "value" | "="));
-    let mut step = vec![("let", at.word(name))];
+    let mut step = if binds_name { vec![("let", at.word(name))] } else { Vec::new() };
     match inside {
-        _ if inside.iter().any(|entry| entry.is(begins_step)) => {
+        _ if form.is_some_and(|form| form.key != Key::Value) => {
             step.extend(inside.iter().filter_map(kept));
         }
         [only] if binds(only) => step.push(("expr", only.value)),

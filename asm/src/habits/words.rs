@@ -75,12 +75,13 @@ impl<'a> Rewriter<'_, 'a> {
                     if foreign::is(Place::Comment, name) && !loose {
                         return Some(Vec::new());
                     }
-                    if let Some(help) = instead(name, dialect) {
+                    let key = key_of(name, &free);
+                    if let Some(help) = instead(name, dialect).filter(|_| key.is_none()) {
                         self.found.push(dialect.unknown_key(&entry.key, keys, what, None).help(help));
                         self.lost.extend(entry.value.text());
                         return Some(Vec::new());
                     }
-                    let key = key_of(name, &free).or_else(|| alike(name, &free))?;
+                    let key = key.or_else(|| alike(name, &free))?;
                     free.retain(|free| *free != key);
                     key
                 }

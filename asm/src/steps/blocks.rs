@@ -43,9 +43,12 @@ impl<'a> StepReader<'_, 'a> {
             Some(node) => &Item { node, ..*item },
         };
         let wanted = wanted && (item.name.is_some() || !self.dialect.is_yaml());
-        let form = match self.own_kind(item.node) {
+        let form = self.own_kind(item.node);
+        let is_value = form.is_none() && habits::is_value(self.dialect, entries(item.node), wanted);
+        let form = match form {
             Some(form) => form,
-            None if habits::is_value(self.dialect, entries(item.node), wanted) => {
+            None if self.sets_name(entries(item.node), is_value) => return None,
+            None if is_value => {
                 self.lint(|lints| lints.yields(item.node));
                 let value = self.value(item.node);
                 let target = self.step_name(item);
@@ -142,6 +145,22 @@ impl<'a> StepReader<'_, 'a> {
             None => self.no_step(item.node),
         }
         None
+    }
+
+    /// Reports a record whose key is the variable to change; a value only if it is worked out of that.
+    fn sets_name(&mut self, list: &[Entry<'a>], is_value: bool) -> bool {
+        let [only] = list else { return false };
+        let Some(name) = only.name().filter(|name| self.scope.find(name).is_some()) else { return false };
+        let outer =
+            self.loops.first().zip(self.survey.first_binding(name)).is_some_and(|(of, at)| at < of.start);
+        let changes = only.value.text().is_some_and(|text| text.contains(name)) && !copies_itself(only);
+        if is_value && !(outer && changes) {
+            return false;
+        }
+        let found = format!("`{name}`");
+        let help = format!("write `let` with {found}, and `expr` with the value; data is under `obj`");
+        self.bad_step(only.key.span, "this record does not change a name", "a step", &found, &help);
+        true
     }
 
     fn no_step(&mut self, node: &Node<'a>) {
@@ -331,8 +350,10 @@ impl<'a> StepReader<'_, 'a> {
                 return self.record_step(&Item { node, ..*item }, tail);
             }
         }
-        let is_call = item.node.text().and_then(in_parentheses).is_some();
-        if item.name.is_none() && (is_call || !tail.wanted()) {
+        let text = item.node.text().unwrap_or("");
+        let is_call = in_parentheses(text).is_some();
+        let is_lost = tail == Tail::Drop || tail == Tail::Yield && !self.takes_value(tail);
+        if is_call && text.contains(['=', '$']) || item.name.is_none() && (is_call || is_lost) {
             let found = item.node.kind_name();
             let message = format!("a step is a record, but this is {found}");
             let expected = format!("a record with {}", self.dialect.step_words());

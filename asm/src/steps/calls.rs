@@ -432,6 +432,10 @@ impl<'a> StepReader<'_, 'a> {
         let Some(node) = handler else { return Action::Fail(None, at) };
         let node = self.shaped(Key::Handler, node, !matches!(node.kind, NodeKind::Null));
         match &node.kind {
+            NodeKind::Text(text) if !self.dialect.is_bare() && self.survey.binding(text.text).is_some() => {
+                self.bad_shape(node, "a handler", "a message, or holds the steps that this names");
+                Action::Ignore
+            }
             NodeKind::Text(_) => Action::Fail(Some(node), at),
             NodeKind::Null => Action::Ignore,
             NodeKind::Record(list) => {

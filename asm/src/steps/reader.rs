@@ -422,10 +422,12 @@ impl<'a> StepReader<'_, 'a> {
     ) {
         let name = entry.name();
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
-        let near = name.and_then(|name| self.dialect.nearest(name, &free));
+        let handles = name.is_some_and(|name| self.dialect.key(name, &[Key::Handler]).is_some());
+        let near = name.filter(|_| !handles).and_then(|name| self.dialect.nearest(name, &free));
         let word = near.map(|key| self.dialect.word(key));
         let wrong = self.dialect.unknown_key(&entry.key, keys, what, word);
         let help = match self.dialect.listed(&free) {
+            _ if handles => format!("put this step under `try`, with `{}` beside that", shown(&entry.key)),
             words if words.is_empty() => "leave it out".to_owned(),
             words if *keys == HANDLER => format!("a value is under `value`; otherwise use one of {words}"),
             words => format!("leave it out, or use one of {words}"),

@@ -9,7 +9,7 @@ use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
-use crate::dialect::{Dialect, Key, STEPS, begins_step, operator, other_operator};
+use crate::dialect::{Dialect, HANDLER, Key, STEPS, begins_step, lists_steps, operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::foreign::Place;
 use crate::notation::Notation;
@@ -433,7 +433,8 @@ impl<'a> StepReader<'_, 'a> {
             let found = shown(&step.key);
             let help = self.case_as_if(subject, key);
             let message = format!("a case is a value, and `{found}` a step");
-            if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") {
+            let is_list = matches!(node.kind, NodeKind::List(items) if lists_steps(items));
+            if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") || is_list {
                 self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
                 return bad(node.span);
             }
@@ -500,10 +501,23 @@ impl<'a> StepReader<'_, 'a> {
             None | Some(Node { kind: NodeKind::Null, .. }) => &[],
             Some(node) => {
                 let node = self.shaped(Key::Args, node, !matches!(node.kind, NodeKind::Record(_)));
+                self.actions_as_arguments(node);
                 if matches!(node.kind, NodeKind::Record(_)) { self.fields(node) } else { self.no_names(node) }
             }
         };
         self.new_call(tool, arguments, span)
+    }
+
+    /// Reports a handler or a rollback among the arguments, beside which it belongs.
+    fn actions_as_arguments(&mut self, node: &Node<'a>) {
+        let beside = [Key::Handler, Key::Rollback, Key::Compensate];
+        let does = |it: &Entry<'a>| self.dialect.names(it, &HANDLER) || self.dialect.names(it, &[Key::Call]);
+        let acts = |it: &&Entry<'a>| self.dialect.names(it, &beside) && entries(&it.value).iter().any(does);
+        let Some(entry) = entries(node).iter().find(acts) else { return };
+        let (word, args) = (shown(&entry.key), self.dialect.word(Key::Args));
+        let message = format!("`{word}` is an argument here, so nothing is handled or undone");
+        let help = format!("close `{args}` before `{word}`; as an argument, its record is under `obj`");
+        self.bad_step(entry.key.span, &message, &format!("`{word}` beside `{args}`"), "it among them", &help);
     }
 
     /// Arguments that are no record: reported, and kept as one argument without a name.
@@ -572,6 +586,9 @@ fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entr
         entries(node).iter().any(|entry| leaves(entry) || entry.is(word))
     };
     match &node.kind {
+        NodeKind::List(all) if lists_steps(all) => {
+            all.iter().find_map(alone).or(entries(all.first()?).first())
+        }
         NodeKind::List(items) => items.iter().find_map(alone),
         NodeKind::Record(list) if dialect.is_yaml() && alone(node).is_none() => {
             list.iter().find(|entry| acts(&entry.value))

@@ -111,7 +111,7 @@ impl Kind {
 
     /// The words for each registry, its name first, and what its entries name.
     const WORDS: [(&[&str], &str); 3] = [
-        (&["Vars", "Var", "Variables", "Slots"], "slot"),
+        (&["Vars", "Var", "Variables", "Slots", "Args", "Params"], "slot"),
         (&["Tools", "Tool"], "tool"),
         (&["Fields", "Field"], "field"),
     ];
@@ -284,7 +284,7 @@ impl<'a> Registries<'a> {
         let start = cursor.offset();
         let digits = cursor.take(|c| c.is_ascii_digit());
         cursor.skip_blanks();
-        if digits.is_empty() || !cursor.eat('=') {
+        if digits.is_empty() || !(cursor.eat('=') || cursor.eat(':')) {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
             diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
             return;

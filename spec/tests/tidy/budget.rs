@@ -5,12 +5,12 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 44_959),
-    (&["asm/src/dialect", "asm/src/expr"], 4_781),
-    (&["asm/src/foreign.rs", "asm/src/habits"], 3_164),
-    (&["asm/src/steps"], 6_193),
-    (&["asm/src/document"], 3_091),
-    (&["asm/src/check", "asm/src/rules"], 7_588),
+    (&["asm/src"], 44_892),
+    (&["asm/src/dialect", "asm/src/expr"], 4_756),
+    (&["asm/src/foreign.rs", "asm/src/habits"], 3_149),
+    (&["asm/src/steps"], 6_154),
+    (&["asm/src/document"], 3_127),
+    (&["asm/src/check", "asm/src/rules"], 7_561),
     (&["asm/src/id", "asm/src/syntax"], 4_523),
     (&["asm/src/ast.rs", "asm/src/ast"], 1_127),
     (&["asm/src/catalog.rs", "asm/src/catalog"], 2_576),

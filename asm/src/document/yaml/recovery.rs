@@ -130,18 +130,10 @@ impl<'s> Line<'s> {
     fn diagnostic(&self, at: usize, value: &str, wrong: Wrong) -> Explained {
         let start = self.start + at;
         let span = Span::new(offset(start), offset(start + value.len()));
-        if let Some(marks) = nested(self.key_before(at), value) {
-            let message = "a second key in a line begins a record: put braces around it";
-            let (mut edits, mut instead) = (Vec::new(), String::new());
-            for (from, to, mark) in marks {
-                instead.push_str(value.get(from..to).unwrap_or(""));
-                instead.push_str(&mark);
-                edits.push(Edit::insert(offset(start + to), mark));
-            }
-            let fix = Fix { title: format!("write `{}`", shorten(&instead)), edits };
-            let diagnostic = Diagnostic::new(Code::BadYaml, span, message)
-                .expected(format!("`{}`", shorten(&instead)), format!("`{}`", shorten(value)));
-            return Explained { diagnostic: diagnostic.fix(fix), clear: false };
+        if let Some(edits) = braces(self.text.get(..at).unwrap_or(""), value, start) {
+            let wrong = Diagnostic::new(Code::BadYaml, span, "a second key in a line begins a record");
+            let fix = Fix { title: "put braces around it".to_owned(), edits };
+            return Explained { diagnostic: wrong.fix(fix), clear: false };
         }
         let diagnostic = quote_it(span, &wrong.message, value, wrong.instead);
         Explained { diagnostic, clear: wrong.clear }
@@ -186,12 +178,6 @@ impl<'s> Line<'s> {
         wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
     }
 
-    /// The key of the value at a position of the line.
-    fn key_before(&self, at: usize) -> &'s str {
-        let key = self.text.get(..at).unwrap_or("").trim_end().strip_suffix(':').unwrap_or("");
-        key.rsplit([' ', ',', '{', '[', ':']).next().unwrap_or("")
-    }
-
     /// Whether a position of the line is in the infix text of an `expr` or `if`.
     fn is_infix(&self, at: usize) -> bool {
         let key = self.text.get(self.content()..at).unwrap_or("").trim_end();
@@ -230,49 +216,35 @@ impl<'s> Line<'s> {
     }
 }
 
-/// Words behind which a text that begins with a key is a record: of a return, of steps, and of any names.
-const RETURNS: [&str; 2] = ["return", "ret"];
-const BRANCHES: [&str; 8] = ["then", "else", "do", "default", "try", "catch", "on-error", "switch"];
-const NAMES: [&str; 6] = ["args", "with", "arguments", "obj", "set", "input"];
-/// The keys with which a step or the action of a handler begins, and those of a return.
-const BEGINS: [&str; 16] = [
-    "return", "raise", "call", "let", "if", "for", "value", "expr", "push", "yield", "skip", "break",
-    "ignore", "match", "ok", "error",
-];
+/// The keys with which a step or the action of a handler begins.
+const BEGINS: &str = "return raise call let if for value expr push yield skip break ignore match ok error";
 
-/// What makes a text behind a key the record that it means, if it begins with a key, such as `error: no` behind
-/// `return`: marks, each behind a range of the text.
-fn nested(outer: &str, text: &str) -> Option<Vec<(usize, usize, String)>> {
-    let (mut outer, mut at, mut marks, mut closing) = (outer, 0, Vec::new(), String::new());
+/// What makes a text the record that it means behind a key, such as `error: no` behind `return`.
+fn braces<'s>(before: &'s str, text: &'s str, start: usize) -> Option<Vec<Edit>> {
+    let (mut at, mut edits, mut closing) = (0, Vec::new(), String::new());
+    let mut outer = before.trim_end().strip_suffix(':')?.rsplit([' ', ',', '{', '[', ':']).next()?;
     while let Some((key, rest)) = text.get(at..)?.split_once(": ") {
-        let is_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
         let is_record = match outer {
-            _ if RETURNS.contains(&outer) => ["ok", "error", "err"].contains(&key),
-            _ if BRANCHES.contains(&outer) => BEGINS.contains(&key),
-            _ if NAMES.contains(&outer) => !key.is_empty() && key.chars().all(is_name),
-            // The name of a step.
-            _ => key == "call" && rest.chars().all(is_name),
+            "return" | "ret" => matches!(key, "ok" | "error" | "err"),
+            "then" | "else" | "do" | "catch" | "on-error" => BEGINS.split(' ').any(|word| word == key),
+            "args" | "with" | "obj" => !key.contains(' '),
+            _ => key == "call" && !rest.contains(' '),
         };
         if !is_record {
             break;
         }
-        marks.push((marks.last().map_or(0, |&(_, to, _)| to), at, "{".to_owned()));
+        edits.push(Edit::insert(offset(start + at), "{"));
         closing.push('}');
         (outer, at) = (key, text.len() - rest.len());
     }
-    let last = marks.last()?.1;
     let rest = text.get(at..)?;
-    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-    if quote.is_some_and(|quote| rest.len() == 1 || !rest.ends_with(quote)) {
-        return None;
+    if rest.contains([',', '#', ':', '}']) && !rest.starts_with(['"', '\'', '{', '[']) {
+        let span = Span::new(offset(start + at), offset(start + text.len()));
+        edits.push(Edit::new(span, quoted(rest)));
     }
-    if quote.is_none() && !rest.starts_with(['{', '[']) && rest.contains([',', '#', ':', '}']) {
-        let mark = if rest.contains('\'') { '"' } else { '\'' };
-        marks.push((last, at, mark.to_string()));
-        closing.insert(0, mark);
-    }
-    marks.push((marks.last().map_or(0, |&(_, to, _)| to), text.len(), closing));
-    Some(marks)
+    let is_cut = rest.starts_with(['"', '\'']) && rest.matches(rest.get(..1)?).count() == 1;
+    edits.push(Edit::insert(offset(start + text.len()), closing));
+    (at > 0 && !is_cut).then_some(edits)
 }
 
 /// The replacement of `"Hello " + $.name`: a `concat` in infix text, otherwise a text with references.
