@@ -306,7 +306,7 @@ static ROWS: &[Row] = &[
     row(At::Membership, &["contains", "includes"], Word("has"), "first-try/mcp/contains"),
     row(At::Membership, &["notin", "isnotin", "nin", "noneof"], Word("not in"), "5-shared/op-not-in"),
     row(At::Membership, &["notcontains", "excludes", "notincludes", "doesnotcontain", "nothas"], Word("not has"), "5-shared/op-not-contains"),
-    row(At::Question, &["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], Word("=="), "first-try/tool-calling/is-null"),
+    row(At::Question, &["is_null", "isnull", "is_none", "is_nil", "null", "none", "missing", "absent"], Word("=="), "first-try/tool-calling/is-null"),
     row(At::Question, &["is_not_null", "not_null", "notnull", "exists", "present", "defined"], Word("!="), "12-functions/infix-is-empty-elsewhere"),
     row(At::Question, &["is_empty", "isempty", "empty"], Word("len =="), "first-try/tool-calling/is-null"),
     row(At::Question, &["is_not_empty", "not_empty", "notempty", "nonempty"], Word("len >"), "first-try/tool-calling/is-null"),

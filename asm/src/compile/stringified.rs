@@ -91,7 +91,7 @@ fn begins_call(key: &str) -> bool {
 }
 
 /// Whether a source begins as such a text, or as a call that has one.
-fn may_be(source: &str) -> bool {
+pub(super) fn may_be(source: &str) -> bool {
     let start = trimmed(enclosed(source).and_then(|inside| source.get(inside)).unwrap_or(source));
     let start = start.strip_prefix('[').map_or(start, str::trim_start);
     let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };

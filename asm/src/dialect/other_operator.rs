@@ -72,16 +72,8 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     Some(Membership { list_first: own.ends_with("has"), negated: own.starts_with("not") })
 }
 
-/// Unary tests of other languages: the comparison that each is, of the length of the operand with 0 or else
-/// of the operand with null.
-const PREDICATES: &[(&[&str], (&str, bool))] = &[
-    (&["is_null", "isnull", "is_none", "is_nil", "null", "none", "missing", "absent"], ("==", false)),
-    (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], ("!=", false)),
-    (&["is_empty", "isempty", "empty"], ("==", true)),
-    (&["is_not_empty", "not_empty", "notempty", "nonempty"], (">", true)),
-];
-
-/// The comparison that a unary test of other languages is, such as `is_null`.
+/// The comparison that a test of other languages such as `is_null` is: of its operand with null, or of its
+/// length with 0.
 pub(crate) fn question(spelling: &str) -> Option<(&'static str, bool)> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");
     let asks = foreign::word(Place::Question, &plain)?;

@@ -354,7 +354,7 @@ impl<'a> StepReader<'_, 'a> {
             _ if exact => wrong.help(NO_DEFAULT).replace(place, "??"),
             _ => wrong.help(NO_DEFAULT),
         });
-        self.unread(span)
+        bad(span)
     }
 
     /// `a < b < c`: b is read twice.

@@ -15,7 +15,7 @@ const SHARED: [(&str, usize); 9] = [
     ("guide", 18),
     ("drive", 5),
     ("journal", 7),
-    ("host", 43),
+    ("host", 44),
     ("cli", 7),
 ];
 
