@@ -9,7 +9,7 @@ use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
-use crate::dialect::{Dialect, HANDLER, Key, STEPS, begins_step, lists_steps, operator, other_operator};
+use crate::dialect::{Dialect, HANDLER, Key, STEPS, begins_step, operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::foreign::Place;
 use crate::notation::Notation;
@@ -433,7 +433,7 @@ impl<'a> StepReader<'_, 'a> {
             let found = shown(&step.key);
             let help = self.case_as_if(subject, key);
             let message = format!("a case is a value, and `{found}` a step");
-            let is_list = matches!(node.kind, NodeKind::List(items) if lists_steps(items));
+            let is_list = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_condition));
             if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") || is_list {
                 self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
                 return bad(node.span);
@@ -512,7 +512,7 @@ impl<'a> StepReader<'_, 'a> {
     fn actions_as_arguments(&mut self, node: &Node<'a>) {
         let beside = [Key::Handler, Key::Rollback, Key::Compensate];
         let does = |it: &Entry<'a>| self.dialect.names(it, &HANDLER) || self.dialect.names(it, &[Key::Call]);
-        let acts = |it: &&Entry<'a>| self.dialect.names(it, &beside) && entries(&it.value).iter().any(does);
+        let acts = |it: &&Entry<'a>| entries(&it.value).iter().any(does) && self.dialect.names(it, &beside);
         let Some(entry) = entries(node).iter().find(acts) else { return };
         let (word, args) = (shown(&entry.key), self.dialect.word(Key::Args));
         let message = format!("`{word}` is an argument here, so nothing is handled or undone");
@@ -568,6 +568,12 @@ fn binding<'d, 'a>(list: &'d [Entry<'a>]) -> Option<&'d Entry<'a>> {
     named.filter(|_| value.or(grows).is_some()).or(grows.filter(|_| to.is_some()))
 }
 
+/// Whether a record is a step with `if`.
+fn is_condition(node: &Node<'_>) -> bool {
+    let has = |word| entries(node).iter().any(|entry| entry.name() == Some(word));
+    has("if") && has("then")
+}
+
 /// The word of a step in the value of a case: of a step alone, a step of a list, or a step under its name.
 fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entry<'a>> {
     let is_true = |entry: &Entry<'a>| matches!(entry.value.kind, NodeKind::Bool(true));
@@ -586,10 +592,10 @@ fn step_in_case<'d, 'a>(node: &'d Node<'a>, dialect: Dialect) -> Option<&'d Entr
         entries(node).iter().any(|entry| leaves(entry) || entry.is(word))
     };
     match &node.kind {
-        NodeKind::List(all) if lists_steps(all) => {
-            all.iter().find_map(alone).or(entries(all.first()?).first())
+        NodeKind::List(items) => {
+            let condition = || items.iter().find(|it| is_condition(it)).and_then(|it| entries(it).first());
+            items.iter().find_map(alone).or_else(condition)
         }
-        NodeKind::List(items) => items.iter().find_map(alone),
         NodeKind::Record(list) if dialect.is_yaml() && alone(node).is_none() => {
             list.iter().find(|entry| acts(&entry.value))
         }
