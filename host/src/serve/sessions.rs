@@ -380,7 +380,7 @@ mod tests {
         let [left, back] = [open(&sessions, 1).await, open(&sessions, 1).await];
         let [left_run, back_run] = [run(&sessions, &left), run(&sessions, &back)];
         let _back = sessions.connected(&back, None).await;
-        sleep(sessions.left - Duration::from_millis(1)).await;
+        sleep(sessions.left.saturating_sub(Duration::from_millis(1))).await;
         assert!(!left_run.0.is_set(), "it may connect again");
         sleep(Duration::from_millis(2)).await;
         assert!(left_run.0.is_set(), "it has no connection");
