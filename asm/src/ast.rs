@@ -83,6 +83,7 @@ pub struct Function<'a> {
 
 impl Function<'_> {
     /// Whether the expression with this span is a suspect.
+    #[inline]
     pub(crate) fn is_suspect(&self, place: Span) -> bool {
         !self.suspects.is_empty() && self.suspects.binary_search(&place).is_ok()
     }

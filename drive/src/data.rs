@@ -26,7 +26,6 @@ mod convert;
 mod de;
 mod error;
 mod nested;
-pub mod parts;
 pub mod read;
 mod ser;
 mod to_machine;

@@ -100,6 +100,8 @@ pub mod file;
 #[cfg(any(feature = "mcp", feature = "serve", feature = "telemetry"))]
 mod https;
 pub mod interrupt;
+#[cfg(any(feature = "mcp", feature = "serve"))]
+mod json;
 pub mod lock;
 #[cfg(feature = "login")]
 pub mod login;

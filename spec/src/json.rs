@@ -73,34 +73,9 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The bytes of a JSON text that are outside of its strings, and the quotes at their ends, with their places.
-/// A text that is not JSON gives some of its bytes.
-pub fn outside_texts(json: &[u8]) -> impl Iterator<Item = (usize, u8)> {
-    let (mut is_inside, mut escaped) = (false, false);
-    json.iter().copied().enumerate().filter(move |&(_, byte)| {
-        let was_inside = is_inside;
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = is_inside,
-            b'"' => is_inside = !is_inside,
-            _ => {}
-        }
-        !(was_inside && is_inside)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{outside_texts, quoted};
-    use alloc::vec::Vec;
-
-    #[test]
-    fn what_is_in_a_string_is_not_outside_of_it() {
-        let outside = |json: &[u8]| -> Vec<u8> { outside_texts(json).map(|(_, byte)| byte).collect() };
-        assert_eq!(outside(br#"{"a,\\\"[": [1, "\\"], "b"}"#), br#"{"": [1, ""], ""}"#);
-        assert_eq!(outside(br#"\"a\""#), br#"\""#);
-        assert_eq!(outside(b"\"[{,"), b"\"");
-    }
+    use super::quoted;
 
     /// RFC 8259, section 7: what must be escaped, and the short escapes.
     #[test]

@@ -666,7 +666,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen<'t> {
         let condition = self.expression(&node.condition);
-        self.operand(Word::If, 0, &node.condition, condition, None);
+        self.operand(Word::If, 0, &node.condition, condition, &None);
         let before = self.narrowing.point();
         self.narrowing.assume(&node.condition, true);
         self.satisfied.push(node.condition);
@@ -727,7 +727,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen<'t> {
         let list = self.expression(&node.list);
-        self.operand(Word::For, 0, &node.list, list, None);
+        self.operand(Word::For, 0, &node.list, list, &None);
         self.narrowing.enter_loop(node.id, node.item, &node.body);
         let head = self.narrowing.point();
         let item = list.map(ValueInfo::item);

@@ -118,7 +118,7 @@ impl<'c> Core<'c> {
         let followed = self.may_be_followed(top);
         let deep = depth >= DEPTH;
         let groups = self.tools_alike(want, followed, deep).filter(|_| marked.is_none());
-        if let Some(groups) = groups.filter(|_| self.arena.is_of_type(want)) {
+        if let Some(groups) = groups.filter(|_| self.arena.is_of_type(want, self.session.closed)) {
             return Integers::Alike(groups);
         }
         let key = self.arena.key(want);

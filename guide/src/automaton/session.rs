@@ -126,6 +126,8 @@ pub struct Session<'c> {
     pub(crate) gives_nil: bool,
     pub(crate) err: Option<Inferred>,
     pub(crate) tools: Vec<Numbered<'c>>,
+    /// Whether a tool answers a record whose schema forbids fields that it does not list.
+    pub(crate) closed: bool,
     /// The callable tools, in groups; none if there are too many groups.
     pub(crate) alike: Vec<Alike>,
     pub(crate) fields: Vec<String>,
@@ -225,6 +227,7 @@ impl<'c> Session<'c> {
             output,
             err: own.output.err.as_ref().map(inferred),
             tools: Vec::new(),
+            closed: false,
             alike: Vec::new(),
             fields: Vec::new(),
             field_numbers: HashMap::new(),
@@ -329,6 +332,8 @@ impl<'c> Session<'c> {
 
     /// Finds groups of equivalent tools.
     fn group(&mut self) {
+        let closed = |tool: &Numbered<'_>| tool.output.part.shape().is_some_and(SchemaShape::refuses_others);
+        self.closed = self.tools.iter().any(closed);
         for (number, tool) in (0..).zip(&self.tools) {
             let Some(depth) = tool.depth.filter(|_| tool.callee.is_some()) else { continue };
             let (output, rollback, nests) = (tool.output.ty, tool.rollback, depth > 0);

@@ -130,11 +130,13 @@ impl<'c> Arena<'c> {
         None
     }
 
-    /// Whether the type of a value alone decides whether it fits, however many links a want has.
-    pub(crate) fn is_of_type(&self, want: WantId) -> bool {
+    /// Whether the type of a value alone decides whether it fits, however many links a want has; `closed` tells
+    /// whether it may be a record that has only the fields that are listed.
+    pub(crate) fn is_of_type(&self, want: WantId, closed: bool) -> bool {
         match self.want(want) {
-            Want::Shape(_) | Want::FieldOf(_) | Want::IndexOf(_) => false,
-            Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => self.is_of_type(of),
+            Want::Shape(_) | Want::FieldOf(_) => false,
+            Want::IndexOf(of) => !closed && self.is_of_type(of, closed),
+            Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => self.is_of_type(of, closed),
             Want::Any | Want::Demand(_) | Want::OrNil(_) | Want::Equal(_) | Want::Part { .. } => true,
         }
     }
@@ -218,7 +220,7 @@ impl<'c> Arena<'c> {
         };
         match inner {
             // A record that is found may be any value.
-            _ if word == Word::Find && self.is_of_type(of) => Want::Demand(demand),
+            _ if word == Word::Find && self.is_of_type(of, true) => Want::Demand(demand),
             Want::Any => Want::Demand(demand),
             Want::Demand(Demand::Is(ty)) if demand.accepts(ty) && ty != Inferred::ANY => inner,
             Want::Demand(Demand::ORDERED) => inner,

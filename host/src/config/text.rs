@@ -8,10 +8,10 @@ mod json;
 mod yaml;
 
 use ilo_drive::data::Data;
-use ilo_drive::data::parts::{items, members};
 use ilo_drive::data::read::line_column;
 use ilo_spec::limits;
 use ilo_spec::number;
+use jiter::{Jiter, JiterError, Peek};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -130,55 +130,61 @@ fn from_value(value: &DeValue<'_>, start: usize) -> Result<Data, Wrong> {
 pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> (usize, usize) {
     let mut offset = 0;
     match form {
-        Form::Json => offset = locate_json(text, path),
+        // The text was parsed before, so an error only ends the search.
+        Form::Json => drop(locate_json(text, path, &mut offset)),
         Form::Toml => drop(locate_toml(text, path, &mut offset)),
         Form::Yaml => offset = yaml::locate(text, path),
     }
     line_column(text.as_bytes(), offset)
 }
 
-/// The position of the last key or item of a path that there is. The text was parsed before, so an error only
-/// ends the search.
-fn locate_json(text: &str, path: &[Step]) -> usize {
-    let (mut offset, mut place) = (0, 0..text.len());
+fn locate_json(text: &str, path: &[Step], offset: &mut usize) -> Result<(), JiterError> {
+    let mut json = Jiter::new(text.as_bytes());
     for step in path {
-        let (start, inside) = (place.start, text.get(place.clone()).unwrap_or_default().as_bytes());
-        let (mut before, mut index) = (start, 0);
-        let mut found = |inner: Range<usize>, at: usize| {
-            (offset, place) = (at, start + inner.start..start + inner.end);
-            Err(true)
+        let found = match (step, json.peek()?) {
+            (Step::Key(wanted), Peek::Object) => enter_record(&mut json, text, wanted, offset)?,
+            (Step::Index(wanted), Peek::Array) => enter_list(&mut json, *wanted, offset)?,
+            _ => false,
         };
-        let ended = match step {
-            Step::Key(wanted) => members(
-                inside,
-                |_| false,
-                |name, inner| {
-                    if name == wanted {
-                        let key = text.get(before..).and_then(|behind| behind.find('"'));
-                        return found(inner, before + key.unwrap_or(0));
-                    }
-                    before = start + inner.end;
-                    Ok(())
-                },
-            ),
-            Step::Index(wanted) => items(
-                inside,
-                |_| false,
-                |inner| {
-                    if index == *wanted {
-                        let at = start + inner.start;
-                        return found(inner, at);
-                    }
-                    index += 1;
-                    Ok(())
-                },
-            ),
-        };
-        if ended != Err(true) {
-            break;
+        if !found {
+            return Ok(());
         }
     }
-    offset
+    Ok(())
+}
+
+/// Moves to the value of a key; the position is that of the key.
+fn enter_record(
+    json: &mut Jiter<'_>,
+    text: &str,
+    wanted: &str,
+    offset: &mut usize,
+) -> Result<bool, JiterError> {
+    let mut from = json.current_index() + 1;
+    let mut key = json.known_object()?.map(|key| key == wanted);
+    while let Some(found) = key {
+        if found {
+            let before = text.get(from..).unwrap_or_default();
+            *offset = from + before.find('"').unwrap_or(0);
+            return Ok(true);
+        }
+        json.next_skip()?;
+        from = json.current_index();
+        key = json.next_key()?.map(|key| key == wanted);
+    }
+    Ok(false)
+}
+
+/// Moves to an item.
+fn enter_list(json: &mut Jiter<'_>, wanted: usize, offset: &mut usize) -> Result<bool, JiterError> {
+    let mut item = json.known_array()?;
+    for _ in 0..wanted {
+        let Some(peek) = item else { return Ok(false) };
+        json.known_skip(peek)?;
+        item = json.array_step()?;
+    }
+    *offset = json.current_index();
+    Ok(item.is_some())
 }
 
 fn locate_toml(text: &str, path: &[Step], offset: &mut usize) -> Option<()> {

@@ -1,14 +1,14 @@
 //! Reads the tools that a server lists, within limits. A tool that cannot be read does not affect the others.
 
 use super::answer::{WRAPPED, prepare, result_of, unfit};
-use super::members::{items, members, unreadable};
+use super::members::{items, members, text_of, unreadable};
 use super::pending::Pending;
 use super::reason::{short, why};
+use crate::json::kind;
 use crate::tool::Failure;
 use crate::tool::numbers::read_schema as read_schema_of;
 use ilo_asm::text::is_hidden;
 use ilo_drive::data::Data;
-use ilo_drive::data::parts::{kind, text_of};
 use ilo_drive::data::read::Bounds;
 use ilo_drive::problem::shortened;
 use ilo_spec::limits;

@@ -1,17 +1,19 @@
 //! Finds the members of a JSON text one at a time, without parsing the others.
 
+use crate::json;
 use crate::tool::Failure;
-use ilo_drive::data::parts::{self, PartError, text_of};
+use ilo_drive::data::read::ReadErrorKind;
 use ilo_drive::problem::shortened;
+use jiter::{Jiter, JiterError, Peek};
+use std::borrow::Cow;
 
 /// The failure of an answer that cannot be read.
 pub(super) fn unreadable(why: &str) -> Failure {
     Failure::text(format!("the tool's answer cannot be read: {why}"))
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
-fn syntax(PartError { kind, offset }: PartError) -> Failure {
-    unreadable(&format!("{kind} at byte {offset}"))
+fn syntax(JiterError { error_type, index }: JiterError) -> Failure {
+    unreadable(&format!("{error_type} at byte {index}"))
 }
 
 /// Calls `each` with each member of an object and the text of its value; false if the text is not an object.
@@ -19,7 +21,7 @@ pub(super) fn members<'m>(
     text: &'m [u8],
     mut each: impl FnMut(&str, &'m [u8]) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
-    parts::members(text, syntax, |name, place| each(name, text.get(place).unwrap_or_default()))
+    json::members(text, syntax, |name, place| each(name, text.get(place).unwrap_or_default()))
 }
 
 /// Calls `each` with the text of each item of a list; false if the text is not a list.
@@ -27,7 +29,28 @@ pub(super) fn items<'m>(
     text: &'m [u8],
     mut each: impl FnMut(&'m [u8]) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
-    parts::items(text, syntax, |place| each(text.get(place).unwrap_or_default()))
+    let mut json = Jiter::new(text);
+    if json.peek().map_err(syntax)? != Peek::Array {
+        return Ok(false);
+    }
+    let mut next = json.known_array().map_err(syntax)?;
+    while let Some(peek) = next {
+        let start = json.current_index();
+        json.known_skip(peek).map_err(syntax)?;
+        each(text.get(start..json.current_index()).unwrap_or_default())?;
+        next = json.array_step().map_err(syntax)?;
+    }
+    json.finish().map_err(|_| unreadable(&ReadErrorKind::Trailing.to_string()))?;
+    Ok(true)
+}
+
+/// The content of a JSON string, borrowed if it has no escapes.
+pub(super) fn text_of(json: &[u8]) -> Option<Cow<'_, str>> {
+    let inside = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if !inside.contains(&b'\\') && !inside.contains(&b'"') {
+        return std::str::from_utf8(inside).ok().map(Cow::Borrowed);
+    }
+    Jiter::new(json).next_str().ok().map(|text| Cow::Owned(text.to_owned()))
 }
 
 /// The message of an error answer; without one, the error as it is.
@@ -43,4 +66,25 @@ pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
     let whole =
         || format!("an error without a message: {}", shortened(&String::from_utf8_lossy(error), 2_000));
     Ok(message.unwrap_or_else(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_given_as_they_are_written() {
+        let mut found = Vec::new();
+        let text = br#" { "a" : [1, {"b": 2}] , "\u0062":"x" } "#;
+        let whole = members(text, |name, value| {
+            found.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+            Ok(())
+        });
+        assert_eq!(whole, Ok(true));
+        let expected = [("a", r#"[1, {"b": 2}]"#), ("b", r#""x""#)];
+        assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(members(b"[1]", |_, _| Ok(())), Ok(false));
+        assert!(members(b"{\"a\":1} x", |_, _| Ok(())).is_err());
+        assert!(members(b"{\"a\":", |_, _| Ok(())).is_err());
+    }
 }

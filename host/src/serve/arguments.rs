@@ -2,10 +2,10 @@
 //! wrong with them is a text for the model that wrote them.
 
 use super::message::Arguments;
+use crate::json::members;
 use axum::body::Bytes;
 use ilo_asm::compile::{OutputSchema, Signature};
 use ilo_asm::notation::Notation;
-use ilo_drive::data::parts::members;
 use ilo_drive::problem::meant_or_all;
 use std::sync::Arc;
 

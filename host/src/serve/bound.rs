@@ -5,7 +5,6 @@
 
 use super::sender::Subject;
 use ilo_drive::data::write::hex;
-use ilo_spec::json::outside_texts;
 use sha2::{Digest as _, Sha256};
 
 /// The call to which a question belongs.
@@ -21,10 +20,18 @@ impl Bound {
         let mut hash = Sha256::new();
         hash.update((tool.len() as u64).to_le_bytes());
         hash.update(tool.as_bytes());
-        let mut from = 0;
-        for (at, _) in outside_texts(arguments).filter(|(_, byte)| byte.is_ascii_whitespace()) {
-            hash.update(arguments.get(from..at).unwrap_or_default());
-            from = at + 1;
+        let (mut from, mut in_text, mut escaped) = (0, false, false);
+        for (at, &byte) in arguments.iter().enumerate() {
+            if !in_text && byte.is_ascii_whitespace() {
+                hash.update(arguments.get(from..at).unwrap_or_default());
+                from = at + 1;
+            }
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = in_text,
+                b'"' => in_text = !in_text,
+                _ => {}
+            }
         }
         hash.update(arguments.get(from..).unwrap_or_default());
         Bound { subject: subject.cloned(), call: hash.finalize().into() }

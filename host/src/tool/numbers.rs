@@ -5,7 +5,6 @@
 use super::Failure;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read};
-use ilo_spec::json::outside_texts;
 use ilo_spec::number::NumberError;
 use std::sync::Arc;
 
@@ -64,23 +63,29 @@ fn quoted(json: &[u8]) -> Vec<u8> {
 /// A JSON text with marks before and behind its integers. What is no JSON stays none.
 fn marked(json: &[u8], marks: impl Fn(&[u8]) -> (&'static str, &'static str)) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() + json.len() / 8);
-    let mut from = 0;
-    for (at, byte) in outside_texts(json) {
-        if at < from || !(byte == b'-' || byte.is_ascii_digit()) {
+    let (mut in_text, mut escaped) = (false, false);
+    let mut at = 0;
+    while let Some(&byte) = json.get(at) {
+        if !in_text && (byte == b'-' || byte.is_ascii_digit()) {
+            let rest = json.get(at..).unwrap_or_default();
+            let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+            let length = rest.iter().position(|byte| !part(byte)).unwrap_or(rest.len());
+            let number = rest.get(..length).unwrap_or_default();
+            let (before, behind) = if is_integer(number) { marks(number) } else { ("", "") };
+            out.extend_from_slice(before.as_bytes());
+            out.extend_from_slice(number);
+            out.extend_from_slice(behind.as_bytes());
+            at += length;
             continue;
         }
-        let rest = json.get(at..).unwrap_or_default();
-        let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = rest.iter().position(|byte| !part(byte)).unwrap_or(rest.len());
-        let number = rest.get(..length).unwrap_or_default();
-        let (before, behind) = if is_integer(number) { marks(number) } else { ("", "") };
-        let between = json.get(from..at).unwrap_or_default();
-        for part in [between, before.as_bytes(), number, behind.as_bytes()] {
-            out.extend_from_slice(part);
+        match byte {
+            b'"' if !escaped => in_text = !in_text,
+            _ => {}
         }
-        from = at + length;
+        escaped = in_text && byte == b'\\' && !escaped;
+        out.push(byte);
+        at += 1;
     }
-    out.extend_from_slice(json.get(from..).unwrap_or_default());
     out
 }
 

@@ -114,7 +114,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (mut first, mut fitting, mut last) = (None, None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
-            let fits = self.operand(word, index, operand, seen, fitting);
+            let fits = self.operand(word, index, operand, seen, &fitting);
             last = seen;
             if index == 0 {
                 (first, fitting) = (seen, seen.filter(|_| fits));
@@ -223,7 +223,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// A word of which only the first operand is checked here.
     pub(super) fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen<'t> {
         let seen = self.expression(of);
-        self.operand(word, 0, of, seen, None);
+        self.operand(word, 0, of, seen, &None);
         rules::gives(word, ty(seen), None).map(ValueInfo::held)
     }
 
@@ -293,8 +293,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let text = |of: &Expr<'_>| adds && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
         let number = Some(ValueInfo::held(Inferred::NUMBER));
         let (index, wanted) = if joins || text(left) { (1, number) } else { (0, None) };
-        let first = known.filter(|_| self.operand(word, index, left, known, wanted));
-        self.operand(word, 1, right, other, if text(right) { number } else { first });
+        let first = known.filter(|_| self.operand(word, index, left, known, &wanted));
+        self.operand(word, 1, right, other, if text(right) { &number } else { &first });
         let given = rules::gives(word, a, b).map(|ty| given(operator, ty, known, other));
         let from =
             suspect(known).or(suspect(other)).filter(|_| ty(given).is_none_or(|ty| ty == Inferred::ANY));
@@ -424,7 +424,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if let Some(count) = self.counted(of, seen, name.text) {
             return count;
         }
-        self.operand(Word::Field, 0, of, seen, None);
+        self.operand(Word::Field, 0, of, seen, &None);
         self.part(seen, of, name)
     }
 
@@ -432,7 +432,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn counted(&mut self, of: &Expr<'a>, seen: Seen<'t>, name: &'a str) -> Option<ValueInfo<'t>> {
         let counts = |ty: Inferred| ty.lists > 0 || ty == Inferred::TEXT;
         ty(seen).filter(|&ty| counts(ty) && LENGTHS.contains(&name))?;
-        self.operand(Word::Len, 0, of, seen, None);
+        self.operand(Word::Len, 0, of, seen, &None);
         Some(ValueInfo::held(Inferred::NUMBER))
     }
 
@@ -443,8 +443,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             return count;
         }
         let key = self.expression(name);
-        let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
-        self.operand(Word::At, 1, name, key, first);
+        let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, &None));
+        self.operand(Word::At, 1, name, key, &first);
         self.part(seen, of, Name { text, span: name.span })
     }
 
@@ -496,9 +496,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         index: usize,
         expression: &Expr<'a>,
         seen: Seen<'t>,
-        first: Seen<'t>,
+        first: &Seen<'t>,
     ) -> bool {
-        let demand = rules::operand(word, index, ty(first));
+        let demand = rules::operand(word, index, first.as_ref().map(|it| it.ty));
         self.whole_answer(expression, seen, || match (word, index) {
             (Word::Has, 0) => Some(Needs::PartsAsElsewhere),
             (Word::Len | Word::Slice | Word::Index, 0) => Some(Needs::ItemsAsElsewhere),
@@ -514,8 +514,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         match misfit {
             Some(wrong) => {
                 let fits_alone = |found| rules::operand(word, index, None).accepts(found);
-                let by_first = suspect(first).is_some() && ty(seen).is_some_and(fits_alone);
-                self.report_of(if by_first { first } else { seen }, wrong);
+                let by_first = suspect(*first).is_some() && ty(seen).is_some_and(fits_alone);
+                self.report_of(if by_first { *first } else { seen }, wrong);
             }
             None => self.maybe_nil((word, index), expression, seen, demand),
         }

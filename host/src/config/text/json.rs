@@ -1,9 +1,9 @@
 //! Parses a tools file in JSON into values, without the content of schemas.
 
 use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
-use ilo_drive::data::parts::{PartError, members};
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read, repeated};
 use ilo_drive::data::{Data, Fields};
+use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use std::ops::Range;
 
 /// Reads a text.
@@ -11,13 +11,19 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
     if text.len() > FILE {
         return Err((Some(FILE), ReadErrorKind::Bytes(FILE).to_string()));
     }
-    let mut reader = Reader { text, schemas: Vec::new(), unread: Unread::new() };
-    let start = text.len() - text.trim_start_matches([' ', '\t', '\r', '\n']).len();
-    let data = reader.record(start..text.len(), Record::Root)?;
+    let mut reader =
+        Reader { json: Jiter::new(text.as_bytes()), text, schemas: Vec::new(), unread: Unread::new() };
+    let data = match reader.json.peek().map_err(wrong)? {
+        Peek::Object => reader.record(Record::Root)?,
+        peek => reader.value(peek)?,
+    };
+    let end = reader.json.current_index();
+    reader.json.finish().map_err(|_| (Some(end), ReadErrorKind::Trailing.to_string()))?;
     Ok(Parsed { data, unread: reader.unread })
 }
 
 struct Reader<'t> {
+    json: Jiter<'t>,
     text: &'t str,
     /// The schemas of the current tool.
     schemas: Vec<(&'static str, Range<usize>)>,
@@ -35,48 +41,61 @@ enum Record {
 /// Keys of a tool whose value is a schema.
 const SCHEMAS: [&str; 2] = ["input_schema", "output_schema"];
 
+#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
+fn wrong(error: JiterError) -> Wrong {
+    const DEEP: JiterErrorType = JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded);
+    let is_deep = error.error_type == DEEP;
+    let why = if is_deep { ReadErrorKind::Depth(DEPTH).to_string() } else { error.error_type.to_string() };
+    (Some(error.index), why)
+}
+
 impl Reader<'_> {
     /// Reads a record. Only records that enclose schemas recurse, so the depth is at most three.
-    fn record(&mut self, place: Range<usize>, record: Record) -> Result<Data, Wrong> {
-        let (start, text) = (place.start, self.text.get(place.clone()).unwrap_or_default());
-        let wrong = |PartError { offset, kind }| {
-            let is_deep = matches!(kind, ReadErrorKind::Depth(_));
-            (Some(start + offset), if is_deep { ReadErrorKind::Depth(DEPTH) } else { kind }.to_string())
-        };
+    fn record(&mut self, record: Record) -> Result<Data, Wrong> {
+        let start = self.json.current_index();
         let mut fields = Vec::new();
-        let is_record = members(text.as_bytes(), wrong, |name, inner| {
-            let is_record = text.as_bytes().get(inner.start) == Some(&b'{');
-            let place = start + inner.start..start + inner.end;
+        let mut key = self.json.known_object().map_err(wrong)?.map(str::to_owned);
+        while let Some(name) = key {
+            let peek = self.json.peek().map_err(wrong)?;
             let schema = SCHEMAS.into_iter().find(|&schema| schema == name);
-            let value = match (record, schema) {
-                (Record::Root, _) if is_record && name == "tools" => self.record(place, Record::Tools)?,
-                (Record::Tools, _) if is_record => {
-                    let tool = self.record(place, Record::Tool)?;
+            let value = match (record, schema, peek) {
+                (Record::Root, _, Peek::Object) if name == "tools" => self.record(Record::Tools)?,
+                (Record::Tools, _, Peek::Object) => {
+                    let tool = self.record(Record::Tool)?;
                     if !self.schemas.is_empty() {
-                        self.unread.insert(name.to_owned(), std::mem::take(&mut self.schemas));
+                        self.unread.insert(name.clone(), std::mem::take(&mut self.schemas));
                     }
                     tool
                 }
-                (Record::Tool, Some(schema)) if is_record => {
-                    self.schemas.push((schema, place));
+                (Record::Tool, Some(schema), Peek::Object) => {
+                    let range = self.skipped(peek)?;
+                    self.schemas.push((schema, range));
                     Data::Record(Fields::new())
                 }
-                _ => self.value(place)?,
+                (_, _, Peek::String) => Data::from(self.json.known_str().map_err(wrong)?),
+                _ => self.value(peek)?,
             };
-            fields.push((name.to_owned(), value));
-            Ok(())
-        })?;
+            fields.push((name, value));
+            key = self.json.next_key().map_err(wrong)?.map(str::to_owned);
+        }
         match repeated(&fields) {
-            _ if !is_record => self.value(place),
             Some(key) => Err((Some(start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
             None => Ok(Data::Record(fields.into())),
         }
     }
 
-    fn value(&self, place: Range<usize>) -> Result<Data, Wrong> {
+    /// Skips a value.
+    fn skipped(&mut self, peek: Peek) -> Result<Range<usize>, Wrong> {
+        let start = self.json.current_index();
+        self.json.known_skip(peek).map_err(wrong)?;
+        Ok(start..self.json.current_index())
+    }
+
+    fn value(&mut self, peek: Peek) -> Result<Data, Wrong> {
+        let range = self.skipped(peek)?;
         let bounds = Bounds { bytes: FILE, depth: DEPTH, values: VALUES };
-        let text = self.text.get(place.clone()).unwrap_or_default();
+        let text = self.text.get(range.clone()).unwrap_or_default();
         read(text.as_bytes(), &bounds)
-            .map_err(|error| (Some(place.start + error.offset), error.kind.to_string()))
+            .map_err(|error| (Some(range.start + error.offset), error.kind.to_string()))
     }
 }
