@@ -512,7 +512,14 @@ impl<'a> StepReader<'_, 'a> {
     fn actions_as_arguments(&mut self, node: &Node<'a>) {
         let beside = [Key::Handler, Key::Rollback, Key::Compensate];
         let does = |it: &Entry<'a>| self.dialect.names(it, &HANDLER) || self.dialect.names(it, &[Key::Call]);
-        let acts = |it: &&Entry<'a>| entries(&it.value).iter().any(does) && self.dialect.names(it, &beside);
+        // Few arguments are records, and of these few begin as the words do.
+        let may = |name: &str| name.starts_with(['c', 'e', 'o', 'r', 'u']);
+        let acts = |it: &&Entry<'a>| {
+            !entries(&it.value).is_empty()
+                && it.is(may)
+                && self.dialect.names(it, &beside)
+                && entries(&it.value).iter().any(does)
+        };
         let Some(entry) = entries(node).iter().find(acts) else { return };
         let (word, args) = (shown(&entry.key), self.dialect.word(Key::Args));
         let message = format!("`{word}` is an argument here, so nothing is handled or undone");

@@ -73,6 +73,21 @@ fn is_slip(distance: usize, a: &[char], name: &str) -> bool {
 
 /// Whether two names are equal except for case, hyphens and underscores.
 pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
+    begin_alike(a, b) && same_letters(a, b)
+}
+
+/// Whether two names may be equal so, by their first letters.
+#[inline]
+fn begin_alike(a: &str, b: &str) -> bool {
+    match (a.as_bytes(), b.as_bytes()) {
+        ([a, ..], [b, ..]) if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric() => {
+            a.eq_ignore_ascii_case(b)
+        }
+        _ => true,
+    }
+}
+
+fn same_letters(a: &str, b: &str) -> bool {
     let letters = |c: &char| !matches!(c, '-' | '_');
     a.chars().filter(letters).flat_map(lower).eq(b.chars().filter(letters).flat_map(lower))
 }
@@ -80,11 +95,13 @@ pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
 /// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` and `_`, or, in
 /// words of four letters or more, by one edit. Of a text that is the name this is false.
 pub fn nearly_meets(text: &str, name: &str) -> bool {
-    if text != name && same_spelling(text, name) {
+    let longer = text.len().abs_diff(name.len());
+    // Hyphens and underscores are few, and nearly all names begin with other letters.
+    if longer <= 3 && begin_alike(text, name) && text != name && same_letters(text, name) {
         return true;
     }
     let is_ascii = text.is_ascii() && name.is_ascii();
-    if text == name || text.len().abs_diff(name.len()) > if is_ascii { 1 } else { LONGEST } {
+    if longer > if is_ascii { 1 } else { LONGEST } || text == name {
         return false;
     }
     if is_ascii {

@@ -274,12 +274,17 @@ impl<'c> Core<'c> {
             Word::Obj => fits(self, Inferred::RECORD) && self.record_counts(want, self.depth()).is_some(),
             Word::Merge => fits(self, Inferred::RECORD),
             Word::MatchMap => self.arena.plain(session, self.arena.want(want)).is_some(),
-            Word::Append if !self.items_end(want, 0) => false,
+            Word::Append if !self.is_plain(want) && !self.items_end(want, 0) => false,
             _ => {
                 let first = self.first_want(word, want);
                 self.arena.plain(session, self.arena.want(first)).is_some()
             }
         }
+    }
+
+    /// Whether a want is of a type alone, of which there is a constant.
+    fn is_plain(&self, want: WantId) -> bool {
+        matches!(self.arena.want(want), Want::Any | Want::Demand(_))
     }
 
     /// The want of the first operand of a word.
@@ -288,6 +293,7 @@ impl<'c> Core<'c> {
         let whole = match word {
             Word::At => Want::IndexOf(want),
             Word::Append => Want::And(Demand::LIST, want),
+            Word::Find if self.is_plain(want) => Want::Demand(demand),
             _ if depends(word) => Want::First(word, want),
             _ => Want::Demand(demand),
         };
@@ -336,9 +342,9 @@ impl<'c> Core<'c> {
 
     /// Whether a kind of LIT may fit the want.
     pub(crate) fn is_kind(&self, kind: u8, want: WantId) -> bool {
-        !(kind == TEXT && self.key_names().is_some_and(|names| names.is_empty()))
-            && self.arena.takes(self.session, want, type_of(kind))
+        self.arena.takes(self.session, want, type_of(kind))
             && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
+            && !(kind == TEXT && self.key_names().is_some_and(|names| names.is_empty()))
     }
 
     /// The fields that the constant which comes next may name, where a schema forbids others: those of a
@@ -346,14 +352,15 @@ impl<'c> Core<'c> {
     pub(crate) fn key_names(&self) -> Option<Vec<&'c str>> {
         const WORDS: [Word; 6] =
             [Word::Sort, Word::SortDown, Word::Unique, Word::Group, Word::Column, Word::Find];
-        let frame = self.frame()?;
-        let of = if frame.word == Word::Lit { *entry(&self.frames, frame.parent)? } else { frame };
+        let frame = entry(&self.frames, self.state.frame)?;
+        let of = if frame.word == Word::Lit { entry(&self.frames, frame.parent)? } else { frame };
         let is_at = of.word == Word::At;
-        let part = self.arena.value(of.first).part;
-        let shape = if is_at { part.shape() } else { part.item().shape() }.filter(|_| of.index == 1)?;
-        if !shape.refuses_others() || !(is_at || WORDS.contains(&of.word)) {
+        if of.index != 1 || !(is_at || WORDS.contains(&of.word)) {
             return None;
         }
+        let part = self.arena.value(of.first).part;
+        let shape = if is_at { part.shape() } else { part.item().shape() };
+        let shape = shape.filter(|shape| shape.refuses_others())?;
         let want = if is_at { of.want } else { ANY };
         Some(self.arena.keys(self.session, want, shape).collect())
     }

@@ -173,14 +173,7 @@ impl<'c> Arena<'c> {
             Want::Demand(demand) => demand.accepts(ty),
             Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::IndexOf(of) => {
-                let closed = known.part.shape().filter(|shape| shape.refuses_others());
-                Demand::INDEXABLE.accepts(ty)
-                    && match closed {
-                        Some(shape) => self.keys(session, of, shape).next().is_some(),
-                        None => self.takes(session, of, known.item()),
-                    }
-            }
+            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes_item(session, of, known),
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
@@ -236,6 +229,15 @@ impl<'c> Arena<'c> {
         };
         let mut names = session.fields.iter().filter(|name| !name.is_empty());
         names.any(|name| may_have(shape, name) && self.takes(session, want, field(of, name)))
+    }
+
+    /// Whether an item of a list leads to the want, or a field of a record.
+    #[inline(never)]
+    fn takes_item(&self, session: &'c Session<'c>, want: WantId, of: ValueInfo<'c>) -> bool {
+        match of.part.shape().filter(|shape| shape.refuses_others()) {
+            Some(shape) => self.keys(session, want, shape).next().is_some(),
+            None => self.takes(session, want, of.item()),
+        }
     }
 
     /// The listed fields of a record that lead to the want.

@@ -24,13 +24,21 @@ use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::{Kinds, Pure};
 
+/// A number, whatever is passed.
+const NUMBER: Seen<'static> = Some(ValueInfo::held(Inferred::NUMBER));
+
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
     pub(super) fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {
-        if self.function.is_suspect(expression.span) {
-            return self.suspected(expression.span, |this| this.evaluated(expression));
+        let (is_suspect, outer) = (self.function.is_suspect(expression.span), self.suspect);
+        if is_suspect {
+            self.suspect = Some(expression.span);
         }
         let seen = self.evaluated(expression);
         match seen {
+            _ if is_suspect => {
+                self.suspect = outer;
+                seen.map(|known| known.with_part(Part::Suspect(expression.span)))
+            }
             Some(known) if known.nil.is_some() => {
                 self.narrowing.on = true;
                 let nil = known.nil.filter(|_| !self.narrowing.knows(expression));
@@ -40,6 +48,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
+    #[inline]
     fn evaluated(&mut self, expression: &Expr<'a>) -> Seen<'t> {
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
@@ -227,6 +236,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         rules::gives(word, ty(seen), None).map(ValueInfo::held)
     }
 
+    // Apart, so that other expressions do not pay for its size.
+    #[inline(never)]
     fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>, whole: Span) -> Seen<'t> {
         let word = operator.word();
         if let (Binary::At, ExprKind::Literal(Literal::Text(text))) = (operator, right.kind) {
@@ -248,7 +259,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         {
             return Some(ValueInfo::ANY.with_part(Part::Grown));
         }
-        let (a, b) = (sure(known), sure(other));
+        let (a, b) = match self.function.suspects {
+            [] => (ty(known), ty(other)),
+            _ => (sure(known), sure(other)),
+        };
         let is_other = |seen: Inferred| seen != Inferred::TEXT && seen != Inferred::ANY;
         let ordered = matches!(operator, Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte);
         let meets = if ordered { b == Some(Inferred::NUMBER) } else { b.is_some_and(is_other) };
@@ -291,11 +305,20 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         // In JSON and YAML a written text that still adds is a number or a single name (5.4.1).
         let adds = operator == Binary::Add && self.function.notation != Notation::Id;
         let text = |of: &Expr<'_>| adds && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
-        let number = Some(ValueInfo::held(Inferred::NUMBER));
-        let (index, wanted) = if joins || text(left) { (1, number) } else { (0, None) };
-        let first = known.filter(|_| self.operand(word, index, left, known, &wanted));
-        self.operand(word, 1, right, other, if text(right) { &number } else { &first });
+        let (index, wanted) = if joins || text(left) { (1, &NUMBER) } else { (0, &None) };
+        let fits = known.is_some() && self.operand(word, index, left, known, wanted);
+        let first = if text(right) {
+            &NUMBER
+        } else if fits {
+            &known
+        } else {
+            &None
+        };
+        self.operand(word, 1, right, other, first);
         let given = rules::gives(word, a, b).map(|ty| given(operator, ty, known, other));
+        if self.function.suspects.is_empty() {
+            return given;
+        }
         let from =
             suspect(known).or(suspect(other)).filter(|_| ty(given).is_none_or(|ty| ty == Inferred::ANY));
         let Some(part) = from.map(Part::Suspect) else { return given };

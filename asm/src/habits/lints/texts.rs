@@ -118,7 +118,8 @@ impl<'a> Lints<'_, 'a> {
             || (text.starts_with('[') && text.contains(" for ") && text.contains(" in "));
         let formula = bound || place == ValuePlace::Formula;
         let logical = formula && text.contains([' ', '!', '&', '|']);
-        let begins = !text.contains('$') && self.begins(text);
+        let marks = |byte| matches!(byte, b'.' | b'[' | b'\'' | b'(');
+        let begins = text.bytes().any(marks) && !text.contains('$') && self.begins(text);
         let bare = self.at.dialect.is_bare() || formula || quoted || begins;
         let looks = signs || logical || bound || quoted || begins;
         // A blank behind a minus makes a text a line of a list.
