@@ -193,8 +193,9 @@ struct Types<'l, 't, 'a> {
     webs: (Webs, Vec<Slots<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
-    /// The suspect that is being checked.
+    /// The suspect that is being checked, and one that is the first operand of another.
     suspect: Option<Span>,
+    first: Option<Span>,
     /// Whether a slot changed after it was read in this pass.
     changed: bool,
     /// Whether whole answers and other values are bound to one slot.
@@ -332,6 +333,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             webs: (Webs::default(), Vec::new()),
             failures: SmallVec::new(),
             suspect: None,
+            first: None,
             changed: false,
             mixes: false,
             yielded: SmallVec::new(),
@@ -666,7 +668,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen<'t> {
         let condition = self.expression(&node.condition);
-        self.operand(Word::If, 0, &node.condition, condition, &None);
+        self.operand(Word::If, 0, &node.condition, condition, None);
         let before = self.narrowing.point();
         self.narrowing.assume(&node.condition, true);
         self.satisfied.push(node.condition);
@@ -727,7 +729,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen<'t> {
         let list = self.expression(&node.list);
-        self.operand(Word::For, 0, &node.list, list, &None);
+        self.operand(Word::For, 0, &node.list, list, None);
         self.narrowing.enter_loop(node.id, node.item, &node.body);
         let head = self.narrowing.point();
         let item = list.map(ValueInfo::item);

@@ -349,7 +349,13 @@ impl<'c> Core<'c> {
 
     /// The fields that the constant which comes next may name, where a schema forbids others: those of a
     /// record, as the key of AT, or those by which records of a list are ordered, grouped or found.
+    #[inline]
     pub(crate) fn key_names(&self) -> Option<Vec<&'c str>> {
+        if self.session.closed { self.closed_names() } else { None }
+    }
+
+    #[cold]
+    fn closed_names(&self) -> Option<Vec<&'c str>> {
         const WORDS: [Word; 6] =
             [Word::Sort, Word::SortDown, Word::Unique, Word::Group, Word::Column, Word::Find];
         let frame = entry(&self.frames, self.state.frame)?;

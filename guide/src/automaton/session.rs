@@ -126,7 +126,7 @@ pub struct Session<'c> {
     pub(crate) gives_nil: bool,
     pub(crate) err: Option<Inferred>,
     pub(crate) tools: Vec<Numbered<'c>>,
-    /// Whether a tool answers a record whose schema forbids fields that it does not list.
+    /// Whether a value may be a record whose schema forbids fields that it does not list.
     pub(crate) closed: bool,
     /// The callable tools, in groups; none if there are too many groups.
     pub(crate) alike: Vec<Alike>,
@@ -332,8 +332,9 @@ impl<'c> Session<'c> {
 
     /// Finds groups of equivalent tools.
     fn group(&mut self) {
-        let closed = |tool: &Numbered<'_>| tool.output.part.shape().is_some_and(SchemaShape::refuses_others);
-        self.closed = self.tools.iter().any(closed);
+        let output = |tool: &Numbered<'c>| tool.output.part.shape();
+        let inputs = self.input.shape().fields().any(|input| lists_fields(input.shape));
+        self.closed = inputs || self.tools.iter().filter_map(output).any(SchemaShape::some_refuse_others);
         for (number, tool) in (0..).zip(&self.tools) {
             let Some(depth) = tool.depth.filter(|_| tool.callee.is_some()) else { continue };
             let (output, rollback, nests) = (tool.output.ty, tool.rollback, depth > 0);

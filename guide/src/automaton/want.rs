@@ -173,7 +173,10 @@ impl<'c> Arena<'c> {
             Want::Demand(demand) => demand.accepts(ty),
             Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes_item(session, of, known),
+            Want::IndexOf(of) if session.closed => {
+                Demand::INDEXABLE.accepts(ty) && self.takes_item(session, of, known)
+            }
+            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes(session, of, known.item()),
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }

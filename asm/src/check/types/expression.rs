@@ -29,16 +29,15 @@ const NUMBER: Seen<'static> = Some(ValueInfo::held(Inferred::NUMBER));
 
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
     pub(super) fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {
-        let (is_suspect, outer) = (self.function.is_suspect(expression.span), self.suspect);
-        if is_suspect {
-            self.suspect = Some(expression.span);
+        let suspects = self.function.suspects;
+        if !suspects.is_empty()
+            && self.suspect != Some(expression.span)
+            && self.function.is_suspect(expression.span)
+        {
+            return self.suspected(expression.span, |this| this.expression(expression));
         }
         let seen = self.evaluated(expression);
         match seen {
-            _ if is_suspect => {
-                self.suspect = outer;
-                seen.map(|known| known.with_part(Part::Suspect(expression.span)))
-            }
             Some(known) if known.nil.is_some() => {
                 self.narrowing.on = true;
                 let nil = known.nil.filter(|_| !self.narrowing.knows(expression));
@@ -48,7 +47,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called in one place, and for every expression")]
+    #[inline(always)]
     fn evaluated(&mut self, expression: &Expr<'a>) -> Seen<'t> {
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
@@ -123,7 +123,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (mut first, mut fitting, mut last) = (None, None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
-            let fits = self.operand(word, index, operand, seen, &fitting);
+            let fits = self.behind((word, index), operand, seen, &fitting);
             last = seen;
             if index == 0 {
                 (first, fitting) = (seen, seen.filter(|_| fits));
@@ -232,7 +232,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// A word of which only the first operand is checked here.
     pub(super) fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen<'t> {
         let seen = self.expression(of);
-        self.operand(word, 0, of, seen, &None);
+        self.operand(word, 0, of, seen, None);
         rules::gives(word, ty(seen), None).map(ValueInfo::held)
     }
 
@@ -305,7 +305,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         // In JSON and YAML a written text that still adds is a number or a single name (5.4.1).
         let adds = operator == Binary::Add && self.function.notation != Notation::Id;
         let text = |of: &Expr<'_>| adds && matches!(of.kind, ExprKind::Literal(Literal::Text(_)));
-        let (index, wanted) = if joins || text(left) { (1, &NUMBER) } else { (0, &None) };
+        let (index, wanted) = if joins || text(left) { (1, Some(Inferred::NUMBER)) } else { (0, None) };
         let fits = known.is_some() && self.operand(word, index, left, known, wanted);
         let first = if text(right) {
             &NUMBER
@@ -314,7 +314,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         } else {
             &None
         };
-        self.operand(word, 1, right, other, first);
+        self.behind((word, 1), right, other, first);
         let given = rules::gives(word, a, b).map(|ty| given(operator, ty, known, other));
         if self.function.suspects.is_empty() {
             return given;
@@ -447,7 +447,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if let Some(count) = self.counted(of, seen, name.text) {
             return count;
         }
-        self.operand(Word::Field, 0, of, seen, &None);
+        self.operand(Word::Field, 0, of, seen, None);
         self.part(seen, of, name)
     }
 
@@ -455,7 +455,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn counted(&mut self, of: &Expr<'a>, seen: Seen<'t>, name: &'a str) -> Option<ValueInfo<'t>> {
         let counts = |ty: Inferred| ty.lists > 0 || ty == Inferred::TEXT;
         ty(seen).filter(|&ty| counts(ty) && LENGTHS.contains(&name))?;
-        self.operand(Word::Len, 0, of, seen, &None);
+        self.operand(Word::Len, 0, of, seen, None);
         Some(ValueInfo::held(Inferred::NUMBER))
     }
 
@@ -466,8 +466,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             return count;
         }
         let key = self.expression(name);
-        let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, &None));
-        self.operand(Word::At, 1, name, key, &first);
+        let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
+        self.behind((Word::At, 1), name, key, &first);
         self.part(seen, of, Name { text, span: name.span })
     }
 
@@ -519,9 +519,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         index: usize,
         expression: &Expr<'a>,
         seen: Seen<'t>,
-        first: &Seen<'t>,
+        first: Option<Inferred>,
     ) -> bool {
-        let demand = rules::operand(word, index, first.as_ref().map(|it| it.ty));
+        let demand = rules::operand(word, index, first);
         self.whole_answer(expression, seen, || match (word, index) {
             (Word::Has, 0) => Some(Needs::PartsAsElsewhere),
             (Word::Len | Word::Slice | Word::Index, 0) => Some(Needs::ItemsAsElsewhere),
@@ -535,11 +535,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         };
         let fits = misfit.is_none();
         match misfit {
-            Some(wrong) => {
-                let fits_alone = |found| rules::operand(word, index, None).accepts(found);
-                let by_first = suspect(*first).is_some() && ty(seen).is_some_and(fits_alone);
-                self.report_of(if by_first { *first } else { seen }, wrong);
-            }
+            Some(wrong) => self.no_operand((word, index), seen, wrong),
             None => self.maybe_nil((word, index), expression, seen, demand),
         }
         fits
@@ -590,6 +586,32 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     ) -> Option<Diagnostic> {
         let found = ty(seen).filter(|&found| !demand.accepts(found))?;
         Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
+    }
+
+    /// Reports an operand that does not fit, by itself or by the first one.
+    #[cold]
+    fn no_operand(&mut self, place: (Word, usize), seen: Seen<'t>, wrong: Diagnostic) {
+        let fits_alone = |found| rules::operand(place.0, place.1, None).accepts(found);
+        let by_first = self.first.filter(|_| ty(seen).is_some_and(fits_alone));
+        let first = by_first.map(|place| ValueInfo::ANY.with_part(Part::Suspect(place)));
+        self.report_of(first.or(seen), wrong);
+    }
+
+    /// An operand behind a first one, which decides what it must be.
+    #[inline]
+    fn behind(
+        &mut self,
+        place: (Word, usize),
+        expression: &Expr<'a>,
+        seen: Seen<'t>,
+        first: &Seen<'t>,
+    ) -> bool {
+        if !self.function.suspects.is_empty() {
+            self.first = suspect(*first);
+        }
+        let fits = self.operand(place.0, place.1, expression, seen, first.as_ref().map(|it| it.ty));
+        self.first = None;
+        fits
     }
 
     /// The diagnostic of a condition that is nil or no bool: such as an optional text.
