@@ -130,8 +130,8 @@ impl<'c> Arena<'c> {
         None
     }
 
-    /// Whether the type of a value alone decides whether it fits, however many links a want has; `closed` tells
-    /// whether it may be a record that has only the fields that are listed.
+    /// Whether the type of a value alone decides whether it fits, however many links a want has; `closed`
+    /// tells whether it may be a record that has only the fields that are listed.
     pub(crate) fn is_of_type(&self, want: WantId, closed: bool) -> bool {
         match self.want(want) {
             Want::Shape(_) | Want::FieldOf(_) => false,
