@@ -6,8 +6,8 @@
 //! that ends the program ([`Guide::close`]).
 //!
 //! The requirements on operands come from `ilo_asm::rules` and the shapes of the catalogue, as in the
-//! checker. The flow of slots is a second implementation, which looks back where the checker looks ahead;
-//! tests compare the two.
+//! checker. The flow of slots, and which paths give a value, are a second implementation, which looks back
+//! where the checker looks ahead; tests compare the two.
 
 mod automaton;
 mod body;

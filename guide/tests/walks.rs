@@ -89,7 +89,7 @@ fn a_constant_that_names_a_field_of_a_closed_record_is_listed() {
     }
 }
 
-/// The type of an input that lists fields describes what is read from it and what calls give.
+/// An input whose type lists fields has these fields when it is read, and arguments of calls must have them.
 #[test]
 fn inputs_that_list_fields_are_read_as_the_check_does() {
     let catalog = Catalog::default();

@@ -1,5 +1,5 @@
-//! Completion of ID text. The tokens before a position are parsed by the operand shapes of `ilo_spec::node`;
-//! this gives what is needed next, and so what may be written there.
+//! Completion of ID text. Parses the tokens before a position by the operand shapes of `ilo_spec::node`, and
+//! offers what the next operand may be.
 
 use super::{Completion, CompletionKind, Found, MOST};
 use crate::ast::Slot;

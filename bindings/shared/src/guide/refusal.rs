@@ -1,4 +1,4 @@
-//! Messages for refused text: the place, what was expected, what was found.
+//! Messages for refused text: the place, the expected text and the text that was found.
 
 use super::Refusal;
 use super::held::Entry;
