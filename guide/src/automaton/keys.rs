@@ -185,6 +185,9 @@ impl<'c> Numbers<'c> {
 /// key that could have been allowed. Equal numbers have one key: 1 and 1.0 are equal.
 pub(crate) fn key_of(constant: Literal<'_>) -> u64 {
     let text = match constant {
+        // Each end asks for these.
+        Literal::Nil => return 0,
+        Literal::Bool(truth) => return 1 + u64::from(truth),
         // Without an exponent, and without the sign of a zero.
         Literal::Number(Number::Double(double)) => format!("{}", double + 0.0),
         _ => constant.written(),
