@@ -25,8 +25,10 @@ const SIGNATURES: [&str; 4] = [
     "f(p: record) -> result nil, any",
 ];
 
-/// Statements, and whether a block follows.
-const STATEMENTS: [(&str, bool); 21] = [
+/// A statement, and whether a block follows.
+type Statement = (&'static str, bool);
+
+const STATEMENTS: &[Statement] = &[
     ("RET REF 0", false),
     ("RET REF 1", false),
     ("RET LIT 1 1", false),
@@ -50,11 +52,43 @@ const STATEMENTS: [(&str, bool); 21] = [
     ("LET 1 IF REF 0 1", true),
 ];
 
+/// Statements of loops that collect, of blocks whose failures are caught, and of compensations.
+const COLLECTING: &[Statement] = &[
+    ("RET REF 0", false),
+    ("RET REF 1", false),
+    ("RET LIT 1 1", false),
+    ("RET_OK REF 1", false),
+    ("RET_ERR LIT 0 \"no\"", false),
+    ("FAIL LIT 0 \"no\"", false),
+    ("BREAK", false),
+    ("SKIP", false),
+    ("YIELD REF 0", false),
+    ("YIELD REF 1", false),
+    ("UNDO CALL 0 0", false),
+    ("ROLLBACK CALL 0 0", false),
+    ("REF 0", false),
+    ("REF 1", false),
+    ("LET 1 LIT 1 1", false),
+    ("LET 1 CALL 0 0", false),
+    ("CALL 0 0", false),
+    ("IF REF 0 1", true),
+    ("ELSE 1", true),
+    ("TRY 1", true),
+    ("LET 1 TRY 1", true),
+    ("ERR 1 1", true),
+    ("ERR 2 1", true),
+    ("MATCH 1 2", true),
+    ("OK 1 1", true),
+    ("FOR 1 REF 0 1", true),
+    ("LET 1 FOR 2 REF 0 1", true),
+];
+
 /// The reasons for which the guide refuses a program that checks without a diagnostic, as in the README.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     Layout,
     SlotBoundTwice,
+    SlotNotTheNext,
     ListBesideAnother,
 }
 
@@ -68,11 +102,24 @@ struct Found {
     refused: BTreeMap<Reason, u64>,
 }
 
+/// Whether a slot is bound before one with a smaller number that is new too. Slot 0 is the parameter.
+fn leaves_out_a_slot(body: &str) -> bool {
+    let words: Vec<&str> = body.split_whitespace().collect();
+    let bound = words.windows(2).filter(|pair| matches!(pair[0], "LET" | "FOR" | "ERR" | "OK"));
+    let mut next = 1;
+    bound.map(|pair| pair[1].parse().unwrap()).any(|slot: u32| {
+        next += u32::from(slot == next);
+        slot > next
+    })
+}
+
 fn reason(signature: &str, whole: &str, body: &str) -> Option<Reason> {
     let formatted = format::id_text(whole, &SourceLimits::default(), &mut Diagnostics::default());
     let binds = |words: &[&str]| words.iter().map(|word| body.matches(word).count()).sum::<usize>() > 1;
     if formatted.is_none_or(|formatted| !formatted.ends_with(&format!("\n{body}"))) {
         Some(Reason::Layout)
+    } else if leaves_out_a_slot(body) {
+        Some(Reason::SlotNotTheNext)
     } else if binds(&["LET 1", "FOR 1"]) || binds(&["LET 2", "ERR 2", "OK 2"]) {
         Some(Reason::SlotBoundTwice)
     } else if signature.contains("list") && body.contains("CONCAT") {
@@ -86,17 +133,19 @@ fn reason(signature: &str, whole: &str, body: &str) -> Option<Reason> {
 type Given<'g> = (&'g str, &'g Catalog);
 
 /// A line: its level and its statement.
-type Line = (usize, usize);
+type Line = (usize, Statement);
 
 fn text(lines: &[Line]) -> String {
-    lines.iter().fold(String::new(), |all, &(level, statement)| {
-        all + &"  ".repeat(level) + STATEMENTS[statement].0 + "\n"
-    })
+    lines
+        .iter()
+        .fold(String::new(), |all, &(level, statement)| all + &"  ".repeat(level) + statement.0 + "\n")
 }
 
-fn allows(session: &Session<'_>, body: &str) -> bool {
+/// Where the guide refuses a body.
+fn refused(session: &Session<'_>, body: &str) -> Option<usize> {
     let mut guide = Guide::new(session);
-    guide.accept_bytes(body.as_bytes()).is_ok() && guide.may_end()
+    let error = guide.accept_bytes(body.as_bytes()).err();
+    error.map(|error| error.at).or_else(|| (!guide.may_end()).then_some(body.len()))
 }
 
 /// From each place between the tokens of a program that is allowed, an end is known.
@@ -116,7 +165,8 @@ fn ends_from_everywhere(session: &Session<'_>, body: &str) {
 fn look(session: &Session<'_>, (signature, catalog): Given<'_>, lines: &[Line], counts: &mut Found) {
     counts.programs += 1;
     let body = text(lines);
-    let allowed = allows(session, &body);
+    let refused = refused(session, &body);
+    let allowed = refused.is_none();
     // From all of them if longer programs are tested too.
     if allowed && (counts.allowed.is_multiple_of(16) || most() > 3) {
         ends_from_everywhere(session, &body);
@@ -132,15 +182,22 @@ fn look(session: &Session<'_>, (signature, catalog): Given<'_>, lines: &[Line], 
         (true, true) => counts.both += 1,
         (false, true) => {
             let reason = reason(signature, &whole, &body);
-            let reason = reason.unwrap_or_else(|| panic!("the guide refuses what builds:\n{whole}"));
+            let reason = reason.unwrap_or_else(|| panic!("refused at {refused:?}, but builds:\n{whole}"));
             *counts.refused.entry(reason).or_default() += 1;
         }
         _ => {}
     }
 }
 
-fn every(session: &Session<'_>, given: Given<'_>, left: usize, lines: &mut Vec<Line>, counts: &mut Found) {
-    let (deepest, opens) = lines.last().map_or((0, false), |&(level, it)| (level, STATEMENTS[it].1));
+/// Looks at the programs of these lines, and of at most so many more.
+fn every(
+    session: &Session<'_>,
+    given: Given<'_>,
+    (statements, left): (&[Statement], usize),
+    lines: &mut Vec<Line>,
+    counts: &mut Found,
+) {
+    let (deepest, opens) = lines.last().map_or((0, false), |&(level, it)| (level, it.1));
     if !lines.is_empty() && !opens {
         look(session, given, lines, counts);
     }
@@ -149,23 +206,26 @@ fn every(session: &Session<'_>, given: Given<'_>, left: usize, lines: &mut Vec<L
     }
     let levels = if opens { deepest + 1..=deepest + 1 } else { 0..=deepest };
     for level in levels {
-        for statement in 0..STATEMENTS.len() {
+        for &statement in statements {
             lines.push((level, statement));
-            every(session, given, left - 1, lines, counts);
+            every(session, given, (statements, left - 1), lines, counts);
             lines.pop();
         }
     }
 }
 
-/// Looks at all programs of a beginning and at most this number of lines more, under some signatures. Returns
-/// how many are allowed.
-fn every_after(beginning: &[Line], most: usize, signatures: &[&str]) -> u64 {
+/// Looks at all programs of a beginning and at most this number of further statements, under some signatures.
+/// Returns how many are allowed.
+fn every_after(beginning: &[(usize, &str)], of: (&[Statement], usize), signatures: &[&str]) -> u64 {
+    let statement = |text: &str| *of.0.iter().find(|it| it.0 == text).unwrap();
+    let beginning: Vec<Line> = beginning.iter().map(|&(level, text)| (level, statement(text))).collect();
+    println!("{}", text(&beginning));
     let catalog = Catalog::from_json(CATALOG).unwrap();
     let mut allowed = 0;
     for &signature in signatures {
         let session = Session::new(&catalog, signature, &Options::default()).unwrap();
         let mut counts = Found::default();
-        every(&session, (signature, &catalog), most, &mut beginning.to_vec(), &mut counts);
+        every(&session, (signature, &catalog), of, &mut beginning.clone(), &mut counts);
         println!("{signature}: {counts:?}");
         allowed += counts.allowed;
     }
@@ -179,7 +239,7 @@ fn most() -> usize {
 
 #[test]
 fn a_guide_allows_what_builds() {
-    assert!(every_after(&[], most(), &SIGNATURES) > 0);
+    assert!(every_after(&[], (STATEMENTS, most()), &SIGNATURES) > 0);
 }
 
 /// Beginnings of programs in which a FOR is the value of a branch, or may become it.
@@ -194,13 +254,29 @@ const BRANCHES: [&[(usize, &str)]; 5] = [
 
 #[test]
 fn loops_may_be_values_of_branches() {
-    let mut allowed = 0;
-    for beginning in BRANCHES {
-        let number = |text: &str| STATEMENTS.iter().position(|it| it.0 == text).unwrap();
-        let lines: Vec<Line> = beginning.iter().map(|&(level, text)| (level, number(text))).collect();
-        println!("{}", text(&lines));
-        // Only in these the parameter can be a condition.
-        allowed += every_after(&lines, most() - 1, &[SIGNATURES[0], SIGNATURES[3]]);
-    }
-    assert!(allowed > 0);
+    // Only in these the parameter can be a condition.
+    let signatures = [SIGNATURES[0], SIGNATURES[3]];
+    let after = |beginning: &[_]| every_after(beginning, (STATEMENTS, most() - 1), &signatures);
+    assert!(BRANCHES.into_iter().map(after).sum::<u64>() > 50);
+}
+
+/// Beginnings of programs that collect, catch failures or compensate.
+const COLLECTIONS: [&[(usize, &str)]; 10] = [
+    &[],
+    &[(0, "FOR 1 REF 0 1"), (1, "YIELD REF 1")],
+    &[(0, "FOR 1 REF 0 1"), (1, "IF REF 0 1"), (2, "SKIP")],
+    &[(0, "LET 1 FOR 2 REF 0 1"), (1, "YIELD REF 0"), (1, "IF REF 0 1"), (2, "BREAK")],
+    &[(0, "LET 1 FOR 2 REF 0 1"), (1, "TRY 1"), (2, "CALL 0 0"), (1, "ERR 2 1")],
+    &[(0, "TRY 1"), (1, "CALL 0 0"), (0, "ERR 1 1")],
+    &[(0, "LET 1 TRY 1"), (1, "CALL 0 0"), (1, "ROLLBACK CALL 0 0"), (0, "ERR 2 1")],
+    &[(0, "FOR 1 REF 0 1"), (1, "TRY 1"), (2, "SKIP"), (1, "ERR 2 1")],
+    &[(0, "LET 1 CALL 0 0"), (0, "UNDO CALL 0 0")],
+    &[(0, "LET 1 CALL 0 0"), (0, "MATCH 1 2"), (1, "ERR 2 1"), (2, "UNDO CALL 0 0")],
+];
+
+#[test]
+fn programs_that_collect_catch_and_compensate() {
+    let signatures = ["f(p: any) -> any", "f(p: list any) -> result any, text"];
+    let after = |beginning: &[_]| every_after(beginning, (COLLECTING, most() - 1), &signatures);
+    assert!(COLLECTIONS.into_iter().map(after).sum::<u64>() > 300);
 }
