@@ -7,7 +7,7 @@
 
 use crate::both::Follow;
 use crate::common::Random;
-use crate::common::walk::step;
+use crate::common::walk::{step, step_with};
 use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
@@ -54,6 +54,16 @@ fn seeds(fewer: u64) -> impl Iterator<Item = (u64, Random, Catalog, String)> {
 
 #[test]
 fn random_programs_build() {
+    random_programs(false);
+}
+
+#[test]
+fn random_programs_whose_texts_equal_names_build() {
+    random_programs(true);
+}
+
+/// Random programs; if they are `shared`, names and texts are the same few words.
+fn random_programs(shared: bool) {
     let mut codes = BTreeMap::new();
     let (mut count, mut ended) = (0, 0);
     for (seed, mut random, catalog, signature) in seeds(1) {
@@ -71,7 +81,7 @@ fn random_programs_build() {
                 let close = close.unwrap_or_else(|| panic!("seed {seed}: no end of\n{signature}\n{shown}"));
                 builds(&session, &catalog, &[&text[..], &close].concat(), seed, &mut codes);
             }
-            if !step(&mut guide, &mut random) {
+            if !step_with(&mut guide, &mut random, shared) {
                 guide.check(&catalog).unwrap();
                 ended += 1;
                 break;
@@ -413,6 +423,29 @@ fn what_is_wrong_is_refused_where_it_is() {
     wrong(r#"{"if":{">":["n",2]},"!break"#);
     wrong(r#"{"let":"z","if":{">":["n",2]},"ret":{"ok":"id"}!}"#);
     wrong(r#"{"ret":{"ok":"err!""#);
+    // Words that are texts where they stand, and that the passes of the loop bind as names further down.
+    for binds in [
+        r#"{"try":[],"err":{"as":"open","then":[{"break":true}]}}"#,
+        r#"{"let":"u","call":"get-user","args":{"id":"open"}},{"match":"u","err":{"as":"open","then":[{"break":true}]}}"#,
+        r#"{"let":"u","call":"get-user","args":{"id":"open"},"err":{"as":"open","value":{"obj":{}}}}"#,
+        r#"{"let":"open","expr":1}"#,
+        r#"{"for":"open","in":["x"],"yield":[]}"#,
+        r#"{"for":"x","in":["open"],"index":"open","yield":[]}"#,
+    ] {
+        let before = r#"{"let":"w","expr":"open"},{"let":"w","expr":"${id} open"}"#;
+        let pass = format!(r#"{before},{binds},{{"if":{{"==":["n",2]}},"break":true}}"#);
+        let loops = [
+            format!(r#"{{"while":{{"==":["id","open"]}},"do":[{pass}]}}"#),
+            format!(r#"{{"while":{{"has":[["open","${{id}} open"],"open"]}},"max":3,"do":[{pass}]}}"#),
+            format!(r#"{{"do":[{pass}],"until":true}}"#),
+            format!(r#"{{"for":"y","in":["open"],"where":{{"==":["y","open"]}},"yield":[{pass}]}}"#),
+        ];
+        for looped in loops {
+            whole(&format!(r#"{looped},{{"ret":{{"ok":"id"}}}}]}}"#));
+            // Behind the loop it is no text any more.
+            wrong(&format!(r#"{looped},{{"ret":{{"ok":"open!""#));
+        }
+    }
     // Nearly names, and paths of unbound names.
     wrong(r#"{"ret":{"ok":"ID!""#);
     wrong(r#"{"ret":{"ok":"input!""#);

@@ -11,6 +11,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
+use crate::dialect::document_names::within;
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::expr::{Each, Operand, Tree, TreeKind};
 use crate::span::Span;
@@ -268,6 +269,8 @@ impl<'a> StepReader<'_, 'a> {
         let tested = (key == Key::While).then(|| self.apart(|this| this.condition(condition)));
         let is_true = |condition: Expr<'_>| matches!(condition.kind, ExprKind::Literal(Literal::Bool(true)));
         let forever = tested.is_some_and(|(_, condition)| is_true(condition));
+        // Before the passes: a word that they bind as a name is a text in the condition.
+        let otherwise = self.ended_too_late(tested.filter(|_| !forever).map(|_| condition), passes, at);
         let id = self.new_loop();
         self.scope.open();
         let item = self.hidden(None);
@@ -292,7 +295,6 @@ impl<'a> StepReader<'_, 'a> {
         } else {
             self.scope.close();
         }
-        let otherwise = self.ended_too_late(tested.filter(|_| !forever).map(|_| condition), passes, at);
         let list = self.range(passes, at);
         let yields = body.yields();
         let breaks = breaks || !forever;
@@ -336,6 +338,13 @@ impl<'a> StepReader<'_, 'a> {
     /// end of the pass, with its findings.
     pub(crate) fn test_before_skip(&mut self, at: Span) {
         let Some(condition) = self.loops.last().and_then(|open| open.until) else { return };
+        // A word that the rest of the pass binds as a name is not set here, and no text.
+        let follows = |first: u32| at.start < first && first < condition.span.start;
+        let is_later =
+            |word: &str| self.named(word).is_none() && self.survey.first_binding(word).is_some_and(follows);
+        if self.dialect.is_bare() && within(&condition).any(|node| node.text().is_some_and(is_later)) {
+            return;
+        }
         let (condition, readable) = self.again(|this| {
             let before = this.diagnostics.mark();
             (this.condition(&condition), !this.diagnostics.has_errors_since(before))

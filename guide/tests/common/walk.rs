@@ -52,8 +52,17 @@ const NEAR: [&str; 24] = [
     "Dear ${p0}, $(p1)",
 ];
 
+/// Few words, so that texts equal names that are bound before, around and after them.
+const SHARED: [&str; 3] = ["a", "b", "a"];
+const SHARED_TEXTS: [&str; 10] = ["a", "b", "a", "b", "a.b", "b.a", "${a}", "to ${b.id}", "{{a}}", "\\u0061"];
+
 /// Writes a choice that may come next; `false` if the program ended.
 pub fn step(guide: &mut ConstrainedGuide<'_>, random: &mut Random) -> bool {
+    step_with(guide, random, false)
+}
+
+/// The same; if it is `shared`, names and texts are the same few words.
+pub fn step_with(guide: &mut ConstrainedGuide<'_>, random: &mut Random, shared: bool) -> bool {
     let pieces = guide.next();
     assert!(!pieces.is_empty(), "nothing may follow {}", String::from_utf8_lossy(guide.text()));
     let mut piece: &Node = random.pick(&pieces);
@@ -71,6 +80,8 @@ pub fn step(guide: &mut ConstrainedGuide<'_>, random: &mut Random) -> bool {
     let written = match piece {
         Node::End => return false,
         Node::Bytes(bytes) => bytes.clone(),
+        Node::Bound if shared => format!("{}\"", random.pick(&SHARED)),
+        Node::Text(None) if shared => format!("{}\"", random.pick(&SHARED_TEXTS)),
         Node::Bound => format!("{}\"", random.pick(&NAMES)),
         Node::Text(None) if random.chance(2) => format!("{}\"", random.pick(&NEAR)),
         Node::Text(None) => format!("{}\"", random.pick(&TEXTS)),
