@@ -98,6 +98,13 @@ impl<'a> Survey<'a> {
                                 continue;
                             }
                         }
+                        // What is changed is read.
+                        if key == "push"
+                            && let Some(of) = entries(&node).iter().find(|it| it.name() == Some("let"))
+                            && let NodeKind::Text(text) = of.value.kind
+                        {
+                            survey.uses(root(text.text), entry.key.span.start);
+                        }
                         let steps = STEPS.contains(&key);
                         let logical = computes && matches!(key, "not" | "and" | "or");
                         let computes = !named && (logical || EXPRESSIONS.contains(&key));
