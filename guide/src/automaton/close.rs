@@ -6,6 +6,7 @@ use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, one};
 use crate::automaton::state::{Core, LINES, LOOPS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::ANY;
 use ilo_asm::ast::Literal;
+use ilo_asm::check::Part;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::number;
@@ -96,7 +97,9 @@ impl<'c> Core<'c> {
                 return Some((value, Inferred::ANY));
             }
             let known = self.arena.value(value);
-            known.part.shape().is_none().then_some((u32::MAX, known.ty))
+            // Of the items of a list, only closed records matter: FIND and others name their fields.
+            let is_shaped = matches!(known.part, Part::Of { lists, .. } if lists == 0 || self.session.closed);
+            (!is_shaped).then_some((u32::MAX, known.ty))
         };
         let block = self.block();
         let frame = self.frame();

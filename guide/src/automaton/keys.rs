@@ -12,6 +12,7 @@ use ilo_asm::rules;
 use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::program::Number;
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The digits that are tried after a number that is the key of another case. With this many, it can become
@@ -188,9 +189,10 @@ pub(crate) fn key_of(constant: Literal<'_>) -> u64 {
         // Each end asks for these.
         Literal::Nil => return 0,
         Literal::Bool(truth) => return 1 + u64::from(truth),
+        Literal::Text(text) => Cow::Borrowed(text),
         // Without an exponent, and without the sign of a zero.
-        Literal::Number(Number::Double(double)) => format!("{}", double + 0.0),
-        _ => constant.written(),
+        Literal::Number(Number::Double(double)) => format!("{}", double + 0.0).into(),
+        Literal::Number(Number::Int(_)) => constant.written().into(),
     };
     let mut hasher = DefaultHasher::new();
     (constant.kind(), text).hash(&mut hasher);

@@ -85,7 +85,13 @@ impl Machine<'_> {
 
     fn is_free(&self, start: usize, of: Binds) -> bool {
         let name = self.written(start);
-        name.len() <= NAME && self.rest_of_name(start, of).is_some()
+        let is_begun = |named: &Named| named.name.starts_with(name);
+        name.len() <= NAME
+            && if of != Binds::Part && !self.place.names.iter().any(is_begun) {
+                self.new_slot(of).is_some()
+            } else {
+                self.rest_of_name(start, of).is_some()
+            }
     }
 
     /// The letters that complete a beginning to a name that may be bound.
