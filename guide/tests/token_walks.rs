@@ -409,6 +409,36 @@ fn what_was_once_allowed_leaves_an_end_or_is_refused() {
     }
 }
 
+/// FIND names a field of the items of a list, which an end must take from those that the records may have.
+#[test]
+fn lists_of_closed_records_need_longer_ends_than_others() {
+    let catalog = Catalog::default();
+    let signature = "f(q: {a-rather-long-name: text}, r: list any) -> any";
+    let session = Session::new(&catalog, signature, &Options::default()).unwrap();
+    let vocab = Vocab::new(&crate::both::bytes(), 0).unwrap();
+    let (mut bits, mut next) = (vec![0; vocab.mask_len()], vec![0; vocab.mask_len()]);
+    for text in [
+        "RET FIND APPEND LIST 0 ",
+        "RET FIND APPEND ADD LIST 0 LIST 0 RE",
+        "RET FIND APPEND REF 1 ",
+        "RET SORT LIST 1 ",
+        "RET COLUMN APPEND ADD REF 1 LIST 0 ",
+    ] {
+        let mut body = Body::new(&session, Notation::Id);
+        body.begin(text);
+        let needed = u32::try_from(body.close().unwrap().len()).unwrap() + 1;
+        for left in needed..needed + 60 {
+            body.fill(&vocab, left, &mut bits).unwrap();
+            for token in tokens(&bits) {
+                let mut follows = body.clone();
+                assert!(follows.accept(&vocab, token));
+                let fits = follows.fill(&vocab, left - 1, &mut next);
+                assert!(fits.is_ok(), "{left} left: {:?} behind {text}: {fits:?}", vocab.token(token));
+            }
+        }
+    }
+}
+
 /// Each token of these beginnings is allowed only if the fields that it brings fit the budget.
 #[test]
 fn a_long_record_begins_only_within_the_budget() {
