@@ -1,19 +1,15 @@
 //! Every program of the corpus that builds without warnings, in canonical layout, byte by byte; the refused
-//! ones are in `corpus_exceptions.txt`, with the reasons. And mutants: those that a guide allows must build.
-//!
-//! `UPDATE=1` rewrites the places of the exceptions; reasons are written by hand.
+//! ones are listed in `corpus_exceptions.txt`, each with its reason. And mutants: those that a guide allows
+//! must build.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use crate::common::Random;
-use crate::common::samples::samples;
+use crate::common::samples::{are_the_listed, samples};
 use ilo_asm::compile::{Options as Build, compile};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Session};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 #[test]
 fn the_corpus_is_allowed() {
@@ -39,19 +35,8 @@ fn the_corpus_is_allowed() {
             refused.insert(sample.name.clone(), "the end".to_owned());
         }
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus_exceptions.txt");
-    let listed = fs::read_to_string(&page).unwrap_or_default();
-    let mut text = String::new();
-    for (name, place) in &refused {
-        let reason = listed.lines().find(|line| line.starts_with(&format!("{name}: ")));
-        let reason = reason.and_then(|line| line.split(" -- ").nth(1)).unwrap_or("?");
-        writeln!(text, "{name}: {place} -- {reason}").unwrap();
-    }
     println!("{} of {} functions", samples.len() - refused.len(), samples.len());
-    if text != listed {
-        assert!(std::env::var_os("UPDATE").is_some(), "the exceptions are others now:\n{text}");
-        fs::write(page, text).unwrap();
-    }
+    are_the_listed(&refused, include_str!("corpus_exceptions.txt"));
 }
 
 #[test]

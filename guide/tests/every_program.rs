@@ -268,7 +268,7 @@ const COLLECTIONS: [&[(usize, &str)]; 10] = [
     &[(0, "LET 1 FOR 2 REF 0 1"), (1, "YIELD REF 0"), (1, "IF REF 0 1"), (2, "BREAK")],
     &[(0, "LET 1 FOR 2 REF 0 1"), (1, "TRY 1"), (2, "CALL 0 0"), (1, "ERR 2 1")],
     &[(0, "TRY 1"), (1, "CALL 0 0"), (0, "ERR 1 1")],
-    &[(0, "LET 1 TRY 1"), (1, "CALL 0 0"), (1, "ROLLBACK CALL 0 0"), (0, "ERR 2 1")],
+    &[(0, "LET 1 TRY 1"), (1, "CALL 0 0"), (1, "ROLLBACK CALL 0 0"), (1, "REF 0"), (0, "ERR 2 1")],
     &[(0, "FOR 1 REF 0 1"), (1, "TRY 1"), (2, "SKIP"), (1, "ERR 2 1")],
     &[(0, "LET 1 CALL 0 0"), (0, "UNDO CALL 0 0")],
     &[(0, "LET 1 CALL 0 0"), (0, "MATCH 1 2"), (1, "ERR 2 1"), (2, "UNDO CALL 0 0")],

@@ -7,6 +7,7 @@ use ilo_asm::compile::{Options as Build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -97,4 +98,17 @@ fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut 
             catalog: whole.clone(),
         });
     }
+}
+
+/// The functions that a guide refuses, each with the place, are those of a list: in each line a name and the reason,
+/// in words of the README.
+pub fn are_the_listed(refused: &BTreeMap<String, String>, listed: &str) {
+    let readme = include_str!("../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rest = refused.clone();
+    for line in listed.lines() {
+        let (name, reason) = line.split_once(": ").unwrap();
+        assert!(rest.remove(name).is_some(), "{name} is allowed, but listed: {reason}");
+        assert!(readme.contains(reason), "the README does not say: {reason}");
+    }
+    assert!(rest.is_empty(), "refused, but not listed: {rest:#?}");
 }
