@@ -1,6 +1,6 @@
 //! Every function of the corpus that the guide of ID text allows, in the canonical layout of `constrained`,
-//! byte by byte; the refused ones are listed in `constrained_exceptions.txt`, each with its reason. And mutants:
-//! those that a guide allows must build.
+//! byte by byte; the refused ones are listed in `constrained_exceptions.txt`, each with its reason. And
+//! mutants: those that a guide allows must build.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 

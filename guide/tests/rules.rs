@@ -1,9 +1,10 @@
-//! The rules of the check are those of the guide. Each case of the corpus that is refused names its first error
-//! and the place of it; the guide refuses that program at this place or before, at the latest where the statement
-//! ends that has the place, with its blocks. Exceptions are in [`LATER`], each with its reason.
+//! The rules of the check are those of the guide. Each case of the corpus that is refused names its first
+//! error and the place of it; the guide refuses that program at this place or before, at the latest where the
+//! statement ends that has the place, with its blocks. Exceptions are in [`LATER`], each with its reason.
 //!
-//! For each code of an error some case must show that only the faulty line (or step) is refused, and all before
-//! it is allowed: else a guide that refuses everything would pass. Codes without one are in [`WITHOUT`].
+//! For each code of an error some case must show that only the faulty line (or step) is refused, and all
+//! before it is allowed: else a guide that refuses everything would pass. Codes without one are in
+//! [`WITHOUT`].
 //!
 //! `corpus`, `constrained_corpus` and `every_program` test the converse: the guide has no rules of its own
 //! but those that are listed.
@@ -23,8 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The first code of faults and of the host. A guide knows only the codes before it.
 const FAULTS: u16 = 700;
 
-/// Programs with an error that the corpus does not have, or only in another layout: each with the code and the
-/// line of the error.
+/// Programs with an error that the corpus does not have, or only in another layout: each with the code and
+/// the line of the error.
 const MORE: &[(Notation, &str, &str)] = &[
     (
         Notation::Id,
@@ -283,8 +284,8 @@ fn every_error_of_the_check_is_refused_by_the_guide() {
         };
         programs += 1;
         let Some(Said { start, refused, whole }) = said(notation, catalog, &text) else { return };
-        // An error that is reported before the body is one of the whole function, or in a registry: that is written
-        // by the guide itself, so that its file builds.
+        // An error that is reported before the body is one of the whole function, or in a registry: that is
+        // written by the guide itself, so that its file builds.
         let in_body = place >= start;
         if let Some(whole) = whole.filter(|_| !in_body) {
             let options = Build { from: Some(notation), catalog: Some(catalog), ..Build::default() };

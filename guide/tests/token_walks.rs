@@ -186,8 +186,8 @@ fn digits(vocab: &Vocab) -> Vec<u32> {
 /// The words of a mask that are counted together.
 const GROUP: usize = 64;
 
-/// A mask, and how many tokens each group of its words allows: counting them once takes as long as a mask, and
-/// a step takes up to thirteen of them.
+/// A mask, and how many tokens each group of its words allows: counting them once takes as long as a mask,
+/// and a step takes up to thirteen of them.
 struct Allowed<'b> {
     bits: &'b [u32],
     groups: Vec<u32>,

@@ -100,8 +100,8 @@ fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut 
     }
 }
 
-/// The functions that a guide refuses, each with the place, are those of a list: in each line a name and the reason,
-/// in words of the README.
+/// The functions that a guide refuses, each with the place, are those of a list: in each line a name and the
+/// reason, in words of the README.
 pub fn are_the_listed(refused: &BTreeMap<String, String>, listed: &str) {
     let readme = include_str!("../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = refused.clone();
