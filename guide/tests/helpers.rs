@@ -8,6 +8,7 @@
     reason = "a test may panic"
 )]
 
+use crate::common::samples::samples;
 use crate::common::{Random, catalog, number, signature, step, synthetic};
 use ilo_asm::catalog::{Catalog, ToolSignature};
 use ilo_asm::compile::{Options as Build, compile};
@@ -184,4 +185,35 @@ fn a_budget_that_is_too_small_says_how_much_it_takes() {
     let mut bits = vec![0; vocab.mask_len()];
     let short = header.fill_mask(&vocab, 5, &mut bits).unwrap_err();
     assert_eq!(short.needed, Some("; fn main() -> any\n".len()));
+}
+
+/// Sessions that have no check: a guide follows the functions above.
+#[test]
+fn a_guide_follows_the_functions_above() {
+    let catalog = Catalog::default();
+    for (above, refused) in [
+        ("", None),
+        ("; fn one() -> number\nRET LIT 1 1\n", None),
+        ("; fn one() -> number\nRET LIT 1 1\n; fn two() -> number\n; Tools: 0=one\nRET CALL 0 0\n", None),
+        ("; fn one() -> number\nRET REF 1\n", Some("no guide writes `RET REF 0` in `; fn one() -> number`")),
+        ("; fn one() -> number\nLET 0 LIT 1 1\n", Some("`; fn one() -> number` has no end")),
+        ("; fn one() -> nil\n; fn one() -> nil\n", Some("is named `one` as well")),
+        ("; fn one( -> nil\n", Some("bad-header")),
+    ] {
+        let options = Options { above: above.to_owned(), ..Options::default() };
+        let found = Session::following(&catalog, "fn own() -> number", &options);
+        let message = found.err().map_or_else(String::new, |error| error.0);
+        assert!(message.contains(refused.unwrap_or_default()), "{above}: {message}");
+        assert_eq!(message.is_empty(), refused.is_none(), "{above}: {message}");
+    }
+    let mut refused = Vec::new();
+    let all: Vec<_> = samples().into_iter().filter(|it| it.text.matches("; fn ").count() > 1).collect();
+    for sample in &all {
+        let above = sample.text.rfind("; fn ").and_then(|at| sample.text.get(..at)).unwrap_or_default();
+        let options = Options { above: above.to_owned(), ..Options::default() };
+        if let Err(error) = Session::following(&sample.catalog, "fn own-name() -> nil", &options) {
+            refused.push((&sample.name, error));
+        }
+    }
+    assert!(all.len() > 50 && refused.len() < 2, "{} of {}: {refused:?}", refused.len(), all.len());
 }

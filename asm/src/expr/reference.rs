@@ -90,6 +90,11 @@ pub fn bare<'a>(node: &Node<'a>, arena: &'a Arena) -> Option<Reference<'a>> {
     (end == words.text.len()).then_some(reference)
 }
 
+/// Whether a text that is in no document has this form.
+pub fn is_bare(text: &str) -> bool {
+    bare_text(text, Span::at(0), &Arena::new()).is_some()
+}
+
 /// Like [`bare`], for a text that is not in the source in this form.
 pub(crate) fn bare_text<'a>(text: &str, span: Span, arena: &'a Arena) -> Option<Reference<'a>> {
     bare(&Node::of_text(arena.alloc_str(text), span), arena)

@@ -4,7 +4,7 @@
 //! type; all other templates are joined to a text.
 
 use super::parser::Parser;
-use super::reference::{Reference, Root, Words, bare};
+use super::reference::{Reference, Root, Words};
 use super::tree::{Tree, TreeKind};
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -168,26 +168,6 @@ pub fn template<'a>(
         Some(words) => template_of(&words, (sigil, nesting, 0), diagnostics),
         None => Template { parts: &[], look_alikes: &[] },
     }
-}
-
-/// How a text is read in `constrained`, where references are bare, before names are looked up.
-#[derive(Clone, Copy, Debug)]
-pub enum Bare<'a> {
-    /// A name or a path. A name alone is text if it is not in scope and not similar to a name in scope.
-    Reference(Reference<'a>),
-    /// A text, possibly with references in it.
-    Text(Template<'a>),
-}
-
-/// Reads a text that is in no document as `constrained` does; `None` if it has a malformed `${`.
-pub fn read_bare<'a>(text: &'a str, arena: &'a Arena) -> Option<Bare<'a>> {
-    let node = Node::of_text(text, Span::at(0));
-    if let Some(reference) = bare(&node, arena) {
-        return Some(Bare::Reference(reference));
-    }
-    let mut unseen = Diagnostics::default();
-    let read = template(&node, Sigil::Braces, ilo_spec::limits::NESTING, arena, &mut unseen);
-    (!read.is_bad()).then_some(Bare::Text(read))
 }
 
 /// Where a text is read: its sigil, the allowed nesting, and the number of braces around it.

@@ -14,7 +14,7 @@ mod thrown;
 use ilo_asm::catalog::Catalog;
 use ilo_bindings::guide::{Entry, Held};
 use ilo_bindings::known::Known;
-use ilo_guide::Options;
+use ilo_guide::{Options, Session};
 use std::rc::Rc;
 use std::sync::Arc;
 use thrown::{cannot_end, range, refused};
@@ -70,7 +70,8 @@ impl GuideSession {
         let catalog = Catalog::from_json(tools).map_err(|error| range(&format!("tools: {error}")))?;
         let known = Arc::new(Known { catalog, ..Known::default() });
         let options = Options { above, ..Options::default() };
-        let held = Held::begin(known, signature, notation, &options).map_err(|error| range(&error.0))?;
+        let held = Held::begin(|a, b, c| Session::following(a, b, c), known, signature, notation, &options);
+        let held = held.map_err(|error| range(&error.0))?;
         Ok(GuideSession(Arc::new(held)))
     }
 

@@ -12,6 +12,7 @@ use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
 use ilo_spec::node::Word;
+use ilo_spec::number::in_text;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 use std::fmt::Write;
@@ -127,11 +128,11 @@ pub(crate) fn are_written(texts: &[Box<str>]) -> bool {
 pub(crate) fn integers(shape: SchemaShape<'_>) -> Option<(i64, i64)> {
     let fits = |int: i64| shape.refuses_number(Number::Int(int)).is_none();
     let (least, most) = shape.range();
-    let near = |number: Number| match number {
+    let whole = |number| if let Number::Double(double) = number { in_text(double.floor()) } else { number };
+    let near = |number| match whole(number) {
         Number::Int(int) => int.clamp(-RANGE, RANGE),
-        Number::Double(double) => {
-            format!("{:.0}", double.floor()).parse().unwrap_or(if double < 0.0 { -RANGE } else { RANGE })
-        }
+        Number::Double(double) if double < 0.0 => -RANGE,
+        Number::Double(_) => RANGE,
     };
     let low = least.map_or(-RANGE, |bound| near(bound.number));
     let high = most.map_or(RANGE, |bound| near(bound.number));

@@ -19,7 +19,7 @@ pub(crate) mod needs;
 pub(crate) mod numbers;
 pub(crate) mod offers;
 pub(crate) mod operands;
-mod registries;
+pub(crate) mod registries;
 pub(crate) mod session;
 pub(crate) mod state;
 pub(crate) mod steps;

@@ -10,7 +10,7 @@ use crate::automaton::offers::Words;
 use crate::automaton::registries;
 use hashbrown::{HashMap, HashSet};
 use ilo_asm::arena::Arena;
-use ilo_asm::ast::{Function, TypeName};
+use ilo_asm::ast::{File, Function, TypeName};
 use ilo_asm::catalog::{Catalog, Declared, Lookup, SchemaShape, ToolSignature, own_function};
 use ilo_asm::check::{Part, ValueInfo, check, inputs_of};
 use ilo_asm::compile::{self, read, read_id};
@@ -55,6 +55,9 @@ impl fmt::Display for SessionError {
 }
 
 impl std::error::Error for SessionError {}
+
+/// Finds what is wrong with functions.
+type Find<'f> = dyn Fn(&File<'_>, &mut Diagnostics) + 'f;
 
 /// The target of a call.
 #[derive(Clone, Debug)]
@@ -199,6 +202,18 @@ impl<'c> Session<'c> {
         signature: &str,
         options: &Options,
     ) -> Result<Session<'c>, SessionError> {
+        Session::begin(catalog, signature, options, &|file, found| {
+            check(file, Some(catalog), found);
+        })
+    }
+
+    /// The same, where something else finds what is wrong with the functions above.
+    pub(crate) fn begin(
+        catalog: &'c Catalog,
+        signature: &str,
+        options: &Options,
+        find: &Find<'_>,
+    ) -> Result<Session<'c>, SessionError> {
         let signature = signature.trim().trim_start_matches(';').trim_start();
         if signature.contains(['\n', '\r']) {
             return wrong("a signature is one line");
@@ -214,7 +229,7 @@ impl<'c> Session<'c> {
             return wrong("expected one signature, such as `f(id: text) -> text`");
         };
         let (name, output) = (own.name.text.to_owned(), inferred(&own.output.ok));
-        let above = functions_above(catalog, &options.above, &name)?;
+        let above = functions_above(&options.above, &name, find)?;
         let (mut vars, mut known) = (options.vars.clone(), HashSet::new());
         vars.retain(|(number, name)| !name.is_empty() && known.insert(*number));
         let mut session = Session {
@@ -449,13 +464,15 @@ impl<'c> Session<'c> {
 
     /// The header of the program in `constrained`: its name, inputs and output.
     pub(crate) fn constrained_header(&self) -> serde_json::Value {
-        serde_json::from_str(&constrained(&self.header)).unwrap_or_default()
+        let header = printed(&self.header, Notation::Constrained).unwrap_or_default();
+        serde_json::from_str(&header).unwrap_or_default()
     }
 
     /// The text before a body in `constrained`: functions above, and the program up to its first step. A host
     /// writes it into the prompt.
     pub fn constrained_prefix(&self) -> String {
-        let mut prefix = constrained(&(self.above.clone() + "\n" + &self.header));
+        let functions = self.above.clone() + "\n" + &self.header;
+        let mut prefix = printed(&functions, Notation::Constrained).unwrap_or_default();
         let body = prefix.rfind('[').map_or(prefix.len(), |at| at + 1);
         prefix.truncate(body);
         prefix
@@ -514,19 +531,20 @@ fn instruction_text(text: &str) -> Result<String, SessionError> {
     Ok(print::id(&file))
 }
 
-/// Functions in ID text, converted to `constrained`.
-fn constrained(text: &str) -> String {
+/// Functions in ID text, printed in a notation.
+pub(crate) fn printed(text: &str, notation: Notation) -> Result<String, SessionError> {
     let arena = Arena::new();
     let mut found = Diagnostics::default();
     let file = read_id(text, &arena, &SourceLimits::default(), &mut found);
-    print::print(&file, Notation::Constrained, &mut found)
+    refuse_errors(&found)?;
+    Ok(print::print(&file, notation, &mut found))
 }
 
 /// The names and signatures of the functions above, which have no error themselves.
 fn functions_above(
-    catalog: &Catalog,
     text: &str,
     own: &str,
+    find: &Find<'_>,
 ) -> Result<Vec<(String, Callee<'static>)>, SessionError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -534,7 +552,7 @@ fn functions_above(
     let arena = Arena::new();
     let mut found = Diagnostics::default();
     let file = read_id(text, &arena, &SourceLimits::default(), &mut found);
-    check(&file, Some(catalog), &mut found);
+    find(&file, &mut found);
     found.sort();
     refuse_errors(&found).map_err(|error| SessionError(format!("in the functions above: {error}")))?;
     let mut above = Vec::new();

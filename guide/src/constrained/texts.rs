@@ -11,10 +11,8 @@ use super::views::View;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::texts::{Inside, Step, is_text, step};
 use crate::surface::Steps;
-use ilo_asm::arena::Arena;
 use ilo_asm::ast::Literal;
-use ilo_asm::expr::reference::{self, FAILURES, INPUT, Reference, Root};
-use ilo_asm::expr::template::{Bare, Part, read_bare};
+use ilo_asm::expr::reference::{FAILURES, INPUT, is_bare};
 use ilo_asm::text::{is_name, nearly_meets};
 use ilo_spec::node::Word;
 
@@ -110,30 +108,30 @@ impl Machine<'_> {
         self.core.take_constant(Literal::Text(""));
     }
 
-    /// The meaning of a text here; `None` if it is nearly a reference.
+    /// The meaning of a text here; `None` if it is nearly a reference. What is in `${…}` was chosen there.
     fn meaning(&mut self, text: &str) -> Option<Meaning> {
-        if !text.bytes().any(|byte| matches!(byte, b'$' | b'.')) && !is_name(text) {
-            return Some(Meaning::Text(text.to_owned()));
+        if text.contains('.') && is_bare(text) || is_name(text) && self.meets_name(text) {
+            return self.path(text).filter(|&path| self.may_be_value(path)).map(Meaning::Reference);
         }
-        let arena = Arena::new();
-        let read = match read_bare(arena.alloc_str(text), &arena)? {
-            Bare::Text(template) => template,
-            Bare::Reference(reference) => {
-                if reference.path.is_empty() && !self.meets_name(text) {
-                    return Some(Meaning::Text(text.to_owned()));
-                }
-                return self.reference(&reference, false).map(Meaning::Reference);
+        let (mut plain, mut paths) = (String::new(), Vec::new());
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('$') {
+            plain.push_str(before);
+            if let Some(inside) = behind.strip_prefix('{') {
+                let (path, behind) = inside.split_once('}')?;
+                paths.push(self.path(path)?);
+                rest = behind;
+            } else {
+                plain.push('$');
+                rest = behind.strip_prefix('$').unwrap_or(behind);
             }
-        };
-        if let Some(part) = read.whole() {
-            return self.reference(&part.tree()?.path()?, false).map(Meaning::Reference);
         }
-        if let Some(text) = read.text() {
-            return Some(Meaning::Text(text.to_owned()));
+        plain.push_str(rest);
+        match paths[..] {
+            [] => Some(Meaning::Text(plain)),
+            [path] if plain.is_empty() => self.may_be_value(path).then_some(Meaning::Reference(path)),
+            _ => Some(Meaning::Template(paths)),
         }
-        let parts = read.parts.iter().filter(|part| !matches!(part, Part::Text(..)));
-        let references = parts.map(|part| self.reference(&part.tree()?.path()?, true));
-        references.collect::<Option<_>>().map(Meaning::Template)
     }
 
     /// Whether a text is a present or earlier name, or nearly one.
@@ -142,41 +140,36 @@ impl Machine<'_> {
         text == INPUT || FAILURES.contains(&text) || self.place.names.iter().any(|named| has(&named.name))
     }
 
-    /// What a reference reads, if that fits here: in a template, or as the whole value.
-    fn reference(&mut self, reference: &Reference<'_>, in_template: bool) -> Option<Path> {
-        let Root::Name(name) = reference.root else { return None };
-        let named = self.place.names.iter().find(|named| named.live && *named.name == *name.text)?;
-        let slot = named.slot;
-        let mut path = Path::of(slot);
-        for field in reference.path {
-            let reference::Step::Field(field) = field else { return None };
-            path = path.with(*self.core.session.field_numbers.get(field.text)?);
-        }
-        if path.fields().len() < reference.path.len() {
-            return None;
-        }
-        // The content of `${…}` was chosen there.
-        if in_template {
-            return Some(path);
-        }
+    /// The slot and the fields of a written path.
+    fn path(&self, written: &str) -> Option<Path> {
+        let mut names = written.split('.');
+        let root = names.next()?;
+        let named = self.place.names.iter().find(|named| named.live && *named.name == *root)?;
+        let session = self.core.session;
+        let number = |name: &str| session.field_numbers.get(name).copied().filter(|_| is_name(name));
+        let fields: Vec<u32> = names.map(number).collect::<Option<_>>()?;
+        let path = fields.iter().fold(Path::of(named.slot), |path, &field| path.with(field));
+        (path.fields().len() == fields.len()).then_some(path)
+    }
+
+    /// Whether a path may be the whole value.
+    fn may_be_value(&mut self, path: Path) -> bool {
         let words = self.place.quote.words;
+        let slot = path.slot.into();
         let Some((&last, before)) = path.fields().split_last() else {
-            let fits = words & one(Word::Ref) != 0
-                && self.opened(Word::Ref, |this| this.core.takes_integer(slot.into()));
-            return fits.then_some(path);
+            return words & one(Word::Ref) != 0
+                && self.opened(Word::Ref, |this| this.core.takes_integer(slot));
         };
-        let (takes_slot, aim) =
-            self.opened(Word::Field, |this| (this.core.takes_integer(slot.into()), this.aim()));
-        let mut begun = Path::of(slot);
-        let fits = words & one(Word::Field) != 0
+        let (takes_slot, aim) = self.opened(Word::Field, |this| (this.core.takes_integer(slot), this.aim()));
+        let mut begun = Path::of(path.slot);
+        words & one(Word::Field) != 0
             && takes_slot
             && before.iter().all(|&field| {
                 let fits = self.may_go_on(begun, field, aim);
                 begun = begun.with(field);
                 fits
             })
-            && self.may_end_path(begun, last, aim);
-        fits.then_some(path)
+            && self.may_end_path(begun, last, aim)
     }
 
     /// The references that may be in `${…}`, computed once for each text.
@@ -216,12 +209,7 @@ impl Machine<'_> {
         let found = match written.rsplit_once('.') {
             None => self.references(words, "\""),
             Some((written_path, _)) => {
-                let arena = Arena::new();
-                let read = match read_bare(arena.alloc_str(written_path), &arena) {
-                    Some(Bare::Reference(reference)) => self.reference(&reference, true),
-                    _ => None,
-                };
-                let read = read.filter(|_| words & one(Word::Field) != 0);
+                let read = self.path(written_path).filter(|_| words & one(Word::Field) != 0);
                 self.tried(|this| {
                     let Some(fields) = read.map(|path| this.fields(path, false)) else {
                         return Vec::new();

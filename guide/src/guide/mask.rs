@@ -5,7 +5,7 @@ use crate::surface::texts::Texts;
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::surface::{Bytes, Steps};
 use crate::vocab::bits::{set, set_all};
-use crate::vocab::{Closer, Opening, Vocab};
+use crate::vocab::{Closer, Opening, Vocab, outside};
 use ilo_spec::json::quoted;
 
 /// The tokens that end a text before a blank or the end of a line, or with nothing behind it.
@@ -28,17 +28,20 @@ impl Machine<'_> {
             set(bits, vocab.eos());
         }
         self.prepare();
-        self.walk_tree(&vocab.outside.tree, ANY, &|part| vocab.outside.bytes(vocab, part));
-        for part in self.walk.entries().to_vec() {
-            match vocab.outside.opening(part) {
-                None => set_all(bits, vocab.outside.tokens(part)),
-                Some(opening) => self.tried(|this| {
-                    if vocab.outside.bytes(vocab, part).iter().all(|&byte| this.byte(byte)) {
-                        this.open(vocab, opening, bits);
-                    }
-                }),
-            }
+        let tree = &vocab.outside.tree;
+        self.walk_tree(tree, ANY, &|token| outside(vocab.token(token)));
+        for token in self.walk.entries().to_vec() {
+            let Some(opening) = vocab.outside.opening(token) else {
+                set(bits, token);
+                continue;
+            };
+            self.tried(|this| {
+                if outside(vocab.token(token)).iter().all(|&byte| this.byte(byte)) {
+                    this.open(vocab, opening, bits);
+                }
+            });
         }
+        tree.set_equal(bits);
         self.digits(vocab, bits);
     }
 

@@ -7,14 +7,16 @@ mod lex;
 mod mask;
 mod surface;
 
-use crate::automaton::session::Session;
-use crate::automaton::state::{Core, Phase};
+use crate::automaton::registries::split;
+use crate::automaton::session::{Options, Session, SessionError, printed};
+use crate::automaton::state::Core;
 use crate::body::{Body, BodyMark};
-use crate::show::Node;
 use crate::surface::Steps;
 use crate::tokens::Refused;
+use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
+use ilo_asm::notation::Notation;
 use ilo_asm::source::SourceLimits;
 use lex::{Machine, Point};
 use std::collections::HashSet;
@@ -54,35 +56,38 @@ impl<'s> Guide<'s> {
     }
 }
 
-impl Machine<'_> {
-    fn list_integers(&mut self, nodes: &mut Vec<Node>) {
-        let set = self.integers();
-        let core = &self.core;
-        for number in core.members(set) {
-            nodes.push(match core.state.phase {
-                Phase::Tool => Node::Tool(number, core.session.tool(number).unwrap_or_default().to_owned()),
-                phase if phase.is_field() => {
-                    Node::Field(number, core.session.field(number).unwrap_or_default().to_owned())
-                }
-                phase if phase.is_slot() => {
-                    let slot = u8::try_from(number).unwrap_or_default();
-                    let ty = core.arena.value(core.now().value(slot)).ty;
-                    Node::Slot(number, core.session.var(number).map(str::to_owned), ty.to_string())
-                }
-                _ => Node::Number(number),
-            });
+impl<'c> Session<'c> {
+    /// The same as [`Session::new`], where a guide follows each function above in place of the check. It
+    /// refuses whatever the check refuses, and what guides do not write; a program that calls only this has
+    /// no checker in it.
+    ///
+    /// # Errors
+    /// As those of [`Session::new`], and where a function above is not one that a guide could have written.
+    pub fn following(
+        catalog: &'c Catalog,
+        signature: &str,
+        options: &Options,
+    ) -> Result<Session<'c>, SessionError> {
+        let is_none = options.above.trim().is_empty();
+        let above = if is_none { String::new() } else { printed(&options.above, Notation::Id)? };
+        let ends = above.match_indices("\n; fn ").map(|it| it.0 + 1).chain([above.len()]);
+        for written in ends.filter_map(|end| above.get(..end)).filter(|it| !it.is_empty()) {
+            let parts = split(written);
+            let header = parts.header.unwrap_or_default();
+            let session = Session::begin(catalog, header, &parts.options, &|_, _| {})?;
+            let mut guide = Guide::new(&session);
+            let body = written.get(parts.body..).unwrap_or_default().trim_end();
+            if let Err(Refused { at }) = guide.accept_bytes(body.as_bytes()) {
+                let line = body.get(..at).unwrap_or_default().matches('\n').count();
+                let line = body.lines().nth(line).unwrap_or_default();
+                return Err(SessionError(format!(
+                    "in the functions above: no guide writes `{line}` in `{header}`"
+                )));
+            }
+            if !guide.may_end() {
+                return Err(SessionError(format!("in the functions above: `{header}` has no end")));
+            }
         }
-    }
-
-    fn list_constants(&self, nodes: &mut Vec<Node>) {
-        use crate::automaton::offers::{NUMBER, TEXT};
-        let core = &self.core;
-        if core.takes_kind(TEXT) {
-            let texts = core.texts().map(|all| all.map(str::to_owned).collect());
-            nodes.push(Node::Text(texts));
-        }
-        if core.takes_kind(NUMBER) {
-            nodes.push(Node::AnyNumber);
-        }
+        Session::begin(catalog, signature, options, &|_, _| {})
     }
 }

@@ -5,7 +5,7 @@ use super::lex::{Lex, Machine, spelled};
 use crate::automaton::close::EndKey;
 use crate::automaton::keys::KEY;
 use crate::automaton::offers::{NUMBER, TEXT, Words, alike};
-use crate::automaton::state::{ITEMS, LINES, Phase};
+use crate::automaton::state::{Core, ITEMS, LINES, Phase};
 use crate::automaton::texts::{Inside, Led, run};
 use crate::show::Node;
 use crate::surface::{Class, Groups, Growth, Steps, Surface};
@@ -95,6 +95,22 @@ impl Here {
     }
 }
 
+/// An integer that may come next, with what it stands for.
+fn integer(core: &Core<'_>, number: u32) -> Node {
+    match core.state.phase {
+        Phase::Tool => Node::Tool(number, core.session.tool(number).unwrap_or_default().to_owned()),
+        phase if phase.is_field() => {
+            Node::Field(number, core.session.field(number).unwrap_or_default().to_owned())
+        }
+        phase if phase.is_slot() => {
+            let slot = u8::try_from(number).unwrap_or_default();
+            let ty = core.arena.value(core.now().value(slot)).ty;
+            Node::Slot(number, core.session.var(number).map(str::to_owned), ty.to_string())
+        }
+        _ => Node::Number(number),
+    }
+}
+
 impl Surface for Machine<'_> {
     type Here = Here;
     type Node = (bool, Becomes);
@@ -125,8 +141,15 @@ impl Surface for Machine<'_> {
             Lex::Word(_, level, left) => words(left, level, &mut nodes),
             Lex::Start => {
                 words(self.words_at(None), None, &mut nodes);
-                self.list_integers(&mut nodes);
-                self.list_constants(&mut nodes);
+                let integers = self.integers();
+                let core = &self.core;
+                nodes.extend(core.members(integers).into_iter().map(|number| integer(core, number)));
+                if core.takes_kind(TEXT) {
+                    nodes.push(Node::Text(core.texts().map(|all| all.map(str::to_owned).collect())));
+                }
+                if core.takes_kind(NUMBER) {
+                    nodes.push(Node::AnyNumber);
+                }
             }
             Lex::Behind if self.core.state.phase == Phase::End => nodes.push(Node::LineEnd),
             _ => {}

@@ -35,10 +35,6 @@ impl TextTokens {
         }
     }
 
-    fn lists(&mut self) -> impl Iterator<Item = &mut Vec<Closer>> {
-        [&mut self.sure].into_iter().chain(self.unsure.iter_mut().map(|it| &mut it.1))
-    }
-
     fn memory(&self) -> usize {
         8 * self.sure.len() + memory(&self.unsure) + 4 * self.holes.len() + self.hole_tree.memory()
     }
@@ -126,8 +122,7 @@ impl JsonTokens {
             ..JsonTokens::default()
         };
         let (mut plain, mut mixed) = (Vec::new(), Vec::new());
-        let closer =
-            |token, tail: Option<&[u8]>| Closer { tail: vocab.tails.of(tail.unwrap_or_default()), token };
+        let closer = |token, behind| vocab.tails.closer(vocab, token, behind);
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             found.openings = found.openings.max(openings(bytes));
@@ -153,11 +148,11 @@ impl JsonTokens {
                 continue;
             };
             if let Some(before) = bytes.get(..quote).filter(|before| is_name(before)) {
-                add(&mut found.name_ends, before, closer(token, bytes.get(quote + 1..)));
+                add(&mut found.name_ends, before, closer(token, quote + 1));
             }
             if let (Led::Closed(at), false) = (run(Inside::Plain, bytes), is_hole) {
                 let before = bytes.get(..at.saturating_sub(1)).unwrap_or_default();
-                found.within.closer(closer(token, bytes.get(at..)), before);
+                found.within.closer(closer(token, at), before);
             }
             let Some(text) = bytes.strip_prefix(b"\"") else { continue };
             if begins_hole(text) {
@@ -169,14 +164,13 @@ impl JsonTokens {
                 Led::On(_) => found.opens.push(token),
                 Led::Closed(at) => {
                     let before = text.get(..at.saturating_sub(1)).unwrap_or_default();
-                    found.opening.closer(closer(token, text.get(at..)), before);
+                    found.opening.closer(closer(token, 1 + at), before);
                 }
             }
         }
-        let names = found.name_ends.iter_mut().map(|it| &mut it.1);
-        for closers in names.chain(found.within.lists()).chain(found.opening.lists()) {
-            sort_by_key(closers, |closer| closer.tail);
-        }
+        // Tokens with the same bytes before the end are in that order.
+        sort_by_key(&mut found.within.sure, |closer| closer.tail);
+        sort_by_key(&mut found.opening.sure, |closer| closer.tail);
         let tree = |tokens: &[u32]| Prefixes::new(tokens, |token| vocab.token(token));
         (found.plain, found.mixed) = (tree(&plain), tree(&mixed));
         let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();

@@ -23,7 +23,7 @@ pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
 pub(crate) use lengths::Length;
 use lengths::Parts;
-pub(crate) use outside::{Opening, Outside};
+pub(crate) use outside::{Opening, Outside, outside};
 pub(crate) use prefixes::Prefixes;
 pub(crate) use tails::{Closer, Tails};
 pub(crate) use texts::Texts;
@@ -77,20 +77,6 @@ fn beginning(token: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.iter_mut().zip(token).for_each(|(to, from)| *to = *from);
     u64::from_be_bytes(first)
-}
-
-/// The numbers of some bytes in the order of the bytes.
-fn by_bytes<'v>(all: impl Iterator<Item = (u32, &'v [u8])>, bytes: &dyn Fn(u32) -> &'v [u8]) -> Vec<u32> {
-    let mut begun: Vec<(u64, u32)> = all.map(|(number, bytes)| (beginning(bytes), number)).collect();
-    begun.sort_unstable();
-    // Few have a common beginning and differ.
-    for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
-        let first = alike.first().map_or(&[][..], |it| bytes(it.1));
-        if !alike.iter().all(|it| bytes(it.1) == first) {
-            sort_by(alike, |a, b| bytes(a.1).cmp(bytes(b.1)));
-        }
-    }
-    begun.into_iter().map(|it| it.1).collect()
 }
 
 /// Whether this number of tokens with this number of bytes can be a vocabulary.
@@ -151,10 +137,8 @@ impl Vocab {
         };
         vocab.sort();
         vocab.splits = vocab.sorted.iter().any(|&token| lacks::splits(vocab.token(token)));
-        let (mut texts, mut outside) = (Texts::new(&vocab), Outside::new(&vocab));
-        let opening = outside.openings.iter_mut().map(|it| &mut it.closers);
-        vocab.tails = Tails::number(&vocab, texts.closers.iter_mut().chain(opening).collect());
-        (vocab.texts, vocab.outside) = (texts, outside);
+        vocab.tails = Tails::new(&vocab);
+        (vocab.texts, vocab.outside) = (Texts::new(&vocab), Outside::new(&vocab));
         vocab.digits = Digits::new(&vocab);
         Ok(vocab)
     }
@@ -163,7 +147,16 @@ impl Vocab {
     fn sort(&mut self) {
         let tokens = (0..).zip(self.bytes.each());
         let tokens = tokens.filter(|it| it.0 != self.eos && (1..=LONGEST).contains(&it.1.len()));
-        let sorted = by_bytes(tokens, &|token| self.token(token));
+        let mut begun: Vec<(u64, u32)> = tokens.map(|(token, bytes)| (beginning(bytes), token)).collect();
+        begun.sort_unstable();
+        // Few have a common beginning and differ.
+        for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            let first = alike.first().map_or(&[][..], |it| self.token(it.1));
+            if !alike.iter().all(|it| self.token(it.1) == first) {
+                sort_by(alike, |a, b| self.token(a.1).cmp(self.token(b.1)));
+            }
+        }
+        let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
         let lengths = self.bytes.each().map(<[u8]>::len).filter(|&length| length <= LONGEST);
         self.longest = lengths.max().unwrap_or_default();
         let first = (0..=256_u16).map(|byte| {

@@ -2,6 +2,7 @@
 
 use super::{Closer, Prefixes, Vocab};
 use crate::automaton::texts::{Inside, Led, run};
+use ilo_asm::sorting::sort_by_key;
 use ilo_spec::node::TABLE;
 
 const NAMES: [&str; 3] = ["nil", "true", "false"];
@@ -9,7 +10,8 @@ const NAMES: [&str; 3] = ["nil", "true", "false"];
 /// The tokens that begin a text with the same bytes.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    part: u32,
+    /// The one of them that is in the tree.
+    first: u32,
     /// The number of bytes up to the quote.
     pub(crate) skipped: usize,
     /// Those that stay in the text.
@@ -18,21 +20,18 @@ pub(crate) struct Opening {
     pub(crate) closers: Vec<Closer>,
 }
 
-/// The tokens, in the order of their bytes; those with the same bytes up to a quote are one part.
+/// The tokens; of those with the same bytes up to a quote only one.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
-    tokens: Vec<u32>,
-    /// Where each part begins in the list of the tokens, and where the last one ends.
-    starts: Vec<u32>,
-    /// The tree of the parts.
     pub(crate) tree: Prefixes,
-    pub(super) openings: Vec<Opening>,
+    /// In the order of the tokens in the tree.
+    openings: Vec<Opening>,
     /// The most words and numbers that a token ends.
     pub(crate) crossings: usize,
 }
 
 /// What a token has outside texts, with the quote of a text that it begins.
-fn outside(token: &[u8]) -> &[u8] {
+pub(crate) fn outside(token: &[u8]) -> &[u8] {
     let quote = token.iter().position(|&byte| byte == b'"');
     quote.and_then(|quote| token.get(..=quote)).unwrap_or(token)
 }
@@ -44,61 +43,45 @@ impl Outside {
             !bytes.iter().all(u8::is_ascii_digit) && is_plausible(bytes)
         };
         let tokens: Vec<u32> = vocab.sorted.iter().copied().filter(fits).collect();
-        let mut found = Outside { starts: vec![0], ..Outside::default() };
-        let (mut end, mut first) = (0, Vec::new());
-        for part in tokens.chunk_by(|a, b| outside(vocab.token(*a)) == outside(vocab.token(*b))) {
-            let bytes = part.first().map_or(&[][..], |&token| outside(vocab.token(token)));
+        let (mut found, mut entries) = (Outside::default(), Vec::new());
+        for alike in tokens.chunk_by(|a, b| outside(vocab.token(*a)) == outside(vocab.token(*b))) {
+            let Some(&first) = alike.first() else { continue };
+            let bytes = outside(vocab.token(first));
             found.crossings = found.crossings.max(crossings(bytes));
             if bytes.ends_with(b"\"") {
-                let number = u32::try_from(first.len()).unwrap_or_default();
-                found.openings.push(Opening::new(vocab, number, bytes.len(), part));
+                found.openings.push(Opening::new(vocab, first, bytes.len(), alike));
+                entries.push(first);
+            } else {
+                entries.extend(alike);
             }
-            end += part.len();
-            first.push(bytes);
-            found.starts.push(u32::try_from(end).unwrap_or_default());
         }
-        let parts: Vec<u32> = (0..).take(first.len()).collect();
-        found.tree = Prefixes::new(&parts, |part| first.get(part as usize).copied().unwrap_or_default());
-        Outside { tokens, ..found }
+        sort_by_key(&mut found.openings, |it| it.first);
+        Outside { tree: Prefixes::new(&entries, |token| outside(vocab.token(token))), ..found }
     }
 
-    /// The tokens of a part.
-    pub(crate) fn tokens(&self, part: u32) -> &[u32] {
-        let Some([from, to, ..]) = self.starts.get(part as usize..) else { return &[] };
-        self.tokens.get(*from as usize..*to as usize).unwrap_or_default()
-    }
-
-    /// The bytes of a part.
-    pub(crate) fn bytes<'v>(&self, vocab: &'v Vocab, part: u32) -> &'v [u8] {
-        self.tokens(part).first().map_or(&[], |&token| outside(vocab.token(token)))
-    }
-
-    /// The text that the tokens of a part begin.
-    pub(crate) fn opening(&self, part: u32) -> Option<&Opening> {
-        let place = self.openings.binary_search_by_key(&part, |it| it.part).ok()?;
+    /// The text that the tokens begin of which this one is in the tree.
+    pub(crate) fn opening(&self, token: u32) -> Option<&Opening> {
+        let place = self.openings.binary_search_by_key(&token, |it| it.first).ok()?;
         self.openings.get(place)
     }
 
     pub(super) fn memory(&self) -> usize {
         let openings = self.openings.iter().map(|it| 4 * it.stays.len() + 8 * it.closers.len());
-        4 * (self.tokens.len() + self.starts.len()) + self.tree.memory() + openings.sum::<usize>()
+        self.tree.memory() + openings.sum::<usize>()
     }
 }
 
 impl Opening {
-    /// The tokens have the places of their tails in place of numbers.
-    fn new(vocab: &Vocab, part: u32, skipped: usize, tokens: &[u32]) -> Opening {
-        let mut found = Opening { part, skipped, stays: Vec::new(), closers: Vec::new() };
+    fn new(vocab: &Vocab, first: u32, skipped: usize, tokens: &[u32]) -> Opening {
+        let mut found = Opening { first, skipped, stays: Vec::new(), closers: Vec::new() };
         for &token in tokens {
             match run(Inside::Plain, vocab.token(token).get(skipped..).unwrap_or_default()) {
                 Led::Refused => {}
                 Led::On(_) => found.stays.push(token),
-                Led::Closed(at) => {
-                    let tail = u32::try_from(skipped + at).unwrap_or_default();
-                    found.closers.push(Closer { tail, token });
-                }
+                Led::Closed(at) => found.closers.push(vocab.tails.closer(vocab, token, skipped + at)),
             }
         }
+        sort_by_key(&mut found.closers, |closer| closer.tail);
         found
     }
 }

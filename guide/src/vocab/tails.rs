@@ -1,6 +1,7 @@
-//! The bytes of tokens after the end of a text, each with a number.
+//! The bytes of tokens after a quote, which may end a text, each with a number.
 
-use super::{Prefixes, Vocab, by_bytes};
+use super::{Prefixes, Vocab};
+use ilo_asm::sorting::sort_by;
 
 /// A token that ends the text: the number of its tail, and itself.
 #[derive(Clone, Copy, Debug)]
@@ -17,38 +18,26 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
-    /// Numbers the tails of some tokens, of which each has the place of its tail until then, and sorts the
-    /// tokens of each list by them.
-    pub(super) fn number(vocab: &Vocab, mut lists: Vec<&mut Vec<Closer>>) -> Tails {
-        let mut closers = Vec::new();
-        for (list, all) in lists.iter_mut().enumerate() {
-            closers.extend(all.drain(..).map(|closer| (list, closer)));
-        }
-        let behind = |place: u32| {
-            let closer = closers.get(place as usize).map(|it: &(usize, Closer)| it.1);
-            closer.and_then(|it| vocab.token(it.token).get(it.tail as usize..)).unwrap_or_default()
+    /// The bytes after each quote of a token.
+    pub(super) fn new(vocab: &Vocab) -> Tails {
+        let tails = |&token: &u32| {
+            let bytes = vocab.token(token);
+            let quotes = (1..).zip(bytes).filter(|it| *it.1 == b'"');
+            quotes.filter_map(|(behind, _)| bytes.get(behind..))
         };
-        let mut all: Vec<Box<[u8]>> = Vec::new();
-        let places = (0..).take(closers.len()).map(|place| (place, behind(place)));
-        for place in by_bytes(places, &behind) {
-            if all.last().is_none_or(|last| **last != *behind(place)) {
-                all.push(behind(place).into());
-            }
-            let tail = u32::try_from(all.len() - 1).unwrap_or_default();
-            let Some(&(list, closer)) = closers.get(place as usize) else { continue };
-            if let Some(list) = lists.get_mut(list) {
-                list.push(Closer { tail, ..closer });
-            }
-        }
+        let mut all: Vec<&[u8]> = vocab.sorted.iter().flat_map(tails).collect();
+        sort_by(&mut all, |a, b| a.cmp(b));
+        all.dedup();
         let numbers: Vec<u32> = (0..).take(all.len()).collect();
-        let tree = Prefixes::new(&numbers, |tail| all.get(tail as usize).map_or(&[], |tail| tail));
-        Tails { all, tree }
+        let tree = Prefixes::new(&numbers, |tail| all.get(tail as usize).copied().unwrap_or_default());
+        Tails { all: all.into_iter().map(Into::into).collect(), tree }
     }
 
-    /// The number of a tail that there is.
-    pub(super) fn of(&self, tail: &[u8]) -> u32 {
+    /// A token that ends the text with the byte before this one.
+    pub(super) fn closer(&self, vocab: &Vocab, token: u32, behind: usize) -> Closer {
+        let tail = vocab.token(token).get(behind..).unwrap_or_default();
         let place = self.all.binary_search_by(|it| (**it).cmp(tail)).unwrap_or_default();
-        u32::try_from(place).unwrap_or_default()
+        Closer { tail: u32::try_from(place).unwrap_or_default(), token }
     }
 
     pub(crate) fn bytes(&self, tail: u32) -> &[u8] {

@@ -3,6 +3,7 @@
 
 use super::{Closer, Vocab, bits};
 use crate::automaton::texts::{Inside, Led, PLACES, Step, place, run, step};
+use ilo_asm::sorting::sort_by_key;
 
 /// The mask of some tokens.
 pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<[u32]> {
@@ -19,11 +20,10 @@ pub(crate) struct Texts {
     /// The mask of the tokens at a plain position that lead to one again.
     pub(crate) plain: Box<[u32]>,
     /// By position, in the order of their tails.
-    pub(super) closers: Vec<Vec<Closer>>,
+    closers: Vec<Vec<Closer>>,
 }
 
 impl Texts {
-    /// The closers have the places of their tails in place of numbers.
     pub(super) fn new(vocab: &Vocab) -> Texts {
         let (mut texts, mut plain) = (Texts::default(), Vec::new());
         for &inside in &PLACES {
@@ -40,11 +40,10 @@ impl Texts {
                         }
                         stays.push(token);
                     }
-                    Led::Closed(at) => {
-                        closers.push(Closer { tail: u32::try_from(at).unwrap_or_default(), token });
-                    }
+                    Led::Closed(at) => closers.push(vocab.tails.closer(vocab, token, at)),
                 }
             }
+            sort_by_key(&mut closers, |closer| closer.tail);
             texts.stays.push(mask(stays, vocab));
             texts.closers.push(closers);
         }

@@ -112,7 +112,7 @@ impl GuideSession {
     ) -> PyResult<GuideSession> {
         let known = tools.map_or_else(|| Arc::new(Known::default()), |tools| Arc::clone(&tools.get().0));
         let options = Options { above, ..Options::default() };
-        let held = py.detach(|| Held::begin(known, signature, notation, &options));
+        let held = py.detach(|| Held::begin(|a, b, c| ilo_guide::Session::new(a, b, c), known, signature, notation, &options));
         Ok(GuideSession(Arc::new(held.map_err(|error| PyValueError::new_err(error.0))?)))
     }
 

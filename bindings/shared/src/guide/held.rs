@@ -193,12 +193,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Makes a session of a catalogue, a signature and options.
+type Make = for<'c> fn(&'c Catalog, &str, &Options) -> Result<Session<'c>, SessionError>;
+
 impl Held {
-    /// Begins a session, whose bodies are ID text or `constrained`.
+    /// Begins a session by [`Session::new`] or [`Session::following`]. Its bodies are ID text or
+    /// `constrained`.
     ///
     /// # Errors
     /// Why it cannot begin.
     pub fn begin(
+        make: Make,
         known: Arc<Known>,
         signature: &str,
         notation: &str,
@@ -215,7 +220,7 @@ impl Held {
                 return Err(SessionError(wrong));
             }
         };
-        let begun = Begun::try_new(known, |known| Session::new(catalog(known), signature, options))?;
+        let begun = Begun::try_new(known, |known| make(&known.catalog, signature, options))?;
         Ok(Held::new(begun, |_| Mutex::new(Guides { constrained, ..Guides::default() })))
     }
 
@@ -270,8 +275,4 @@ impl Held {
             entry.map(|entry| run(&mut lock(&entry)))
         })
     }
-}
-
-fn catalog(known: &Known) -> &Catalog {
-    &known.catalog
 }
