@@ -16,7 +16,7 @@ use core::fmt;
 pub const UNICODE: u8 = 17;
 
 /// A set of kinds of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kinds(u8);
 
 impl Kinds {

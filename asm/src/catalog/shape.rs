@@ -211,6 +211,11 @@ impl<'c> SchemaShape<'c> {
         self.id == other.id && core::ptr::eq(self.all, other.all)
     }
 
+    /// Numbers that differ from those of every other node of the same schemas.
+    pub fn place(self) -> (usize, usize) {
+        (core::ptr::from_ref(self.all).addr(), self.id as usize)
+    }
+
     /// The kinds that the value may have.
     pub fn kinds(self) -> Kinds {
         self.node().kinds

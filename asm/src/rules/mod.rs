@@ -18,7 +18,7 @@ use ilo_spec::node::Word;
 use ilo_spec::pure::{Kinds, Pure};
 
 /// The accepted types of an operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Demand {
     /// A value of this type.
     Is(Inferred),

@@ -1,16 +1,14 @@
 //! The integers that may come next, as sets that can be searched by prefix.
 
 use crate::automaton::constants::depth_of;
-use crate::automaton::session::{Alike, Session};
+use crate::automaton::kept::Call;
+use crate::automaton::session::Session;
 use crate::automaton::state::{Core, DEPTH, Frame, NONE, Phase, SLOTS};
-use crate::automaton::want::{WantId, WantKey, field};
-use core::iter::Peekable;
-use core::slice::Iter;
+use crate::automaton::want::{WantId, field};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
-use std::sync::Arc;
 
 /// A set of integers. Lists of integers are in an arena of the automaton, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,28 +17,11 @@ pub(crate) enum Integers {
     Range(u32, u32),
     /// These.
     Listed(u32, u32),
-    /// The tools of a set that is kept.
+    /// The tools of a set that the session keeps.
     Kept(usize),
-    /// The tools of these groups, as bits.
-    Alike(u64),
     /// All named fields except these.
     FieldsBut(u32, u32),
 }
-
-/// The tools that a call may go to, kept for positions with the same want.
-#[derive(Clone)]
-pub(crate) struct ToolSet<'c> {
-    want: WantKey<'c>,
-    /// The word of the statement, UNDO or ROLLBACK, that has the call.
-    marked: Option<Word>,
-    followed: bool,
-    deep: bool,
-    pub(crate) numbers: Arc<[u32]>,
-}
-
-/// The most sets of tools that are kept, and the most numbers in them.
-const MOST_SETS: usize = 256;
-const MOST_KEPT: usize = 1 << 14;
 
 fn slice(all: &[u32], start: u32, length: u32) -> &[u32] {
     let start = start as usize;
@@ -115,36 +96,18 @@ impl<'c> Core<'c> {
     /// The tools that a call at a depth may go to.
     pub(crate) fn tools_for(&mut self, want: WantId, depth: u8, top: bool) -> Integers {
         let marked = self.mark().filter(|_| top);
-        let followed = self.may_be_followed(top);
-        let deep = depth >= DEPTH;
-        let groups = self.tools_alike(want, followed, deep).filter(|_| marked.is_none());
-        if let Some(groups) = groups.filter(|_| self.arena.is_of_type(want, self.session.closed)) {
-            return Integers::Alike(groups);
-        }
-        let key = self.arena.key(want);
-        let is = |set: &&ToolSet<'_>| set.followed == followed && set.deep == deep && set.marked == marked;
-        let known = key.and_then(|key| self.tool_sets.iter().position(|set| is(&set) && set.want.same(&key)));
         let named = marked.map_or(NONE, |word| self.named_by(word));
-        if let Some(place) = known {
+        let (followed, deep) = (self.may_be_followed(top), depth >= DEPTH);
+        let key = self.arena.key(want).map(|want| Call { want, marked, followed, deep });
+        if let Some(place) = key.and_then(|key| self.session.kept.tools_for(&key)) {
             return self.kept_but(place, named);
         }
-        // What is kept does not depend on the program so far.
-        let key = key.filter(|_| named == NONE);
         let count = u32::try_from(self.session.tools.len()).unwrap_or_default();
-        // Tools with another answer type need no check.
-        let may = groups.map(|groups| self.session.groups(groups).flatten().copied());
-        let all = groups.is_none().then_some(0..count);
-        let all = may.into_iter().flatten().chain(all.into_iter().flatten());
-        let mut numbers: Vec<u32> = all.filter(|&number| self.callable(number, want, depth, top)).collect();
-        numbers.sort_unstable();
-        let kept: usize = self.tool_sets.iter().map(|set| set.numbers.len()).sum();
-        let has_room = self.tool_sets.len() < MOST_SETS && kept + numbers.len() <= MOST_KEPT;
-        let Some(want) = key.filter(|_| has_room) else { return self.listed(&numbers) };
-        // Many wants have the same tools.
-        let same = self.tool_sets.iter().find(|set| *set.numbers == *numbers);
-        let numbers = same.map_or_else(|| numbers.as_slice().into(), |set| Arc::clone(&set.numbers));
-        self.tool_sets.push(ToolSet { want, marked, followed, deep, numbers });
-        Integers::Kept(self.tool_sets.len() - 1)
+        let fits = |&number: &u32| self.callable(number, want, depth, top);
+        let numbers: Vec<u32> = (0..count).filter(fits).collect();
+        // What is kept does not depend on the program so far.
+        let kept = key.filter(|_| named == NONE).and_then(|key| self.session.kept.keep(key, &numbers));
+        kept.map_or_else(|| self.listed(&numbers), Integers::Kept)
     }
 
     /// The kept tools, except for those in a list.
@@ -158,20 +121,7 @@ impl<'c> Core<'c> {
     }
 
     fn tool_set(&self, place: usize) -> &[u32] {
-        self.tool_sets.get(place).map_or(&[], |set| &set.numbers)
-    }
-
-    /// The groups of tools that a call may go to, as bits, if only the type of their answers counts. `None`
-    /// without groups.
-    fn tools_alike(&self, want: WantId, followed: bool, deep: bool) -> Option<u64> {
-        let fits = |group: &Alike| {
-            !(deep && group.nests)
-                && (followed || !group.rollback)
-                && self.arena.takes_type(self.session, want, group.output)
-        };
-        let groups = (0..).zip(&self.session.alike).filter(|it| fits(it.1));
-        let found = groups.fold(0, |groups, (at, _)| groups | 1 << at);
-        (!self.session.alike.is_empty()).then_some(found)
+        self.session.kept.tools(place)
     }
 
     /// The fields of a value that FIELD may read.
@@ -257,7 +207,6 @@ impl<'c> Core<'c> {
             Integers::Range(least, most) => low <= most && least <= high,
             Integers::Listed(start, length) => within(slice(&self.ids, start, length), low, high) > 0,
             Integers::Kept(place) => within(self.tool_set(place), low, high) > 0,
-            Integers::Alike(groups) => self.session.groups(groups).any(|all| within(all, low, high) > 0),
             Integers::FieldsBut(start, length) => {
                 let but = within(slice(&self.ids, start, length), low, high);
                 within(&self.session.named, low, high) > but
@@ -295,20 +244,6 @@ impl<'c> Core<'c> {
             Integers::Range(least, most) => (least..=most).find(|&number| is(number)),
             Integers::Listed(start, length) => listed(slice(&self.ids, start, length)),
             Integers::Kept(place) => listed(self.tool_set(place)),
-            Integers::Alike(groups) => {
-                let mut lists: Vec<_> =
-                    self.session.groups(groups).map(|all| all.iter().peekable()).collect();
-                loop {
-                    let first = |list: &mut Peekable<Iter<'_, u32>>| list.peek().map(|it| **it);
-                    let least = lists.iter_mut().filter_map(first).min()?;
-                    if is(least) {
-                        return Some(least);
-                    }
-                    for list in &mut lists {
-                        let _ = list.next_if(|it| **it == least);
-                    }
-                }
-            }
             Integers::FieldsBut(start, length) => {
                 let mut but = slice(&self.ids, start, length).iter().peekable();
                 self.session.named.iter().copied().find(|&number| {
@@ -330,7 +265,6 @@ impl<'c> Core<'c> {
     /// Whether a set has all tools.
     pub(crate) fn has_all_tools(&self, set: Integers) -> bool {
         let count = match set {
-            Integers::Alike(groups) => self.session.groups(groups).map(<[u32]>::len).sum(),
             Integers::Listed(_, length) => length as usize,
             Integers::Kept(place) => self.tool_set(place).len(),
             Integers::Nothing | Integers::Range(..) | Integers::FieldsBut(..) => 0,
@@ -355,9 +289,6 @@ impl<'c> Core<'c> {
 
     /// The least number of a set.
     pub(crate) fn least(&self, set: Integers) -> Option<u32> {
-        if let Integers::Alike(groups) = set {
-            return self.session.groups(groups).filter_map(|all| all.first().copied()).min();
-        }
         self.find(set, |_| true)
     }
 }

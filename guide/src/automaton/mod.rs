@@ -3,7 +3,7 @@
 //! `state` has the growing data; `arms`, `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks`
 //! and `ends` implement its parts. `close` ends a program. A `session` has the fixed data,
 //! `json_names` its names for bodies in JSON, `needs` the characters of its programs.
-//! `formats` has those of dates.
+//! `formats` has those of dates, `kept` what is found once for a session.
 
 mod arms;
 mod blocks;
@@ -14,6 +14,7 @@ mod flow;
 pub(crate) mod formats;
 pub(crate) mod integers;
 pub(crate) mod json_names;
+mod kept;
 pub(crate) mod keys;
 pub(crate) mod needs;
 pub(crate) mod numbers;

@@ -3,7 +3,7 @@
 use crate::automaton::arms;
 use crate::automaton::constants::are_written;
 use crate::automaton::keys::Numbers;
-use crate::automaton::session::{Callee, Numbered, Session};
+use crate::automaton::session::{Callee, Numbered};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt, entry};
 use crate::automaton::want::{ANY, Want, WantId};
 use ilo_asm::catalog::SchemaShape;
@@ -20,9 +20,6 @@ pub(crate) type Words = u128;
 pub(crate) fn one(word: Word) -> Words {
     1 << (word as u8)
 }
-
-/// The most wants whose words are kept.
-const MOST_SETS: usize = 256;
 
 /// The words of expressions by the types of their values.
 struct Fixed {
@@ -48,22 +45,6 @@ static FIXED: LazyLock<Fixed> = LazyLock::new(|| {
     }
     fixed
 });
-
-/// The words of expressions by what a value must be, for the demands of operands.
-fn common_words(session: &Session<'_>, adds_texts: bool) -> Vec<(Demand, Words)> {
-    let mut core = Core::new(session);
-    core.arena.adds_texts = adds_texts;
-    let operands = TABLE.iter().flat_map(|row| (0..2).map(|index| rules::operand(row.word, index, None)));
-    let types = [Inferred::TEXT, Inferred::NUMBER, Inferred::BOOL, Inferred::RECORD].map(Demand::Is);
-    let mut found: Vec<(Demand, Words)> = Vec::new();
-    for demand in operands.chain(types) {
-        if found.iter().all(|it| it.0 != demand) {
-            let want = core.arena.add_want(Want::Demand(demand));
-            found.push((demand, core.words_of(want)));
-        }
-    }
-    found
-}
 
 /// The kinds of literals that LIT numbers.
 pub(crate) const TEXT: u8 = 0;
@@ -225,26 +206,13 @@ impl<'c> Core<'c> {
 
     /// The words of expressions that depend only on the want and the session.
     fn settled_words(&mut self, want: WantId) -> Words {
-        let demand = match self.arena.want(want) {
-            Want::Any => Some(Demand::ANY),
-            Want::Demand(demand) => Some(demand),
-            _ => None,
-        };
-        let adds_texts = self.arena.adds_texts;
-        let [names, ids] = &self.session.common_words;
-        let common = if adds_texts { ids } else { names };
-        let common = common.get_or_init(|| common_words(self.session, adds_texts));
-        if let Some((_, words)) = common.iter().find(|it| Some(it.0) == demand) {
-            return *words;
-        }
-        let key = self.arena.key(want);
-        let known = key.and_then(|key| self.word_sets.iter().find(|known| known.0.same(&key)));
-        if let Some(known) = known {
-            return known.1;
+        let key = self.arena.key(want).map(|key| (key, self.arena.adds_texts));
+        if let Some(words) = key.as_ref().and_then(|key| self.session.kept.words(key)) {
+            return words;
         }
         let words = self.words_of(want);
-        if let Some(key) = key.filter(|_| self.word_sets.len() < MOST_SETS) {
-            self.word_sets.push((key, words));
+        if let Some(key) = key {
+            self.session.kept.keep_words(key, words);
         }
         words
     }

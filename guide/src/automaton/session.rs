@@ -5,8 +5,8 @@ use crate::automaton::arms;
 use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of, record_depth};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
+use crate::automaton::kept::Kept;
 use crate::automaton::needs;
-use crate::automaton::offers::Words;
 use crate::automaton::registries;
 use hashbrown::{HashMap, HashSet};
 use ilo_asm::arena::Arena;
@@ -17,7 +17,6 @@ use ilo_asm::compile::{self, read, read_id};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
-use ilo_asm::rules::Demand;
 use ilo_asm::source::SourceLimits;
 use ilo_asm::text::is_name;
 use ilo_asm::types::Inferred;
@@ -100,20 +99,6 @@ pub(crate) struct Numbered<'c> {
     pub(crate) rollback: bool,
 }
 
-/// Tools that differ only in the schemas of their answers.
-#[derive(Clone, Debug)]
-pub(crate) struct Alike {
-    pub(crate) output: Inferred,
-    pub(crate) rollback: bool,
-    /// Whether they have required arguments.
-    pub(crate) nests: bool,
-    /// In ascending order.
-    pub(crate) numbers: Vec<u32>,
-}
-
-/// The most groups of equivalent tools.
-const MOST_ALIKE: usize = 64;
-
 /// A signature, a catalogue and registries: what all guides of one program share.
 #[derive(Clone, Debug)]
 pub struct Session<'c> {
@@ -131,8 +116,6 @@ pub struct Session<'c> {
     pub(crate) tools: Vec<Numbered<'c>>,
     /// Whether a value may be a record whose schema forbids fields that it does not list.
     pub(crate) closed: bool,
-    /// The callable tools, in groups; none if there are too many groups.
-    pub(crate) alike: Vec<Alike>,
     pub(crate) fields: Vec<String>,
     pub(crate) field_numbers: HashMap<String, u32>,
     vars: Vec<(u32, String)>,
@@ -143,8 +126,7 @@ pub struct Session<'c> {
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
     needs: [OnceLock<BTreeSet<char>>; 2],
-    /// The words that values may begin with, by what they must be, in `constrained` and in ID text.
-    pub(crate) common_words: [OnceLock<Vec<(Demand, Words)>>; 2],
+    pub(crate) kept: Arc<Kept>,
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
@@ -243,7 +225,6 @@ impl<'c> Session<'c> {
             err: own.output.err.as_ref().map(inferred),
             tools: Vec::new(),
             closed: false,
-            alike: Vec::new(),
             fields: Vec::new(),
             field_numbers: HashMap::new(),
             vars,
@@ -251,7 +232,7 @@ impl<'c> Session<'c> {
             longest: Default::default(),
             json: OnceLock::new(),
             needs: Default::default(),
-            common_words: Default::default(),
+            kept: Arc::new(Kept::new()),
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)
@@ -341,38 +322,15 @@ impl<'c> Session<'c> {
             let numbered = self.numbered(name, callee);
             self.tools.push(numbered);
         }
-        self.group();
-        Ok(())
-    }
-
-    /// Finds groups of equivalent tools.
-    fn group(&mut self) {
         let output = |tool: &Numbered<'c>| tool.output.part.shape();
         let inputs = self.input.shape().fields().any(|input| lists_fields(input.shape));
         self.closed = inputs || self.tools.iter().filter_map(output).any(SchemaShape::some_refuse_others);
-        for (number, tool) in (0..).zip(&self.tools) {
-            let Some(depth) = tool.depth.filter(|_| tool.callee.is_some()) else { continue };
-            let (output, rollback, nests) = (tool.output.ty, tool.rollback, depth > 0);
-            let is = |it: &&mut Alike| it.output == output && it.rollback == rollback && it.nests == nests;
-            match self.alike.iter_mut().find(is) {
-                Some(group) => group.numbers.push(number),
-                None => self.alike.push(Alike { output, rollback, nests, numbers: vec![number] }),
-            }
-            if self.alike.len() > MOST_ALIKE {
-                return self.alike.clear();
-            }
-        }
+        Ok(())
     }
 
     /// What a program in a notation may need of a vocabulary.
     pub(crate) fn needs(&self, notation: Notation) -> &BTreeSet<char> {
         of_notation(&self.needs, notation).get_or_init(|| needs::of(self, notation))
-    }
-
-    /// The numbers of the tools of some groups.
-    pub(crate) fn groups(&self, groups: u64) -> impl Iterator<Item = &[u32]> {
-        let all = (0..).zip(&self.alike);
-        all.filter(move |(at, _)| groups >> *at & 1 == 1).map(|it| it.1.numbers.as_slice())
     }
 
     fn add_field(&mut self, name: &str) {

@@ -1,10 +1,8 @@
 //! The state of an unfinished program: the position of the next token.
 
 use crate::automaton::flow::Slots;
-use crate::automaton::integers::ToolSet;
-use crate::automaton::offers::Words;
 use crate::automaton::session::Session;
-use crate::automaton::want::{ANY, Arena, WantId, WantKey};
+use crate::automaton::want::{ANY, Arena, WantId};
 use ilo_asm::check::{Gives, ValueInfo};
 use ilo_spec::node::Word;
 
@@ -293,10 +291,6 @@ pub struct Core<'s> {
     pub(crate) failures: Vec<ValueInfo<'s>>,
     /// Integers of sets.
     pub(crate) ids: Vec<u32>,
-    /// Results that depend only on the session and are kept when the guide goes back: tools and words by
-    /// want.
-    pub(crate) tool_sets: Vec<ToolSet<'s>>,
-    pub(crate) word_sets: Vec<(WantKey<'s>, Words)>,
     pub(crate) state: State,
     /// Whether a step that binds a name may be a value too, as in `constrained`.
     pub(crate) names: bool,
@@ -333,8 +327,6 @@ impl<'s> Core<'s> {
             lists: Vec::new(),
             failures: Vec::new(),
             ids: Vec::new(),
-            tool_sets: Vec::new(),
-            word_sets: Vec::new(),
             names: false,
             state: State { slots: 1, block: 1, next, ..State::default() },
         }
@@ -349,9 +341,6 @@ impl<'s> Core<'s> {
             + self.lists.capacity() * size_of::<(u64, u32)>()
             + self.failures.capacity() * size_of::<ValueInfo<'_>>()
             + 4 * self.ids.capacity()
-            + self.tool_sets.iter().map(|set| 4 * set.numbers.len()).sum::<usize>()
-            + self.tool_sets.capacity() * size_of::<ToolSet<'_>>()
-            + self.word_sets.capacity() * size_of::<(WantKey<'_>, Words)>()
     }
 
     /// The position, to return to.

@@ -38,39 +38,24 @@ pub(crate) enum Want<'c> {
     First(Word, WantId),
 }
 
-/// The effect of a want on the want that it refers to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Link {
+/// The effect of a want on the want that it refers to, or a want that refers to none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Link {
     Index,
     Field,
     And(Demand),
     Item(Demand),
     First(Word),
+    Demand(Demand),
+    OrNil(Demand),
+    /// The place of the shape.
+    Shape(usize, usize),
+    Equal(Inferred),
+    Part(bool),
 }
 
-/// The most links of a want that is kept.
-const LINKS: usize = 4;
-
-/// A want that refers to no other by number, so that results for it can be kept when the guide goes back.
-#[derive(Clone, Copy)]
-pub(crate) struct WantKey<'c> {
-    links: [Option<Link>; LINKS],
-    last: Want<'c>,
-}
-
-impl WantKey<'_> {
-    pub(crate) fn same(&self, other: &WantKey<'_>) -> bool {
-        self.links == other.links
-            && match (self.last, other.last) {
-                (Want::Any, Want::Any) => true,
-                (Want::Demand(a), Want::Demand(b)) | (Want::OrNil(a), Want::OrNil(b)) => a == b,
-                (Want::Shape(a), Want::Shape(b)) => a.same(b),
-                (Want::Equal(a), Want::Equal(b)) => a == b,
-                (Want::Part { no_list: a }, Want::Part { no_list: b }) => a == b,
-                _ => false,
-            }
-    }
-}
+/// A want that refers to no other by number, so that results for it can be kept for a session.
+pub(crate) type WantKey = [Option<Link>; 6];
 
 /// All growing data of an unfinished program. Entries never change, so going back only truncates.
 #[derive(Clone)]
@@ -112,20 +97,28 @@ impl<'c> Arena<'c> {
     }
 
     /// A want with everything that it refers to; `None` if that is too much to be kept.
-    pub(crate) fn key(&self, want: WantId) -> Option<WantKey<'c>> {
-        let mut links = [None; LINKS];
-        let mut last = self.want(want);
-        for place in 0..=LINKS {
-            let (link, of) = match last {
-                Want::IndexOf(of) => (Link::Index, of),
-                Want::FieldOf(of) => (Link::Field, of),
-                Want::And(demand, of) => (Link::And(demand), of),
-                Want::ItemOf(of, demand) => (Link::Item(demand), of),
-                Want::First(word, of) => (Link::First(word), of),
-                _ => return Some(WantKey { links, last }),
+    pub(crate) fn key(&self, want: WantId) -> Option<WantKey> {
+        let mut key = WantKey::default();
+        let mut next = Some(want);
+        for place in &mut key {
+            let (link, of) = match self.want(next?) {
+                Want::Any => return Some(key),
+                Want::IndexOf(of) => (Link::Index, Some(of)),
+                Want::FieldOf(of) => (Link::Field, Some(of)),
+                Want::And(demand, of) => (Link::And(demand), Some(of)),
+                Want::ItemOf(of, demand) => (Link::Item(demand), Some(of)),
+                Want::First(word, of) => (Link::First(word), Some(of)),
+                Want::Demand(demand) => (Link::Demand(demand), None),
+                Want::OrNil(demand) => (Link::OrNil(demand), None),
+                Want::Shape(shape) => (Link::Shape(shape.place().0, shape.place().1), None),
+                Want::Equal(ty) => (Link::Equal(ty), None),
+                Want::Part { no_list } => (Link::Part(no_list), None),
             };
-            *links.get_mut(place)? = Some(link);
-            last = self.want(of);
+            *place = Some(link);
+            next = of;
+            if next.is_none() {
+                return Some(key);
+            }
         }
         None
     }
