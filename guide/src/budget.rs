@@ -4,6 +4,7 @@
 //! when the number of tokens left comes near the length that it may have grown to. Where it comes near to
 //! that of the end, only tokens remain that leave an end within the budget: see `looks`.
 
+use crate::automaton::{blocks, offers};
 use crate::looks;
 use crate::surface::{Growth, Surface};
 use crate::vocab::{Vocab, bits};
@@ -72,13 +73,13 @@ impl Plan {
 impl Growth {
     /// The most that some nodes can add.
     fn by(&self, nodes: usize, surface: &impl Surface) -> usize {
-        nodes * (self.statement + usize::from(surface.core().level()) * self.level)
+        nodes * (self.statement + usize::from(blocks::level(surface.core())) * self.level)
     }
 
     /// The most that the next token can add.
     fn next(&self, surface: &impl Surface) -> usize {
         // A token can have a count behind the number or word that it ends.
-        let counts = surface.core().is_count() || self.nodes > 1;
+        let counts = offers::is_count(surface.core()) || self.nodes > 1;
         self.by(self.nodes, surface) + if counts { PARTS * self.part } else { 0 } + CHARACTER
     }
 }

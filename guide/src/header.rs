@@ -159,9 +159,9 @@ impl HeaderText {
 
     /// The shortest rest of a helper's header, without letters that make a name free; `None` if the text does
     /// not begin one.
-    fn rest_of_helper(&self) -> Option<Rest> {
+    fn rest_of_helper(&self) -> Option<Remainder> {
         let text = from_utf8(&self.text).ok().filter(|_| self.may_help)?;
-        self.helper(text).map_or_else(|rest| rest, |()| Some(Rest::default()))
+        self.helper(text).map_or_else(|rest| rest, |()| Some(Remainder::default()))
     }
 
     /// Reads a helper's header.
@@ -196,11 +196,11 @@ impl HeaderText {
 }
 
 /// The rest of a header, in parts. Letters of a name may be behind the first.
-type Rest = [&'static str; 3];
+type Remainder = [&'static str; 3];
 
 /// What was read. Where the text ends before it, the error is the shortest rest of a header; `None` if the
 /// text is not the beginning of one.
-type Read<T> = Result<T, Option<Rest>>;
+type Read<T> = Result<T, Option<Remainder>>;
 
 /// Reads these bytes. If the text ends in them, a header has this behind them.
 fn bytes(text: &mut &str, bytes: &'static str, [first, second]: [&'static str; 2]) -> Read<()> {

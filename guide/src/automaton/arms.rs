@@ -3,7 +3,7 @@
 //! the first one.
 
 use crate::automaton::constants::{DEEPEST_CONSTANT, are_written, fields_depth};
-use crate::automaton::integers::most_fields;
+use crate::automaton::integers::{self, most_fields};
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, entry};
 use ilo_asm::ast::Literal;
@@ -87,53 +87,51 @@ pub(crate) fn parts(shape: SchemaShape<'_>) -> impl Iterator<Item = SchemaShape<
     arms.chain(shape.fields().map(|it| it.shape)).chain([shape.item()])
 }
 
-impl<'c> Core<'c> {
-    /// The arms of the call or record whose count is next.
-    pub(crate) fn arms_here(&self) -> Option<Vec<Arm<'c>>> {
-        let frame = self.frame()?;
-        arms(self.session, self.pair_shape(&frame)?, frame.depth >= DEPTH)
-    }
+/// The arms of the call or record whose count is next.
+pub(crate) fn arms_here<'c>(core: &Core<'c>) -> Option<Vec<Arm<'c>>> {
+    let frame = core.frame()?;
+    arms(core.session, integers::pair_shape(core, &frame)?, frame.depth >= DEPTH)
+}
 
-    /// The union of a call or record, if its last field selects an arm.
-    pub(crate) fn selecting(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
-        let is_pairs = matches!(frame.word, Word::Obj | Word::Call);
-        let &(last, _) = entry(&self.lists, frame.given).filter(|_| is_pairs)?;
-        let union = self.pair_shape(frame)?;
-        let (name, _) = union.arms()?;
-        (self.session.field(u32::try_from(last).ok()?) == Some(name)).then_some(union)
-    }
+/// The union of a call or record, if its last field selects an arm.
+pub(crate) fn selecting<'c>(core: &Core<'c>, frame: &Frame) -> Option<SchemaShape<'c>> {
+    let is_pairs = matches!(frame.word, Word::Obj | Word::Call);
+    let &(last, _) = entry(&core.lists, frame.given).filter(|_| is_pairs)?;
+    let union = integers::pair_shape(core, frame)?;
+    let (name, _) = union.arms()?;
+    (core.session.field(u32::try_from(last).ok()?) == Some(name)).then_some(union)
+}
 
-    /// Whether the value that is next must be a text that selects an arm: with another one, the record would
-    /// have too many fields, or be nested too deeply.
-    pub(crate) fn must_select(&self) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        let fits = |union| counts(self.session, union, false).is_some_and(|it| self.has_count(&frame, it));
-        self.selecting(&frame).is_some_and(|union| frame.depth >= DEPTH || !fits(union))
-    }
+/// Whether the value that is next must be a text that selects an arm: with another one, the record would
+/// have too many fields, or be nested too deeply.
+pub(crate) fn must_select(core: &Core<'_>) -> bool {
+    let Some(frame) = core.frame() else { return false };
+    let fits = |union| counts(core.session, union, false).is_some_and(|it| has_count(core, &frame, it));
+    selecting(core, &frame).is_some_and(|union| frame.depth >= DEPTH || !fits(union))
+}
 
-    /// Whether the record whose first field was taken can have all its fields. `constrained` counts none.
-    fn has_count(&self, frame: &Frame, (least, most): Counts) -> bool {
-        self.names || (least..=most).contains(&(frame.left + 1))
-    }
+/// Whether the record whose first field was taken can have all its fields. `constrained` counts none.
+fn has_count(core: &Core<'_>, frame: &Frame, (least, most): Counts) -> bool {
+    core.arena.names || (least..=most).contains(&(frame.left + 1))
+}
 
-    /// The arms that the text that is next or unfinished may select, if it selects one.
-    pub(crate) fn selectable(&self) -> Option<Vec<Arm<'c>>> {
-        let frame = entry(&self.frames, self.frame()?.parent)?;
-        let mut arms = arms(self.session, self.selecting(frame)?, frame.depth >= DEPTH)?;
-        arms.retain(|it| self.has_count(frame, it.counts));
-        Some(arms)
-    }
+/// The arms that the text that is next or unfinished may select, if it selects one.
+pub(crate) fn selectable<'c>(core: &Core<'c>) -> Option<Vec<Arm<'c>>> {
+    let frame = entry(&core.frames, core.frame()?.parent)?;
+    let mut arms = arms(core.session, selecting(core, frame)?, frame.depth >= DEPTH)?;
+    arms.retain(|it| has_count(core, frame, it.counts));
+    Some(arms)
+}
 
-    /// Selects the arm of a constant in the record around it.
-    pub(crate) fn select(&mut self, constant: Literal<'_>) {
-        let Literal::Text(text) = constant else { return };
-        let arm = self.selectable().and_then(|arms| arms.into_iter().find(|it| it.text == text));
-        if let Some((arm, frame)) = arm.zip(self.frame())
-            && let Some(&around) = entry(&self.frames, frame.parent)
-        {
-            let left = if self.names { arm.counts.1 } else { around.left };
-            self.set_frame(Frame { arm: Some(arm.place), left, ..around });
-            self.set_frame(Frame { parent: self.state.frame, ..frame });
-        }
+/// Selects the arm of a constant in the record around it.
+pub(crate) fn select(core: &mut Core<'_>, constant: Literal<'_>) {
+    let Literal::Text(text) = constant else { return };
+    let arm = selectable(core).and_then(|arms| arms.into_iter().find(|it| it.text == text));
+    if let Some((arm, frame)) = arm.zip(core.frame())
+        && let Some(&around) = entry(&core.frames, frame.parent)
+    {
+        let left = if core.arena.names { arm.counts.1 } else { around.left };
+        core.set_frame(Frame { arm: Some(arm.place), left, ..around });
+        core.set_frame(Frame { parent: core.state.frame, ..frame });
     }
 }

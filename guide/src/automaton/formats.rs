@@ -1,5 +1,6 @@
 //! Texts with a format that the check compares constants with: how the beginning of one can continue.
 
+use crate::automaton::offers;
 use crate::automaton::state::{Core, Phase};
 use ilo_asm::catalog::{Format, SchemaShape};
 
@@ -35,17 +36,15 @@ pub(crate) fn of(shape: SchemaShape<'_>) -> Option<Format> {
     if shape.texts().is_some() { None } else { shape.misses_format("") }
 }
 
-impl Core<'_> {
-    /// The format of the constant text that is next or unfinished.
-    pub(crate) fn format(&self) -> Option<Format> {
-        let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;
-        self.shape(frame.want).and_then(of)
-    }
+/// The format of the constant text that is next or unfinished.
+pub(crate) fn format(core: &Core<'_>) -> Option<Format> {
+    let frame = core.frame().filter(|_| core.state.phase != Phase::CaseKey)?;
+    offers::shape(core, frame.want).and_then(of)
+}
 
-    /// Whether a text that is written without escapes may be the beginning of a constant here.
-    pub(crate) fn begins_text(&self, written: &[u8]) -> bool {
-        self.format().is_none_or(|format| rest(format, written).is_some())
-    }
+/// Whether a text that is written without escapes may be the beginning of a constant here.
+pub(crate) fn begins_text(core: &Core<'_>, written: &[u8]) -> bool {
+    format(core).is_none_or(|format| rest(format, written).is_some())
 }
 
 #[cfg(test)]

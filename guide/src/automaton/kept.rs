@@ -22,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) deep: bool,
 }
 
-/// By what is wanted: words, and whether ADD takes texts; the place of a list of tools.
+/// By what is wanted: words, where names are written as texts or not; the place of a list of tools.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     words: RwLock<HashMap<(WantKey, bool), Words>>,

@@ -1,9 +1,10 @@
 //! Constants that may be written: those that a position allows, and keys of cases, which must differ.
 
+use crate::automaton::arms;
 use crate::automaton::constants::integers;
 use crate::automaton::formats;
 use crate::automaton::numbers::{Begun, Room, room};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
+use crate::automaton::offers::{self, BOOL, NIL, NUMBER, TEXT, type_of};
 use crate::automaton::state::{Core, Frame, Phase, entry};
 use crate::automaton::want::field;
 use ilo_asm::ast::Literal;
@@ -19,144 +20,140 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// more numbers than a MATCH_MAP has cases.
 pub(crate) const KEY: usize = 2;
 
-impl<'c> Core<'c> {
-    /// The kinds of keys that a case may have, as bits.
-    pub(crate) fn key_kinds(&self) -> u8 {
-        let Some(frame) = self.frame() else { return 0 };
-        let subject = self.arena.value(frame.first).ty;
-        let mut kinds = 0;
-        for kind in [TEXT, NUMBER, NIL, BOOL] {
-            let used = match kind {
-                NIL => self.has_key(&frame, Literal::Nil),
-                BOOL => [true, false].into_iter().all(|truth| self.has_key(&frame, Literal::Bool(truth))),
-                _ => false,
-            };
-            if !used && rules::may_be_equal(subject, type_of(kind).ty) {
-                kinds |= 1 << kind;
-            }
-        }
-        kinds
-    }
-
-    fn has_key(&self, frame: &Frame, constant: Literal<'_>) -> bool {
-        let key = key_of(constant);
-        self.list(frame.given).any(|given| given == key)
-    }
-
-    /// Whether a constant may be written here, if its kind may be.
-    pub(crate) fn fits(&self, constant: Literal<'_>) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        if self.state.phase == Phase::CaseKey {
-            return !matches!(constant, Literal::Text("_")) && !self.has_key(&frame, constant);
-        }
-        let shape = self.shape(frame.want);
-        match constant {
-            Literal::Text(text) if let Some(names) = self.key_names() => names.contains(&text),
-            Literal::Text(text) => match entry(&self.frames, frame.parent) {
-                Some(parent) if parent.word == Word::At && parent.index == 1 => {
-                    let known = field(self.arena.value(parent.first), text);
-                    self.arena.takes(self.session, parent.want, known)
-                }
-                _ => shape.is_none_or(|shape| {
-                    let format = formats::of(shape);
-                    shape.refuses_text(text).is_none()
-                        && format.is_none_or(|format| format.fits(text))
-                        && self.selectable().is_none_or(|arms| arms.iter().any(|arm| arm.text == text))
-                }),
-            },
-            Literal::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
-            Literal::Nil => true,
-            Literal::Bool(truth) => shape.is_none_or(|shape| shape.refuses_bool(truth).is_none()),
-        }
-    }
-
-    /// The only texts that may be written here.
-    pub(crate) fn texts(&self) -> Option<impl Iterator<Item = &'c str> + use<'c>> {
-        let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;
-        let names = self.key_names();
-        let listed = match self.shape(frame.want).and_then(SchemaShape::texts) {
-            None if names.is_none() => return None,
-            listed => listed.unwrap_or_default(),
+/// The kinds of keys that a case may have, as bits.
+pub(crate) fn key_kinds(core: &Core<'_>) -> u8 {
+    let Some(frame) = core.frame() else { return 0 };
+    let subject = core.arena.value(frame.first).ty;
+    let mut kinds = 0;
+    for kind in [TEXT, NUMBER, NIL, BOOL] {
+        let used = match kind {
+            NIL => has_key(core, &frame, Literal::Nil),
+            BOOL => [true, false].into_iter().all(|truth| has_key(core, &frame, Literal::Bool(truth))),
+            _ => false,
         };
-        let arms = self.selectable();
-        let listed = if arms.is_some() { &[] } else { listed };
-        let listed = listed.iter().map(|it| &**it).chain(arms.into_iter().flatten().map(|it| it.text));
-        Some(listed.chain(names.into_iter().flatten()))
+        if !used && rules::may_be_equal(subject, type_of(kind).ty) {
+            kinds |= 1 << kind;
+        }
     }
+    kinds
+}
 
-    /// The value of which the unfinished literal names a field, if its fields are known.
-    pub(crate) fn in_at(&self) -> Option<SchemaShape<'c>> {
-        let parent = self.frame().and_then(|frame| entry(&self.frames, frame.parent));
-        parent.and_then(|parent| self.at_shape(parent))
+fn has_key(core: &Core<'_>, frame: &Frame, constant: Literal<'_>) -> bool {
+    let key = key_of(constant);
+    core.list(frame.given).any(|given| given == key)
+}
+
+/// Whether a constant may be written here, if its kind may be.
+pub(crate) fn fits(core: &Core<'_>, constant: Literal<'_>) -> bool {
+    let Some(frame) = core.frame() else { return false };
+    if core.state.phase == Phase::CaseKey {
+        return !matches!(constant, Literal::Text("_")) && !has_key(core, &frame, constant);
     }
-
-    /// The same for the value that is next, if it is a text.
-    pub(crate) fn opens_in_at(&self) -> Option<SchemaShape<'c>> {
-        self.frame().and_then(|frame| self.at_shape(&frame))
-    }
-
-    fn at_shape(&self, frame: &Frame) -> Option<SchemaShape<'c>> {
-        let is_name = frame.word == Word::At && frame.index == 1;
-        self.arena.value(frame.first).part.shape().filter(|_| is_name)
-    }
-
-    /// The only numbers that may be written here: these, or the integers of a range.
-    pub(crate) fn numbers(&self) -> Numbers<'c> {
-        let shape = self.frame().filter(|_| self.state.phase != Phase::CaseKey);
-        shape.and_then(|frame| self.shape(frame.want)).map_or(Numbers::All, Numbers::of)
-    }
-
-    /// Whether any number may be written here.
-    pub(crate) fn takes_any_number(&self) -> bool {
-        self.state.phase != Phase::CaseKey && matches!(self.numbers(), Numbers::All)
-    }
-
-    /// Whether a number with this beginning may come next.
-    pub(crate) fn number_goes_on(&self, text: &[u8]) -> bool {
-        let Ok(written) = core::str::from_utf8(text) else { return false };
-        match self.numbers() {
-            Numbers::Listed(all) => all.iter().any(|number| number.to_string().starts_with(written)),
-            Numbers::Integers(low, high) => {
-                Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high))
+    let shape = offers::shape(core, frame.want);
+    match constant {
+        Literal::Text(text) if let Some(names) = offers::key_names(core) => names.contains(&text),
+        Literal::Text(text) => match entry(&core.frames, frame.parent) {
+            Some(parent) if parent.word == Word::At && parent.index == 1 => {
+                let known = field(core.arena.value(parent.first), text);
+                core.arena.takes(core.session, parent.want, known)
             }
-            Numbers::All => match room(text) {
-                Some(Room::First | Room::More(_)) if self.state.phase != Phase::CaseKey => true,
-                // An exponent can be too large.
-                Some(_) => self.free_number(text, KEY),
-                None => false,
-            },
-        }
+            _ => shape.is_none_or(|shape| {
+                let format = formats::of(shape);
+                shape.refuses_text(text).is_none()
+                    && format.is_none_or(|format| format.fits(text))
+                    && arms::selectable(core).is_none_or(|arms| arms.iter().any(|arm| arm.text == text))
+            }),
+        },
+        Literal::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
+        Literal::Nil => true,
+        Literal::Bool(truth) => shape.is_none_or(|shape| shape.refuses_bool(truth).is_none()),
     }
+}
 
-    /// Whether a number differs from all other keys, or does so with more digits.
-    pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
-        let Some(room) = room(text) else { return false };
-        let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
-        if whole.is_some_and(|number| self.takes_constant(Literal::Number(number))) {
-            return true;
-        }
-        let is_full = matches!(room, Room::More(0) | Room::Exponent(0));
-        !is_full
-            && digits > 0
-            && (b'0'..=b'9').any(|digit| self.free_number(&[text, &[digit]].concat(), digits - 1))
-    }
+/// The only texts that may be written here.
+pub(crate) fn texts<'c>(core: &Core<'c>) -> Option<impl Iterator<Item = &'c str> + use<'c>> {
+    let frame = core.frame().filter(|_| core.state.phase != Phase::CaseKey)?;
+    let names = offers::key_names(core);
+    let listed = match offers::shape(core, frame.want).and_then(SchemaShape::texts) {
+        None if names.is_none() => return None,
+        listed => listed.unwrap_or_default(),
+    };
+    let arms = arms::selectable(core);
+    let listed = if arms.is_some() { &[] } else { listed };
+    let listed = listed.iter().map(|it| &**it).chain(arms.into_iter().flatten().map(|it| it.text));
+    Some(listed.chain(names.into_iter().flatten()))
+}
 
-    /// The first number with this beginning that may come next, digit by digit.
-    pub(crate) fn first_number(&self, begun: &[u8]) -> Option<String> {
-        let fits =
-            |text: &str| number::parse(text).is_ok_and(|number| self.takes_constant(Literal::Number(number)));
-        if let Numbers::Listed(all) = self.numbers() {
-            let mut texts = all.iter().map(ToString::to_string);
-            return texts.find(|text| text.as_bytes().starts_with(begun));
-        }
-        let mut text = core::str::from_utf8(begun).ok()?.to_owned();
-        while !fits(&text) {
-            let next = |digit: &char| self.number_goes_on(format!("{text}{digit}").as_bytes());
-            let digit = "0123456789-".chars().find(next)?;
-            text.push(digit);
-        }
-        Some(text)
+/// The value of which the unfinished literal names a field, if its fields are known.
+pub(crate) fn in_at<'c>(core: &Core<'c>) -> Option<SchemaShape<'c>> {
+    let parent = core.frame().and_then(|frame| entry(&core.frames, frame.parent));
+    parent.and_then(|parent| at_shape(core, parent))
+}
+
+/// The same for the value that is next, if it is a text.
+pub(crate) fn opens_in_at<'c>(core: &Core<'c>) -> Option<SchemaShape<'c>> {
+    core.frame().and_then(|frame| at_shape(core, &frame))
+}
+
+fn at_shape<'c>(core: &Core<'c>, frame: &Frame) -> Option<SchemaShape<'c>> {
+    let is_name = frame.word == Word::At && frame.index == 1;
+    core.arena.value(frame.first).part.shape().filter(|_| is_name)
+}
+
+/// The only numbers that may be written here: these, or the integers of a range.
+pub(crate) fn numbers<'c>(core: &Core<'c>) -> Numbers<'c> {
+    let shape = core.frame().filter(|_| core.state.phase != Phase::CaseKey);
+    shape.and_then(|frame| offers::shape(core, frame.want)).map_or(Numbers::All, Numbers::of)
+}
+
+/// Whether any number may be written here.
+pub(crate) fn takes_any_number(core: &Core<'_>) -> bool {
+    core.state.phase != Phase::CaseKey && matches!(numbers(core), Numbers::All)
+}
+
+/// Whether a number with this beginning may come next.
+pub(crate) fn number_goes_on(core: &Core<'_>, text: &[u8]) -> bool {
+    let Ok(written) = core::str::from_utf8(text) else { return false };
+    match numbers(core) {
+        Numbers::Listed(all) => all.iter().any(|number| number.to_string().starts_with(written)),
+        Numbers::Integers(low, high) => Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high)),
+        Numbers::All => match room(text) {
+            Some(Room::First | Room::More(_)) if core.state.phase != Phase::CaseKey => true,
+            // An exponent can be too large.
+            Some(_) => free_number(core, text, KEY),
+            None => false,
+        },
     }
+}
+
+/// Whether a number differs from all other keys, or does so with more digits.
+pub(crate) fn free_number(core: &Core<'_>, text: &[u8], digits: usize) -> bool {
+    let Some(room) = room(text) else { return false };
+    let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
+    if whole.is_some_and(|number| core.takes_constant(Literal::Number(number))) {
+        return true;
+    }
+    let is_full = matches!(room, Room::More(0) | Room::Exponent(0));
+    !is_full
+        && digits > 0
+        && (b'0'..=b'9').any(|digit| free_number(core, &[text, &[digit]].concat(), digits - 1))
+}
+
+/// The first number with this beginning that may come next, digit by digit.
+pub(crate) fn first_number(core: &Core<'_>, begun: &[u8]) -> Option<String> {
+    let fits =
+        |text: &str| number::parse(text).is_ok_and(|number| core.takes_constant(Literal::Number(number)));
+    if let Numbers::Listed(all) = numbers(core) {
+        let mut texts = all.iter().map(ToString::to_string);
+        return texts.find(|text| text.as_bytes().starts_with(begun));
+    }
+    let mut text = core::str::from_utf8(begun).ok()?.to_owned();
+    while !fits(&text) {
+        let next = |digit: &char| number_goes_on(core, format!("{text}{digit}").as_bytes());
+        let digit = "0123456789-".chars().find(next)?;
+        text.push(digit);
+    }
+    Some(text)
 }
 
 /// The numbers that a position allows.

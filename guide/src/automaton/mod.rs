@@ -5,11 +5,11 @@
 //! `json_names` its names for bodies in JSON, `needs` the characters of its programs.
 //! `formats` has those of dates, `kept` what is found once for a session.
 
-mod arms;
-mod blocks;
+pub(crate) mod arms;
+pub(crate) mod blocks;
 pub(crate) mod close;
 pub(crate) mod constants;
-mod ends;
+pub(crate) mod ends;
 mod flow;
 pub(crate) mod formats;
 pub(crate) mod integers;

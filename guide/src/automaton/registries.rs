@@ -4,7 +4,7 @@ use crate::automaton::session::Options;
 
 /// A text split into parts.
 #[derive(Debug, Default)]
-pub(crate) struct Parts<'t> {
+pub(crate) struct Sections<'t> {
     /// The functions above and the registries.
     pub(crate) options: Options,
     pub(crate) header: Option<&'t str>,
@@ -13,8 +13,8 @@ pub(crate) struct Parts<'t> {
 }
 
 /// Splits a text at its last header.
-pub(crate) fn split(text: &str) -> Parts<'_> {
-    let mut parts = Parts::default();
+pub(crate) fn split(text: &str) -> Sections<'_> {
+    let mut parts = Sections::default();
     let begins = |line: &str| line.starts_with("; fn ");
     let mut at = 0;
     let mut last = None;

@@ -292,8 +292,6 @@ pub struct Core<'s> {
     /// Integers of sets.
     pub(crate) ids: Vec<u32>,
     pub(crate) state: State,
-    /// Whether a step that binds a name may be a value too, as in `constrained`.
-    pub(crate) names: bool,
 }
 
 /// The state, and the lengths of the arenas.
@@ -327,7 +325,6 @@ impl<'s> Core<'s> {
             lists: Vec::new(),
             failures: Vec::new(),
             ids: Vec::new(),
-            names: false,
             state: State { slots: 1, block: 1, next, ..State::default() },
         }
     }

@@ -1,11 +1,12 @@
 //! Steps of the automaton within a statement. Each takes one token that may come next.
 
 use crate::automaton::flow::bit;
-use crate::automaton::keys::key_of;
-use crate::automaton::offers::{BOOL, NIL, is_field_or_name, type_of};
+use crate::automaton::keys::{self, key_of};
+use crate::automaton::offers::{self, BOOL, NIL, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Block, Core, Frame, NONE, Phase, SLOTS, Stmt, entry};
 use crate::automaton::want::{ANY, Want, either, empty_list, field};
+use crate::automaton::{arms, blocks, operands};
 use ilo_asm::ast::Literal;
 use ilo_asm::check::{Gives, Part, ValueInfo};
 use ilo_asm::rules;
@@ -31,7 +32,7 @@ impl<'c> Core<'c> {
             }
             Phase::Bound if matches!(word, Word::If | Word::For | Word::Match | Word::Try) => {
                 self.state.bound = Some(self.state.slot);
-                return self.control(word);
+                return blocks::control(self, word);
             }
             Phase::CaseKey => return self.case_value(),
             _ => {}
@@ -45,7 +46,7 @@ impl<'c> Core<'c> {
             word,
             parent: self.state.frame,
             want: self.state.want,
-            depth: self.depth(),
+            depth: offers::depth(self),
             behind: self.state.behind,
             index: 0,
             left: 0,
@@ -76,7 +77,7 @@ impl<'c> Core<'c> {
                 self.state.behind = true;
             }
             _ => {
-                let want = self.first_want(word, frame.want);
+                let want = offers::first_want(self, word, frame.want);
                 let behind = Self::behind(&frame);
                 self.operand(want, behind);
             }
@@ -96,13 +97,13 @@ impl<'c> Core<'c> {
     /// Takes an integer.
     pub(crate) fn take_integer(&mut self, number: u32) {
         let slot = u8::try_from(number).unwrap_or(u8::MAX);
-        if self.is_count() {
+        if offers::is_count(self) {
             self.state.counted = self.state.counted.saturating_add(number);
         }
         match self.state.phase {
             Phase::Slot => self.take_slot(slot),
-            Phase::MatchCount => self.open_match(number == 2),
-            Phase::BlockCount => self.open_block(number),
+            Phase::MatchCount => blocks::open_match(self, number == 2),
+            Phase::BlockCount => blocks::open_block(self, number),
             Phase::LitKind => self.state.phase = Phase::LitValue(u8::try_from(number).unwrap_or(NIL)),
             _ => self.take_operand_integer(number, slot),
         }
@@ -162,7 +163,7 @@ impl<'c> Core<'c> {
                 self.state.phase = Phase::PairCount;
             }
             Phase::PairField | Phase::MergeMore => {
-                let want = self.pair_want(&frame, number).unwrap_or(Want::Any);
+                let want = operands::pair_want(self, &frame, number).unwrap_or(Want::Any);
                 let want = self.arena.add_want(want);
                 let given = self.push_list(frame.given, number.into());
                 let left = frame.left.saturating_sub(1);
@@ -201,7 +202,7 @@ impl<'c> Core<'c> {
             self.set_frame(Frame { given, ..frame });
             return self.case_value();
         }
-        self.select(constant);
+        arms::select(self, constant);
         let parent = entry(&self.frames, frame.parent);
         let known = match (constant, parent.filter(|it| it.word == Word::At && it.index == 1)) {
             // AT with a literal text reads like FIELD.
@@ -272,7 +273,7 @@ impl<'c> Core<'c> {
         if usize::from(frame.index) >= operands {
             return Some(self.applied(&frame));
         }
-        let want = self.next_want(&frame);
+        let want = offers::next_want(self, &frame);
         let behind = Self::behind(&frame);
         self.operand(want, behind);
         if is_field_or_name(frame.word, frame.index.into()) {
@@ -363,12 +364,12 @@ impl<'c> Core<'c> {
         let value = self.arena.add_value(known);
         match self.state.stmt {
             Stmt::Let => self.end_let(value),
-            Stmt::Value => self.end_statement_value(value),
+            Stmt::Value => blocks::end_statement_value(self, value),
             Stmt::Exit(word) => {
                 if matches!(word, Word::Ret | Word::RetOk) {
                     self.leave();
                 }
-                self.end_statement(Gives::NEVER, NONE);
+                blocks::end_statement(self, Gives::NEVER, NONE);
             }
             Stmt::Opens(word) => {
                 if word == Word::For {
@@ -376,8 +377,8 @@ impl<'c> Core<'c> {
                 }
                 self.state.phase = Phase::BlockCount;
             }
-            Stmt::Yield => self.end_yield(value),
-            Stmt::Mark(_) => self.end_statement(Gives::nothing(()), NONE),
+            Stmt::Yield => blocks::end_yield(self, value),
+            Stmt::Mark(_) => blocks::end_statement(self, Gives::nothing(()), NONE),
         }
     }
 
@@ -406,7 +407,7 @@ impl<'c> Core<'c> {
             None => 0,
         };
         self.bind(self.state.slot, value, calls);
-        self.end_statement(Gives::nothing(()), NONE);
+        blocks::end_statement(self, Gives::nothing(()), NONE);
         self.demand_rollback();
     }
 
@@ -423,14 +424,14 @@ impl<'c> Core<'c> {
     pub(crate) fn constants(&self) -> u8 {
         match self.state.phase {
             Phase::LitValue(kind) => 1 << kind.min(BOOL),
-            Phase::CaseKey => self.key_kinds(),
+            Phase::CaseKey => keys::key_kinds(self),
             _ => 0,
         }
     }
 
     /// Whether a constant may come next.
     pub(crate) fn takes_constant(&self, constant: Literal<'_>) -> bool {
-        self.takes_kind(constant.kind()) && self.fits(constant)
+        self.takes_kind(constant.kind()) && keys::fits(self, constant)
     }
 
     /// Whether some constants of a kind may come next.

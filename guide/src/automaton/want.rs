@@ -62,8 +62,9 @@ pub(crate) type WantKey = [Option<Link>; 6];
 pub(crate) struct Arena<'c> {
     pub(crate) wants: Vec<Want<'c>>,
     pub(crate) values: Vec<ValueInfo<'c>>,
-    /// Whether ADD takes texts. In `constrained` a written one beside `+` may be meant as a name.
-    pub(crate) adds_texts: bool,
+    /// Whether names are written as texts, as in `constrained`: ADD takes no text, since one may be meant as a
+    /// name, and a step that binds a name may be a value too.
+    pub(crate) names: bool,
 }
 
 /// The number of first values that are reused for equal types.
@@ -74,7 +75,7 @@ pub(crate) const ANY: WantId = 0;
 
 impl<'c> Arena<'c> {
     pub(crate) fn new() -> Arena<'c> {
-        Arena { wants: vec![Want::Any], values: vec![ValueInfo::ANY], adds_texts: true }
+        Arena { wants: vec![Want::Any], values: vec![ValueInfo::ANY], names: false }
     }
 
     pub(crate) fn memory(&self) -> usize {
@@ -264,11 +265,11 @@ impl<'c> Arena<'c> {
                 match first.ty {
                     Inferred::ANY => {
                         takes(Inferred::NUMBER)
-                            || (self.adds_texts && takes(Inferred::TEXT))
+                            || (!self.names && takes(Inferred::TEXT))
                             || takes(Inferred::ANY.list())
                     }
                     Inferred::NUMBER => takes(Inferred::NUMBER),
-                    Inferred::TEXT if !self.adds_texts => false,
+                    Inferred::TEXT if self.names => false,
                     _ => self.takes(session, want, whole),
                 }
             }

@@ -1,17 +1,19 @@
 //! The effects of choices: the nodes that each makes, and what follows it.
 
 use super::choice::Act;
-use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
+use super::machine::{Around, Binds, JsonMachine, Lex, Next, Owner, Quote};
 use super::paths::Path;
 use super::texts::PLAIN;
-use crate::automaton::offers::{NIL, NUMBER, TEXT, Words};
-use crate::automaton::state::{Block, Core, Goes, ITEMS, Phase};
+use super::{handlers, loops, names, parts};
+use crate::automaton::offers::{self, NIL, NUMBER, TEXT, Words};
+use crate::automaton::state::{Block, Goes, ITEMS, Phase};
 use crate::automaton::texts::Inside;
+use crate::automaton::{blocks, ends, keys, operands};
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
-impl Machine<'_> {
+impl JsonMachine<'_> {
     /// Applies a choice; `false` is a defect, and refuses the choice.
     pub(super) fn take(&mut self, act: Act) -> bool {
         match act {
@@ -47,10 +49,10 @@ impl Machine<'_> {
             }
             Act::Try => {
                 self.control(Word::Try);
-                self.open_block(Kind::Try, self.place.names.len());
+                self.open_block(Owner::Try, self.place.names.len());
             }
-            Act::While => self.begin_while(),
-            Act::Until => self.begin_until(),
+            Act::While => loops::begin_while(self),
+            Act::Until => loops::begin_until(self),
             Act::Exit(word) => {
                 self.statement(word);
                 self.behind();
@@ -62,13 +64,13 @@ impl Machine<'_> {
             }
             Act::Goes(next) => self.goes_on(next),
             Act::EndStep => {
-                let settled = self.core.settle();
+                let settled = ends::settle(&mut self.core);
                 self.behind();
                 return settled;
             }
             Act::EndBody => {
                 self.goes_on(Next::End);
-                return self.core.end();
+                return blocks::end(&mut self.core);
             }
             // Parts of steps.
             Act::BoundExpr => self.opens(Around::Computed, Next::Value),
@@ -77,8 +79,8 @@ impl Machine<'_> {
                 self.core.take_word(Word::Call);
                 self.goes_on(Next::Tool);
             }
-            Act::Push => self.begin_push(),
-            Act::PushPart => self.begin_push_part(),
+            Act::Push => loops::begin_push(self),
+            Act::PushPart => parts::begin_push_part(self),
             Act::Index => {
                 self.begin_block();
                 self.statement(Word::Let);
@@ -86,21 +88,21 @@ impl Machine<'_> {
             }
             Act::Where => return self.begin_where(),
             Act::Passes => return self.open_passes(),
-            Act::Then => self.begin_then(),
+            Act::Then => loops::begin_then(self),
             Act::Leave(word, end) => self.leave_by(word, end),
-            Act::UntilWhat => self.begin_condition(),
-            Act::EndUntil => return self.end_until(),
+            Act::UntilWhat => loops::begin_condition(self),
+            Act::EndUntil => return loops::end_until(self),
             Act::Failure => {
                 self.core.take_integer(2);
                 self.begin_name(Binds::Failure);
             }
             Act::Caught => self.begin_name(Binds::Failure),
             // Blocks.
-            Act::Open(Kind::While) => return self.open_while(),
+            Act::Open(Owner::While) => return loops::open_while(self),
             Act::Open(kind) => self.open_kind(kind),
             Act::Else => {
                 self.statement(Word::Else);
-                self.open_block(Kind::Else, self.place.names.len());
+                self.open_block(Owner::Else, self.place.names.len());
             }
             Act::OnlySuccess => {
                 self.core.take_integer(1);
@@ -115,42 +117,42 @@ impl Machine<'_> {
             Act::EndBlock => return self.end_block(),
             // Handlers.
             Act::Handler => {
-                self.begin_handler();
+                handlers::begin_handler(self);
                 self.begin_name(Binds::Failure);
             }
             Act::Way(word, end) => {
-                self.begin_way(word);
+                handlers::begin_way(self, word);
                 if let Some(Around::Handler { slot, names, .. }) = self.around() {
                     self.replace(Around::Handler { slot, names, end });
                 }
                 self.goes_on(Next::Value);
             }
             Act::Unnamed(word, end) => {
-                self.begin_unnamed(word, end);
+                handlers::begin_unnamed(self, word, end);
                 self.goes_on(Next::Value);
             }
             Act::Message => {
-                self.begin_unnamed(Word::RetErr, "}");
-                let words = self.core.trial(Core::words);
+                handlers::begin_unnamed(self, Word::RetErr, "}");
+                let words = self.core.trial(offers::words);
                 self.quote(words);
             }
             Act::Ignore => {
-                self.begin_unnamed(Word::Let, "");
+                handlers::begin_unnamed(self, Word::Let, "");
                 self.literal(NIL);
                 self.core.take_constant(Literal::Nil);
                 return self.end_handler();
             }
             Act::HandlerExit(word) => {
-                self.begin_unnamed(word, "");
+                handlers::begin_unnamed(self, word, "");
                 return self.end_handler();
             }
             Act::OpenHandler => {
-                self.open_block(Kind::Handler, self.place.names.len());
+                self.open_block(Owner::Handler, self.place.names.len());
                 // None of its steps is a value.
                 let block = self.core.block();
                 self.core.set_block(Block { goes: Goes::Nowhere, hard: true, ..block });
             }
-            Act::Give => self.begin_giving(),
+            Act::Give => handlers::begin_giving(self),
             Act::EndHandler => return self.end_handler(),
             // Values.
             Act::Nil => self.constant(Literal::Nil),
@@ -166,7 +168,9 @@ impl Machine<'_> {
             }
             Act::Listed(number) => {
                 self.literal(TEXT);
-                let Some(text) = self.core.texts().and_then(|mut all| all.nth(number)) else { return false };
+                let Some(text) = keys::texts(&self.core).and_then(|mut all| all.nth(number)) else {
+                    return false;
+                };
                 self.take_constant(Literal::Text(text));
             }
             Act::Quote(words) => self.quote(words),
@@ -250,7 +254,8 @@ impl Machine<'_> {
 
     /// Begins a statement of the innermost block.
     pub(super) fn statement(&mut self, word: Word) {
-        self.core.begin_line(self.core.level(), word);
+        let level = blocks::level(&self.core);
+        blocks::begin_line(&mut self.core, level, word);
     }
 
     fn begin_step(&mut self, word: Word, end: &'static str) {
@@ -300,7 +305,7 @@ impl Machine<'_> {
             }
             Word::Obj => self.open_fields("}}"),
             Word::Merge => {
-                self.core.take_integer(self.core.most_changes() + 1);
+                self.core.take_integer(offers::most_changes(&self.core) + 1);
                 self.opens(Around::Merge, Next::Value);
             }
             Word::MatchMap => self.opens(Around::Subject, Next::Value),
@@ -374,7 +379,7 @@ impl Machine<'_> {
             _ => return false,
         };
         self.core.state.phase = Phase::Line;
-        self.opens(Around::Block { kind: Kind::Pass, names }, Next::First);
+        self.opens(Around::Block { kind: Owner::Pass, names }, Next::First);
         true
     }
 
@@ -391,13 +396,13 @@ impl Machine<'_> {
         self.goes_on(Next::Value);
     }
 
-    fn open_kind(&mut self, kind: Kind) {
+    fn open_kind(&mut self, kind: Owner) {
         let names = match (kind, self.place.next, self.around()) {
-            (Kind::Failure | Kind::Caught, Next::Arm(names), _)
-            | (Kind::Pass, _, Some(Around::For(names))) => names,
+            (Owner::Failure | Owner::Caught, Next::Arm(names), _)
+            | (Owner::Pass, _, Some(Around::For(names))) => names,
             _ => self.place.names.len(),
         };
-        if matches!(kind, Kind::Pass | Kind::Then) {
+        if matches!(kind, Owner::Pass | Owner::Then) {
             self.pop();
         }
         self.open_block(kind, names);
@@ -407,37 +412,37 @@ impl Machine<'_> {
         let slot = self.core.block().slot;
         self.statement(Word::Ok);
         self.core.take_integer(slot.into());
-        self.open_block(Kind::Success, self.place.names.len());
+        self.open_block(Owner::Success, self.place.names.len());
     }
 
     fn end_block(&mut self) -> bool {
-        let level = self.core.level();
+        let level = blocks::level(&self.core);
         let Some(Around::Block { kind, names }) = self.pop() else { return false };
         match kind {
-            Kind::While => {
-                self.end_loop_names(names);
-                let ended = self.end_passes();
+            Owner::While => {
+                names::end_loop_names(self, names);
+                let ended = loops::end_passes(self);
                 self.goes_on(Next::Block(kind));
                 return ended;
             }
-            Kind::Behind => {
-                self.core.settle();
+            Owner::Behind => {
+                ends::settle(&mut self.core);
                 self.goes_on(Next::Block(kind));
                 return true;
             }
-            Kind::Pass => self.end_loop_names(names),
+            Owner::Pass => names::end_loop_names(self, names),
             // Names that the steps bind may be read after them.
-            Kind::Failure | Kind::Caught => self.end_name_at(names),
-            Kind::Then | Kind::Else | Kind::Success | Kind::Handler | Kind::Try | Kind::Until => {}
+            Owner::Failure | Owner::Caught => self.end_name_at(names),
+            Owner::Then | Owner::Else | Owner::Success | Owner::Handler | Owner::Try | Owner::Until => {}
         }
-        let up = if kind == Kind::Success { 2 } else { 1 };
-        let ended = self.core.up_to(level.saturating_sub(up));
+        let up = if kind == Owner::Success { 2 } else { 1 };
+        let ended = blocks::up_to(&mut self.core, level.saturating_sub(up));
         self.goes_on(Next::Block(kind));
         ended
     }
 
     fn end_handler(&mut self) -> bool {
-        let level = self.core.level();
+        let level = blocks::level(&self.core);
         let names = loop {
             match self.pop() {
                 Some(Around::Handler { names, .. }) => break names,
@@ -447,7 +452,7 @@ impl Machine<'_> {
             }
         };
         self.end_name_at(names);
-        let ended = self.core.up_to(level.saturating_sub(2));
+        let ended = blocks::up_to(&mut self.core, level.saturating_sub(2));
         self.after();
         ended
     }
@@ -458,19 +463,19 @@ impl Machine<'_> {
         }
     }
 
-    fn open_block(&mut self, kind: Kind, names: usize) {
+    fn open_block(&mut self, kind: Owner, names: usize) {
         self.begin_block();
         self.opens(Around::Block { kind, names }, Next::First);
     }
 
     /// Completes MATCH with an arm for success that only binds the name again.
     pub(super) fn leave_out_success(&mut self) -> bool {
-        let level = self.core.level();
+        let level = blocks::level(&self.core);
         let slot = self.core.block().slot;
         self.statement(Word::Ok);
         self.core.take_integer(slot.into());
         self.begin_block();
-        self.core.up_to(level.saturating_sub(1)) && self.core.settle()
+        blocks::up_to(&mut self.core, level.saturating_sub(1)) && ends::settle(&mut self.core)
     }
 
     /// Begins the block of an unfinished header.
@@ -482,15 +487,15 @@ impl Machine<'_> {
 
     /// Ends the passes for which the condition does not hold: IF with SKIP in its ELSE.
     fn leave_out(&mut self) {
-        let level = self.core.level();
+        let level = blocks::level(&self.core);
         self.begin_block();
-        self.core.up_to(level);
-        self.core.begin_line(level, Word::Else);
+        blocks::up_to(&mut self.core, level);
+        blocks::begin_line(&mut self.core, level, Word::Else);
         self.begin_block();
-        self.core.begin_line(level + 1, Word::Skip);
+        blocks::begin_line(&mut self.core, level + 1, Word::Skip);
         self.core.state.phase = Phase::Line;
-        self.core.up_to(level);
-        self.core.settle();
+        blocks::up_to(&mut self.core, level);
+        ends::settle(&mut self.core);
     }
 
     fn open_cases(&mut self, pairs: bool) {
@@ -499,7 +504,7 @@ impl Machine<'_> {
     }
 
     fn open_fields(&mut self, end: &'static str) {
-        let most = self.core.pair_counts().map_or(0, |counts| counts.1);
+        let most = operands::pair_counts(&self.core).map_or(0, |counts| counts.1);
         self.core.take_integer(most + 1);
         self.opens(Around::Fields(end), Next::Key);
     }

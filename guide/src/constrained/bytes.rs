@@ -1,8 +1,9 @@
 //! The bytes of a body in `constrained`, forward and back.
 
-use super::machine::{Around, Leads, Lex, Machine, Next, Point};
+use super::machine::{Around, JsonMachine, JsonPoint, Leads, Lex, Next};
 use super::memo::Memo;
 use super::views::{View, with};
+use super::{names, texts};
 use crate::automaton::state::Core;
 use crate::automaton::texts::Inside;
 use crate::surface::walk::{Common, Found, Look, Tree, Walk};
@@ -17,15 +18,15 @@ use ilo_spec::number;
 /// The bytes that may be in a number or after it, in order.
 const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
 
-impl Steps for Machine<'_> {
-    type Point = Point;
+impl Steps for JsonMachine<'_> {
+    type Point = JsonPoint;
 
     fn text(&self) -> &[u8] {
         &self.text
     }
 
-    fn point(&self) -> Point {
-        Point {
+    fn point(&self) -> JsonPoint {
+        JsonPoint {
             core: self.core.point(),
             text: self.text.len(),
             arounds: self.arounds.len(),
@@ -33,7 +34,7 @@ impl Steps for Machine<'_> {
         }
     }
 
-    fn back(&mut self, point: &Point) {
+    fn back(&mut self, point: &JsonPoint) {
         self.core.back(&point.core);
         self.text.truncate(point.text);
         self.arounds.truncate(point.arounds);
@@ -42,7 +43,7 @@ impl Steps for Machine<'_> {
         self.place.clone_from(&point.place);
     }
 
-    fn mark(&self) -> Point {
+    fn mark(&self) -> JsonPoint {
         let mut point = self.point();
         point.place.choices = None;
         point.place.quote.holes = None;
@@ -64,8 +65,8 @@ impl Steps for Machine<'_> {
             Leads::Act(act) => self.take(act),
             Leads::Unknown => match self.place.lex {
                 Lex::Text { start, inside } => self.in_text(start, inside, byte),
-                Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
-                Lex::Name { start, of } => self.in_name(start, of, byte),
+                Lex::Bare { inside, dollar } => texts::in_bare(self, inside, dollar, byte),
+                Lex::Name { start, of } => names::in_name(self, start, of, byte),
                 Lex::Choice { .. } | Lex::Number { .. } => false,
             },
         }
@@ -92,7 +93,7 @@ impl Steps for Machine<'_> {
     }
 }
 
-impl Bytes for Machine<'_> {
+impl Bytes for JsonMachine<'_> {
     type Lex = Lex;
 
     fn core(&self) -> &Core<'_> {
@@ -127,7 +128,7 @@ impl Bytes for Machine<'_> {
         }
     }
 
-    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+    fn walk(&mut self) -> &mut Walk<Lex, JsonPoint> {
         &mut self.walk
     }
 

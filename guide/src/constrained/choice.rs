@@ -1,6 +1,6 @@
 //! A choice: bytes that may come next as a whole, and their effect, which `acts` brings about.
 
-use super::machine::{Kind, Next};
+use super::machine::{Next, Owner};
 use crate::automaton::offers::Words;
 use ilo_spec::node::Word;
 use std::borrow::Cow;
@@ -71,7 +71,7 @@ pub(super) enum Act {
     HandlerExit(Word),
     /// A way out beside `if`, and the bytes that end its value.
     Leave(Word, &'static str),
-    Open(Kind),
+    Open(Owner),
     Else,
     Success,
     /// MATCH with success alone.

@@ -1,222 +1,236 @@
 //! Masks in names and in texts that may be references: the tokens that stay in one are in tables of the
 //! vocabulary; those that end one are found by the bytes after the end.
 
-use super::machine::{Binds, Machine};
-use super::names::{FREE, may_be_bound};
+use super::machine::{Binds, JsonMachine};
+use super::names::{self, FREE, may_be_bound};
+use super::{mask, texts};
+use crate::automaton::keys;
 use crate::automaton::texts::{Inside, is_text};
 use crate::surface::Steps;
-use crate::surface::texts::{Texts, names};
+use crate::surface::texts::{TextMasks, names};
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{self, clear, has, set, set_all};
 use crate::vocab::{Closer, TextTokens, Vocab};
 use ilo_asm::text::is_name;
 use std::sync::Arc;
 
-impl Machine<'_> {
-    /// Sets the tokens that begin a text that may be a reference, after their quote. Those that stay in it
-    /// are set only if `with_open` is.
-    pub(super) fn fill_opening(&mut self, vocab: &Vocab, with_open: bool, bits: &mut [u32]) {
-        let json = vocab.json();
-        if with_open {
-            set_all(bits, &json.opens);
-        }
-        self.fill_holes(vocab, &json.opening, bits);
-        self.fill_ends(vocab, &json.opening, bits);
+/// Sets the tokens that begin a text that may be a reference, after their quote. Those that stay in it
+/// are set only if `with_open` is.
+pub(super) fn fill_opening(machine: &mut JsonMachine<'_>, vocab: &Vocab, with_open: bool, bits: &mut [u32]) {
+    let json = vocab.json();
+    if with_open {
+        set_all(bits, &json.opens);
     }
+    fill_holes(machine, vocab, &json.opening, bits);
+    fill_ends(machine, vocab, &json.opening, bits);
+}
 
-    /// Sets the tokens that stay in a text that may be a reference, from the tables, and those that end it:
-    /// by the bytes after its end if it is certainly a text.
-    pub(super) fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
-        vocab.texts.fill(inside, bits);
-        let json = vocab.json();
-        if inside == Inside::Plain && !dollar {
-            self.fill_kept_holes(vocab, bits);
+/// Sets the tokens that stay in a text that may be a reference, from the tables, and those that end it:
+/// by the bytes after its end if it is certainly a text.
+pub(super) fn fill_bare(
+    machine: &mut JsonMachine<'_>,
+    vocab: &Vocab,
+    inside: Inside,
+    dollar: bool,
+    bits: &mut [u32],
+) {
+    vocab.texts.fill(inside, bits);
+    let json = vocab.json();
+    if inside == Inside::Plain && !dollar {
+        fill_kept_holes(machine, vocab, bits);
+    } else {
+        fill_holes(machine, vocab, &json.within, bits);
+    }
+    if inside != Inside::Plain {
+        clear_escaped_marks(machine, vocab, inside, bits);
+        return machine.each(vocab, vocab.texts.closers(inside).iter().map(|it| it.token), 0, bits);
+    }
+    fill_ends(machine, vocab, &json.within, bits);
+    if dollar {
+        vocab.with_first(b'{').iter().for_each(|&token| clear(bits, token));
+        mask::walk_all(machine, vocab, b'{'..=b'{', bits);
+    }
+}
+
+/// Sets the tokens that begin a reference in a text, and clears those that may not.
+fn fill_holes(machine: &mut JsonMachine<'_>, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
+    if !tokens.holes.is_empty() {
+        texts::hole_choices(machine);
+    }
+    tokens.holes.iter().for_each(|&token| clear(bits, token));
+    machine.walk_from(vocab, &tokens.hole_tree, ANY, tokens.skipped, bits);
+}
+
+/// The same in a text after a byte that has no effect on the next one.
+fn fill_kept_holes(machine: &mut JsonMachine<'_>, vocab: &Vocab, bits: &mut [u32]) {
+    let tokens = &vocab.json().within;
+    let start = machine.place.quote.start;
+    let holes = match &machine.kept(vocab, start).holes {
+        Some(holes) => Arc::clone(holes),
+        None => {
+            fill_holes(machine, vocab, tokens, bits);
+            let allowed = tokens.holes.iter().copied().filter(|&token| has(bits, token));
+            let allowed: Arc<[u32]> = allowed.collect();
+            machine.kept(vocab, start).holes = Some(Arc::clone(&allowed));
+            allowed
+        }
+    };
+    for &token in &tokens.holes {
+        // The end of the text depends on its beginning.
+        let fits = if vocab.token(token).contains(&b'"') {
+            machine.takes(vocab.token(token))
         } else {
-            self.fill_holes(vocab, &json.within, bits);
-        }
-        if inside != Inside::Plain {
-            self.clear_escaped_marks(vocab, inside, bits);
-            return self.each(vocab, vocab.texts.closers(inside).iter().map(|it| it.token), 0, bits);
-        }
-        self.fill_ends(vocab, &json.within, bits);
-        if dollar {
-            vocab.with_first(b'{').iter().for_each(|&token| clear(bits, token));
-            self.walk_all(vocab, b'{'..=b'{', bits);
-        }
-    }
-
-    /// Sets the tokens that begin a reference in a text, and clears those that may not.
-    fn fill_holes(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
-        if !tokens.holes.is_empty() {
-            self.hole_choices();
-        }
-        tokens.holes.iter().for_each(|&token| clear(bits, token));
-        self.walk_from(vocab, &tokens.hole_tree, ANY, tokens.skipped, bits);
-    }
-
-    /// The same in a text after a byte that has no effect on the next one.
-    fn fill_kept_holes(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        let tokens = &vocab.json().within;
-        let start = self.place.quote.start;
-        let holes = match &self.kept(vocab, start).holes {
-            Some(holes) => Arc::clone(holes),
-            None => {
-                self.fill_holes(vocab, tokens, bits);
-                let allowed = tokens.holes.iter().copied().filter(|&token| has(bits, token));
-                let allowed: Arc<[u32]> = allowed.collect();
-                self.kept(vocab, start).holes = Some(Arc::clone(&allowed));
-                allowed
-            }
+            holes.contains(&token)
         };
-        for &token in &tokens.holes {
-            // The end of the text depends on its beginning.
-            let fits = if vocab.token(token).contains(&b'"') {
-                self.takes(vocab.token(token))
-            } else {
-                holes.contains(&token)
-            };
-            if fits {
-                set(bits, token);
-            } else {
-                clear(bits, token);
-            }
+        if fits {
+            set(bits, token);
+        } else {
+            clear(bits, token);
         }
     }
+}
 
-    /// Sets the tokens that end a text that may be a reference.
-    fn fill_ends(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
-        let is_sure = is_text(self.written_text());
-        let in_at = self.core.opens_in_at().map(names);
-        let fits = self.kept_ends(vocab, self.place.quote.start, |this| {
-            this.tried(|this| {
-                // One blank makes it a text.
-                let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
-                if ends { this.tails(vocab) } else { Vec::new() }
-            })
-        });
-        let mut give = |closers: &[Closer], fits: &[u32]| {
-            with_tails(closers, fits).for_each(|it| set(bits, it.token));
-        };
-        give(&tokens.sure, &fits);
-        for (before, closers) in &tokens.unsure {
-            if in_at.is_none() && (is_sure || self.is_sure_text(&[self.written_text(), &**before].concat())) {
-                give(closers, &fits);
-                continue;
-            }
-            let fits = self.tried(|this| {
-                let ends = before.iter().chain(b"\"").all(|&byte| this.byte(byte));
-                if ends { this.tails(vocab) } else { Vec::new() }
-            });
-            give(closers, &fits);
-        }
-        if let Some(names) = in_at {
-            let written = self.written_text().to_vec();
-            self.fill_names_in_at(vocab, &names, &written, &tokens.sure, tokens.skipped, bits);
-        }
-    }
-
-    /// Whether a text with these bytes would not be a reference.
-    pub(super) fn is_sure_text(&self, whole: &[u8]) -> bool {
-        if is_text(whole) {
-            return true;
-        }
-        let whole = core::str::from_utf8(whole).ok();
-        whole.is_some_and(|text| {
-            let is_plain = !text.bytes().any(|byte| matches!(byte, b'$' | b'.' | b'\\'));
-            is_plain && !(is_name(text) && self.meets_name(text))
+/// Sets the tokens that end a text that may be a reference.
+fn fill_ends(machine: &mut JsonMachine<'_>, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
+    let is_sure = is_text(texts::written_text(machine));
+    let in_at = keys::opens_in_at(&machine.core).map(names);
+    let fits = machine.kept_ends(vocab, machine.place.quote.start, |this| {
+        this.tried(|this| {
+            // One blank makes it a text.
+            let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
+            if ends { this.tails(vocab) } else { Vec::new() }
         })
-    }
-
-    /// Clears the tokens that would make an escape one of a byte that marks references.
-    fn clear_escaped_marks(&self, vocab: &Vocab, inside: Inside, bits: &mut [u32]) {
-        let written = match inside {
-            Inside::Escape => 0,
-            Inside::Unicode(digits, _) => 1 + usize::from(digits),
-            _ => return,
-        };
-        for mark in [b"u0024", b"u007b", b"u007B"] {
-            let (before, rest) = mark.split_at(written.min(mark.len()));
-            if self.text.ends_with(before) {
-                vocab.beginning(rest).iter().for_each(|&token| clear(bits, token));
-            }
+    });
+    let mut give = |closers: &[Closer], fits: &[u32]| {
+        with_tails(closers, fits).for_each(|it| set(bits, it.token));
+    };
+    give(&tokens.sure, &fits);
+    for (before, closers) in &tokens.unsure {
+        if in_at.is_none()
+            && (is_sure || is_sure_text(machine, &[texts::written_text(machine), &**before].concat()))
+        {
+            give(closers, &fits);
+            continue;
         }
-    }
-
-    /// Sets the tokens that stay in a name, from the tables, and those that end it.
-    pub(super) fn fill_name(&mut self, vocab: &Vocab, start: usize, of: Binds, bits: &mut [u32]) {
-        let json = vocab.json();
-        bits::copy(&json.names, bits);
-        let written = self.text.get(start..).unwrap_or_default().to_vec();
-        let refused: &[u8] = match written.last() {
-            None => b"-_0123456789",
-            Some(b'-') => b"-",
-            Some(_) => b"",
-        };
-        for token in refused.iter().flat_map(|&first| vocab.with_first(first)) {
-            clear(bits, *token);
-        }
-        // Tokens that make the name long are checked: it must still become one that is free.
-        for &token in &json.long {
-            let bytes = vocab.token(token);
-            if written.len() + bytes.len() < FREE {
-                break;
-            }
-            if !self.takes(bytes) {
-                clear(bits, token);
-            }
-        }
-        self.fill_parts(vocab, &written, of, bits);
-        // All new names have the same effect, except on references to them.
-        let fits = self.kept_ends(vocab, start, |this| {
-            this.tried(|this| {
-                if of != Binds::Part && this.end_new_name(of) { this.tails(vocab) } else { Vec::new() }
-            })
+        let fits = machine.tried(|this| {
+            let ends = before.iter().chain(b"\"").all(|&byte| this.byte(byte));
+            if ends { this.tails(vocab) } else { Vec::new() }
         });
-        for (before, closers) in &json.name_ends {
-            let name = [&written, &**before].concat();
-            let Some(name) = core::str::from_utf8(&name).ok().filter(|name| may_be_bound(name)) else {
-                continue;
-            };
-            if of == Binds::Part
-                || name.len() > FREE
-                || self.place.names.iter().any(|named| *named.name == *name)
-            {
-                self.each(vocab, closers.iter().map(|it| it.token), 0, bits);
-                continue;
-            }
-            for closer in with_tails(closers, &fits) {
-                let quotes = vocab.tails.bytes(closer.tail).split(|&byte| byte == b'"').skip(1).count();
-                if quotes <= MOST_QUOTES || self.takes(vocab.token(closer.token)) {
-                    set(bits, closer.token);
-                }
+        give(closers, &fits);
+    }
+    if let Some(names) = in_at {
+        let written = texts::written_text(machine).to_vec();
+        machine.fill_names_in_at(vocab, &names, &written, &tokens.sure, tokens.skipped, bits);
+    }
+}
+
+/// Whether a text with these bytes would not be a reference.
+pub(super) fn is_sure_text(machine: &JsonMachine<'_>, whole: &[u8]) -> bool {
+    if is_text(whole) {
+        return true;
+    }
+    let whole = core::str::from_utf8(whole).ok();
+    whole.is_some_and(|text| {
+        let is_plain = !text.bytes().any(|byte| matches!(byte, b'$' | b'.' | b'\\'));
+        is_plain && !(is_name(text) && texts::meets_name(machine, text))
+    })
+}
+
+/// Clears the tokens that would make an escape one of a byte that marks references.
+fn clear_escaped_marks(machine: &JsonMachine<'_>, vocab: &Vocab, inside: Inside, bits: &mut [u32]) {
+    let written = match inside {
+        Inside::Escape => 0,
+        Inside::Unicode(digits, _) => 1 + usize::from(digits),
+        _ => return,
+    };
+    for mark in [b"u0024", b"u007b", b"u007B"] {
+        let (before, rest) = mark.split_at(written.min(mark.len()));
+        if machine.text.ends_with(before) {
+            vocab.beginning(rest).iter().for_each(|&token| clear(bits, token));
+        }
+    }
+}
+
+/// Sets the tokens that stay in a name, from the tables, and those that end it.
+pub(super) fn fill_name(
+    machine: &mut JsonMachine<'_>,
+    vocab: &Vocab,
+    start: usize,
+    of: Binds,
+    bits: &mut [u32],
+) {
+    let json = vocab.json();
+    bits::copy(&json.names, bits);
+    let written = machine.text.get(start..).unwrap_or_default().to_vec();
+    let refused: &[u8] = match written.last() {
+        None => b"-_0123456789",
+        Some(b'-') => b"-",
+        Some(_) => b"",
+    };
+    for token in refused.iter().flat_map(|&first| vocab.with_first(first)) {
+        clear(bits, *token);
+    }
+    // Tokens that make the name long are checked: it must still become one that is free.
+    for &token in &json.long {
+        let bytes = vocab.token(token);
+        if written.len() + bytes.len() < FREE {
+            break;
+        }
+        if !machine.takes(bytes) {
+            clear(bits, token);
+        }
+    }
+    fill_parts(machine, vocab, &written, of, bits);
+    // All new names have the same effect, except on references to them.
+    let fits = machine.kept_ends(vocab, start, |this| {
+        this.tried(|this| {
+            if of != Binds::Part && names::end_new_name(this, of) { this.tails(vocab) } else { Vec::new() }
+        })
+    });
+    for (before, closers) in &json.name_ends {
+        let name = [&written, &**before].concat();
+        let Some(name) = core::str::from_utf8(&name).ok().filter(|name| may_be_bound(name)) else {
+            continue;
+        };
+        if of == Binds::Part
+            || name.len() > FREE
+            || machine.place.names.iter().any(|named| *named.name == *name)
+        {
+            machine.each(vocab, closers.iter().map(|it| it.token), 0, bits);
+            continue;
+        }
+        for closer in with_tails(closers, &fits) {
+            let quotes = vocab.tails.bytes(closer.tail).split(|&byte| byte == b'"').skip(1).count();
+            if quotes <= MOST_QUOTES || machine.takes(vocab.token(closer.token)) {
+                set(bits, closer.token);
             }
         }
     }
+}
 
-    /// Sets the tokens with a dot, after a name of which parts may be set or a key.
-    fn fill_parts(&mut self, vocab: &Vocab, written: &[u8], of: Binds, bits: &mut [u32]) {
-        let rests: Vec<Vec<u8>> = match of {
-            Binds::Part => {
-                let tokens = vocab.json().dotted.iter().copied();
-                let fits: Vec<u32> = tokens.filter(|&token| self.takes(vocab.token(token))).collect();
-                return set_all(bits, &fits);
-            }
-            Binds::Let => {
-                let live = self.place.names.iter().filter(|named| named.live);
-                let rests = live.filter_map(|named| named.name.as_bytes().strip_prefix(written));
-                rests.map(|rest| [rest, b"."].concat()).collect()
-            }
-            _ => Vec::new(),
-        };
-        for rest in rests {
-            if !self.takes(&rest) {
-                continue;
-            }
-            // Shorter tokens end before the dot.
-            match rest[..] {
-                [dot] => self.walk_all(vocab, dot..=dot, bits),
-                _ => self.each(vocab, vocab.beginning(&rest).iter().copied(), 0, bits),
-            }
+/// Sets the tokens with a dot, after a name of which parts may be set or a key.
+fn fill_parts(machine: &mut JsonMachine<'_>, vocab: &Vocab, written: &[u8], of: Binds, bits: &mut [u32]) {
+    let rests: Vec<Vec<u8>> = match of {
+        Binds::Part => {
+            let tokens = vocab.json().dotted.iter().copied();
+            let fits: Vec<u32> = tokens.filter(|&token| machine.takes(vocab.token(token))).collect();
+            return set_all(bits, &fits);
+        }
+        Binds::Let => {
+            let live = machine.place.names.iter().filter(|named| named.live);
+            let rests = live.filter_map(|named| named.name.as_bytes().strip_prefix(written));
+            rests.map(|rest| [rest, b"."].concat()).collect()
+        }
+        _ => Vec::new(),
+    };
+    for rest in rests {
+        if !machine.takes(&rest) {
+            continue;
+        }
+        // Shorter tokens end before the dot.
+        match rest[..] {
+            [dot] => mask::walk_all(machine, vocab, dot..=dot, bits),
+            _ => machine.each(vocab, vocab.beginning(&rest).iter().copied(), 0, bits),
         }
     }
 }

@@ -2,14 +2,16 @@
 //! good as another, and so are the digits of a number.
 
 use super::choice::Act;
-use super::close::Becomes;
-use super::machine::{Around, Lex, Machine, Next};
+use super::close::Completion;
+use super::machine::{Around, JsonMachine, Lex, Next};
 use super::names::NAME as LONGEST;
 use super::views::Begins;
-use crate::automaton::close::EndKey;
+use super::{ends, mask, texts};
+use crate::automaton::close::{self, EndKey};
 use crate::automaton::offers::alike;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, Led, run};
+use crate::automaton::{formats, keys};
 use crate::show::Node;
 use crate::surface::{Class, Groups, Growth, Surface};
 use crate::vocab::Vocab;
@@ -28,7 +30,7 @@ const BRANCH: &str = r#"],"err":{"as":"letters","then":[{"raise":[]}]}}"#;
 
 /// What is known of the position of a mask.
 #[derive(Clone, Copy)]
-pub struct Here {
+pub struct MaskStart {
     /// The length of the body before the choices.
     from: usize,
     /// The numbers of values and of open constructs that are known.
@@ -47,50 +49,48 @@ fn is_number(token: &[u8]) -> bool {
     token.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
-impl Machine<'_> {
-    /// The class of a token in a text, or that begins one or ends a reference in it, if what follows the text
-    /// does not depend on its content: unlike for keys, names in AT, and texts that may be references.
-    fn in_free_text<'t>(&self, here: &Here, token: &'t [u8]) -> Option<Class<'t>> {
-        let (begun, text): (&[u8], _) = match (self.place.lex, self.place.next) {
-            (Lex::Choice { depth: 0, .. }, _) => (b"", token.strip_prefix(b"\"")?),
-            (Lex::Choice { .. }, Next::Hole | Next::HoleField) => (b"}", token.strip_prefix(b"}")?),
-            _ => (b"", token),
-        };
-        let (class, end) = match run(Inside::Plain, text) {
-            Led::Closed(end) => (Class::Ends(text.get(end..)?), end.checked_sub(1)?),
-            Led::On(Inside::Plain) if !begun.is_empty() => (Class::Text, text.len()),
-            Led::On(_) | Led::Refused => return None,
-        };
-        let content = text.get(..end)?;
-        let is_sure = |written: &[u8]| {
-            !content.contains(&b'$') && self.is_sure_text(&[written, begun, content].concat())
-        };
-        let is_free = match self.place.lex {
-            Lex::Text { inside: Inside::Plain, .. } if self.core.state.phase != Phase::CaseKey => {
-                self.core.in_at().is_none()
-            }
-            Lex::Choice { depth: 0, .. } => here.opens && is_sure(b""),
-            Lex::Choice { .. } => is_sure(self.written_text()),
-            Lex::Bare { inside: Inside::Plain, dollar } if !(dollar && content.starts_with(b"{")) => {
-                self.core.opens_in_at().is_none() && is_sure(self.written_text())
-            }
-            _ => false,
-        };
-        is_free.then_some(class)
-    }
-
-    /// The bytes of a token after the end of a name, if that is bound for the first time.
-    fn behind_new_name<'t>(&self, token: &'t [u8]) -> Option<&'t [u8]> {
-        let Lex::Name { start, .. } = self.place.lex else { return None };
-        let end = token.iter().position(|&byte| byte == b'"')?;
-        let name = [self.text.get(start..)?, token.get(..end)?].concat();
-        let is_new = self.place.names.iter().all(|it| it.name.as_bytes() != name);
-        token.get(end..).filter(|_| is_new)
-    }
+/// The class of a token in a text, or that begins one or ends a reference in it, if what follows the text
+/// does not depend on its content: unlike for keys, names in AT, and texts that may be references.
+fn in_free_text<'t>(machine: &JsonMachine<'_>, here: &MaskStart, token: &'t [u8]) -> Option<Class<'t>> {
+    let (begun, text): (&[u8], _) = match (machine.place.lex, machine.place.next) {
+        (Lex::Choice { depth: 0, .. }, _) => (b"", token.strip_prefix(b"\"")?),
+        (Lex::Choice { .. }, Next::Hole | Next::HoleField) => (b"}", token.strip_prefix(b"}")?),
+        _ => (b"", token),
+    };
+    let (class, end) = match run(Inside::Plain, text) {
+        Led::Closed(end) => (Class::Ends(text.get(end..)?), end.checked_sub(1)?),
+        Led::On(Inside::Plain) if !begun.is_empty() => (Class::Text, text.len()),
+        Led::On(_) | Led::Refused => return None,
+    };
+    let content = text.get(..end)?;
+    let is_sure = |written: &[u8]| {
+        !content.contains(&b'$') && ends::is_sure_text(machine, &[written, begun, content].concat())
+    };
+    let is_free = match machine.place.lex {
+        Lex::Text { inside: Inside::Plain, .. } if machine.core.state.phase != Phase::CaseKey => {
+            keys::in_at(&machine.core).is_none()
+        }
+        Lex::Choice { depth: 0, .. } => here.opens && is_sure(b""),
+        Lex::Choice { .. } => is_sure(texts::written_text(machine)),
+        Lex::Bare { inside: Inside::Plain, dollar } if !(dollar && content.starts_with(b"{")) => {
+            keys::opens_in_at(&machine.core).is_none() && is_sure(texts::written_text(machine))
+        }
+        _ => false,
+    };
+    is_free.then_some(class)
 }
 
-impl Surface for Machine<'_> {
-    type Here = Here;
+/// The bytes of a token after the end of a name, if that is bound for the first time.
+fn behind_new_name<'t>(machine: &JsonMachine<'_>, token: &'t [u8]) -> Option<&'t [u8]> {
+    let Lex::Name { start, .. } = machine.place.lex else { return None };
+    let end = token.iter().position(|&byte| byte == b'"')?;
+    let name = [machine.text.get(start..)?, token.get(..end)?].concat();
+    let is_new = machine.place.names.iter().all(|it| it.name.as_bytes() != name);
+    token.get(end..).filter(|_| is_new)
+}
+
+impl Surface for JsonMachine<'_> {
+    type Here = MaskStart;
     /// The place of a choice, or that of all operators that are alike.
     type Node = usize;
     /// With the innermost open construct, and the number of names.
@@ -112,7 +112,7 @@ impl Surface for Machine<'_> {
             Lex::Text { .. } => vec![Node::Text(None)],
             Lex::Bare { .. } => {
                 let mut all = vec![Node::Text(None)];
-                all.extend(self.rests().into_iter().map(Node::Bytes));
+                all.extend(texts::rests(self).into_iter().map(Node::Bytes));
                 all
             }
             Lex::Name { .. } => vec![Node::Bound],
@@ -125,7 +125,7 @@ impl Surface for Machine<'_> {
             bits.fill(0);
             return set(bits, vocab.eos());
         }
-        self.fill_tokens(vocab, bits);
+        mask::fill_tokens(self, vocab, bits);
     }
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
@@ -145,24 +145,27 @@ impl Surface for Machine<'_> {
         self.text.len()
     }
 
-    fn here(&mut self) -> Here {
+    fn here(&mut self) -> MaskStart {
         let between = matches!(self.place.lex, Lex::Choice { depth: 0, .. });
         let begins = if between { self.choices().begins() } else { Begins::default() };
         let in_number = matches!(self.place.lex, Lex::Number { .. });
-        let any_number =
-            if in_number { self.core.takes_any_number() } else { begins.number && self.begins_any_number() };
-        Here {
+        let any_number = if in_number {
+            keys::takes_any_number(&self.core)
+        } else {
+            begins.number && mask::begins_any_number(self)
+        };
+        MaskStart {
             from: self.place.from,
             values: self.core.arena.values.len(),
             arounds: self.arounds.len(),
             around: self.place.around,
             number: in_number || begins.number || begins.key,
             any_number,
-            opens: begins.text && self.core.opens_in_at().is_none(),
+            opens: begins.text && keys::opens_in_at(&self.core).is_none(),
         }
     }
 
-    fn groups<'v>(&self, here: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
+    fn groups<'v>(&self, here: &MaskStart, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
         let json = vocab.json();
         let within = |mask, inside: Inside, slack: Option<usize>| Groups {
             mask,
@@ -173,17 +176,17 @@ impl Surface for Machine<'_> {
         Some(match self.place.lex {
             // After a plain token the end has the same length, except for a key that must differ from others,
             // and for a name that decides what is read.
-            Lex::Text { inside, .. } if self.core.format().is_none() => {
+            Lex::Text { inside, .. } if formats::format(&self.core).is_none() => {
                 let slack = match self.core.state.phase {
                     Phase::CaseKey => NAME,
-                    _ if self.core.in_at().is_some() => most,
+                    _ if keys::in_at(&self.core).is_some() => most,
                     _ => 1,
                 };
                 within(&vocab.texts.plain, inside, Some(slack))
             }
             // A text that is nearly a reference needs one more byte. A `${` needs more.
             Lex::Bare { inside, dollar } => {
-                let more = if self.core.opens_in_at().is_some() { most } else { NAME };
+                let more = if keys::opens_in_at(&self.core).is_some() { most } else { NAME };
                 within(&json.stays, inside, (!dollar).then_some(more))
             }
             // A result that must be matched may have the name, twice, and four letters more.
@@ -199,20 +202,20 @@ impl Surface for Machine<'_> {
         })
     }
 
-    fn class<'t>(&self, here: &Here, token: &'t [u8]) -> Option<(Class<'t>, usize)> {
+    fn class<'t>(&self, here: &MaskStart, token: &'t [u8]) -> Option<(Class<'t>, usize)> {
         if here.number && is_number(token) {
             let is_digits = here.any_number && token.iter().all(u8::is_ascii_digit);
             return Some(if is_digits { (Class::Digits, 0) } else { (Class::Number, DIGITS) });
         }
-        if let Some(class) = self.in_free_text(here, token) {
+        if let Some(class) = in_free_text(self, here, token) {
             return Some((class, 0));
         }
-        let tail = self.behind_new_name(token).filter(|_| !self.core.owes())?;
+        let tail = behind_new_name(self, token).filter(|_| !self.core.owes())?;
         Some((Class::Ends(tail), NAME))
     }
 
-    fn node(&self, here: &Here, becomes: Becomes, _: bool) -> Option<usize> {
-        let Becomes::Choice(place, _) = becomes else { return None };
+    fn node(&self, here: &MaskStart, becomes: Completion, _: bool) -> Option<usize> {
+        let Completion::Choice(place, _) = becomes else { return None };
         let choices = (self.place.from == here.from).then(|| self.view())?;
         Some(match choices.at(place)?.1 {
             Act::Begin(word) => usize::MAX - alike(word) as usize,
@@ -220,7 +223,7 @@ impl Surface for Machine<'_> {
         })
     }
 
-    fn is_behind(&self, here: &Here, _: Option<usize>) -> bool {
+    fn is_behind(&self, here: &MaskStart, _: Option<usize>) -> bool {
         let place = &self.place;
         // The key of another case begins where its comma was.
         let is_between = matches!(place.lex, Lex::Choice { depth: 0, .. });
@@ -228,11 +231,11 @@ impl Surface for Machine<'_> {
         is_between && (place.next == Next::Behind || is_after)
     }
 
-    fn key(&self, here: &Here, _: Option<usize>) -> Option<Self::Key> {
+    fn key(&self, here: &MaskStart, _: Option<usize>) -> Option<Self::Key> {
         let around = self.place.around;
         if around as usize > here.arounds {
             return None;
         }
-        Some((self.core.end_key(here.values)?, around, self.place.names.len()))
+        Some((close::end_key(&self.core, here.values)?, around, self.place.names.len()))
     }
 }

@@ -1,8 +1,10 @@
 //! Further parts of steps: handlers of failed calls, and ways out of the function or loop beside `if`.
 
 use super::choice::{Act, Choice, choice};
-use super::machine::{Around, Binds, Kind, Machine, Named, Next};
-use crate::automaton::offers::{TEXT, one};
+use super::machine::{Around, Binds, JsonMachine, Named, Next, Owner};
+use super::{loops, names};
+use crate::automaton::blocks;
+use crate::automaton::offers::{self, TEXT, one};
 use crate::automaton::state::{Block, NONE, Phase};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
@@ -35,175 +37,178 @@ const LEAVES: [(Word, &str, &str); 5] = [
     (Word::Skip, ",\"skip\":true", ""),
 ];
 
-impl Machine<'_> {
-    /// The ways out that may be the branch of the enclosing `if`.
-    pub(super) fn leaves(&mut self) -> Vec<Choice> {
-        let fit = LEAVES.into_iter().filter(|it| self.may_leave_by(it.0));
-        fit.map(|(word, bytes, end)| choice(bytes, Act::Leave(word, end))).collect()
-    }
+/// The ways out that may be the branch of the enclosing `if`.
+pub(super) fn leaves(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
+    let fit = LEAVES.into_iter().filter(|it| may_leave_by(machine, it.0));
+    fit.map(|(word, bytes, end)| choice(bytes, Act::Leave(word, end))).collect()
+}
 
-    /// Whether the branch of the enclosing `if` may be a way out beside it.
-    fn may_leave_by(&mut self, word: Word) -> bool {
-        self.tried(|this| {
-            this.begin_block();
-            let may_be = this.may_be(word, 1, Self::statement);
-            may_be && (this.step_may_end(this.place.around) || this.may_have_else())
-        })
-    }
+/// Whether the branch of the enclosing `if` may be a way out beside it.
+fn may_leave_by(machine: &mut JsonMachine<'_>, word: Word) -> bool {
+    machine.tried(|this| {
+        this.begin_block();
+        let may_be = may_be(this, word, 1, |it, word| it.statement(word));
+        may_be && (this.step_may_end(this.place.around) || this.may_have_else())
+    })
+}
 
-    /// Whether the innermost block may end with a statement with this word, and this many levels with it, as
-    /// if the value of the statement were complete.
-    fn may_be(&mut self, word: Word, levels: u8, begin: impl FnOnce(&mut Self, Word)) -> bool {
-        let level = self.core.level();
-        if self.core.line_words(level) & one(word) == 0 {
-            return false;
-        }
-        begin(self, word);
-        match word {
-            Word::Let => self.given(Literal::Nil),
-            Word::Break | Word::Skip => {}
-            _ => {
-                if matches!(word, Word::Ret | Word::RetOk) {
-                    self.core.leave();
-                }
-                self.core.end_statement(Gives::NEVER, NONE);
+/// Whether the innermost block may end with a statement with this word, and this many levels with it, as
+/// if the value of the statement were complete.
+fn may_be(
+    machine: &mut JsonMachine<'_>,
+    word: Word,
+    levels: u8,
+    begin: impl FnOnce(&mut JsonMachine<'_>, Word),
+) -> bool {
+    let level = blocks::level(&machine.core);
+    if blocks::line_words(&mut machine.core, level) & one(word) == 0 {
+        return false;
+    }
+    begin(machine, word);
+    match word {
+        Word::Let => loops::given(machine, Literal::Nil),
+        Word::Break | Word::Skip => {}
+        _ => {
+            if matches!(word, Word::Ret | Word::RetOk) {
+                machine.core.leave();
             }
-        }
-        self.core.up_to(level.saturating_sub(levels))
-    }
-
-    /// The parts that the enclosing call may have behind its arguments: `then` and handlers.
-    pub(super) fn parts_of_call(&mut self) -> Vec<Choice> {
-        let Some(Around::Call(slot)) = self.around() else { return Vec::new() };
-        let mut found = vec![choice(",\"then\":[", Act::Then)];
-        self.tried(|this| {
-            this.without_arguments();
-            let level = this.core.level();
-            if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
-                return;
-            }
-            this.begin_handler();
-            let Some(failure) = this.new_slot(Binds::Failure) else { return };
-            if this.core.line_words(level + 1) & one(Word::Err) == 0 {
-                return;
-            }
-            this.begin_failure(failure);
-            let ways = this.ways();
-            if ways.is_empty() {
-                return;
-            }
-            found.push(choice(",\"err\":{\"as\":\"", Act::Handler));
-            for (word, _, bytes, end) in WAYS {
-                if ways.iter().any(|it| it.act == Act::Way(word, end)) {
-                    found.push(choice(bytes, Act::Unnamed(word, end)));
-                }
-            }
-            for (word, bytes, act) in SHORT {
-                if this.may_handle_by(word) && (act != Act::Message || this.may_be_message()) {
-                    found.push(choice(bytes, act));
-                }
-            }
-        });
-        found
-    }
-
-    /// Whether the failure that the enclosing handler returns may be a text.
-    fn may_be_message(&mut self) -> bool {
-        self.tried(|this| {
-            this.begin_way(Word::RetErr);
-            let want = this.core.state.want;
-            this.core.is_kind(TEXT, want)
-        })
-    }
-
-    /// The words that the handler of a call may begin with.
-    pub(super) fn ways(&mut self) -> Vec<Choice> {
-        let fit = WAYS.into_iter().filter(|it| self.may_handle_by(it.0));
-        let mut found: Vec<Choice> = fit.map(|it| choice(it.1, Act::Way(it.0, it.3))).collect();
-        if self.may_handle_by(Word::Fail) {
-            found.push(choice(",\"then\":[", Act::OpenHandler));
-        }
-        found
-    }
-
-    /// Whether a handler may consist of a statement that begins with this word.
-    fn may_handle_by(&mut self, word: Word) -> bool {
-        let Some(Around::Handler { slot, .. }) = self.around() else { return false };
-        self.tried(|this| {
-            this.core.take_integer(1);
-            let bindable = word != Word::Let || this.core.bindable(slot);
-            bindable && this.may_be(word, 2, Self::take_way) && this.step_may_end(this.place.around)
-        })
-    }
-
-    /// The slot of the call whose handler has the innermost block.
-    fn handled(&self) -> Option<u8> {
-        let all: Vec<Around> = self.constructs().take(2).collect();
-        match all[..] {
-            [Around::Block { kind: Kind::Handler, .. }, Around::Handler { slot, .. }] => Some(slot),
-            _ => None,
+            blocks::end_statement(&mut machine.core, Gives::NEVER, NONE);
         }
     }
+    blocks::up_to(&mut machine.core, level.saturating_sub(levels))
+}
 
-    /// Whether the steps of a handler may end with a value, which the name of its call has then.
-    pub(super) fn may_give(&mut self) -> bool {
-        let block = self.block_from(self.place.around);
-        let Some((slot, (_, outer))) = self.handled().zip(block) else { return false };
-        let gives = |this: &mut Self| {
-            this.may_be(Word::Let, 2, |this, _| this.begin_giving()) && this.step_may_end(outer)
-        };
-        self.core.bindable(slot) && self.tried(gives)
-    }
-
-    pub(super) fn begin_giving(&mut self) {
-        let Some(slot) = self.handled() else { return };
-        let block = self.core.block();
-        self.core.set_block(Block { hard: false, ..block });
-        self.core.begin_line(block.level, Word::Let);
-        self.core.take_integer(slot.into());
-        self.opens(Around::Giving, Next::Value);
-    }
-
-    /// Begins the MATCH of the enclosing call.
-    pub(super) fn begin_handler(&mut self) {
-        self.without_arguments();
-        let Some(Around::Call(slot)) = self.pop() else { return };
-        self.push(Around::Handler { slot, names: 0, end: "}}" });
-        self.statement(Word::Match);
-        self.core.take_integer(slot.into());
-        self.core.take_integer(1);
-    }
-
-    /// Begins a handler with one statement, in which the failure has the name that it has in every handler.
-    pub(super) fn begin_unnamed(&mut self, word: Word, end: &'static str) {
-        self.begin_handler();
-        let Some(slot) = self.new_slot(Binds::Failure) else { return };
-        self.begin_failure(slot);
-        if let Some(Around::Handler { slot, .. }) = self.around() {
-            self.replace(Around::Handler { slot, names: self.place.names.len(), end });
+/// The parts that the enclosing call may have behind its arguments: `then` and handlers.
+pub(super) fn parts_of_call(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
+    let Some(Around::Call(slot)) = machine.around() else { return Vec::new() };
+    let mut found = vec![choice(",\"then\":[", Act::Then)];
+    machine.tried(|this| {
+        loops::without_arguments(this);
+        let level = blocks::level(&this.core);
+        if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
+            return;
         }
-        let [name, _] = FAILURES;
-        Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
-        self.begin_way(word);
-    }
-
-    /// Begins the arm of a failure, which has this slot.
-    pub(super) fn begin_failure(&mut self, slot: u8) {
-        self.statement(Word::Err);
-        self.core.take_integer(slot.into());
-    }
-
-    /// Begins the only statement of a handler.
-    pub(super) fn begin_way(&mut self, word: Word) {
-        self.core.take_integer(1);
-        self.take_way(word);
-    }
-
-    fn take_way(&mut self, word: Word) {
-        self.core.state.phase = Phase::Line;
-        self.statement(word);
-        if let (Word::Let, Some(Around::Handler { slot, .. })) = (word, self.around()) {
-            self.core.take_integer(slot.into());
+        begin_handler(this);
+        let Some(failure) = names::new_slot(this, Binds::Failure) else { return };
+        if blocks::line_words(&mut this.core, level + 1) & one(Word::Err) == 0 {
+            return;
         }
+        begin_failure(this, failure);
+        let ways = ways(this);
+        if ways.is_empty() {
+            return;
+        }
+        found.push(choice(",\"err\":{\"as\":\"", Act::Handler));
+        for (word, _, bytes, end) in WAYS {
+            if ways.iter().any(|it| it.act == Act::Way(word, end)) {
+                found.push(choice(bytes, Act::Unnamed(word, end)));
+            }
+        }
+        for (word, bytes, act) in SHORT {
+            if may_handle_by(this, word) && (act != Act::Message || may_be_message(this)) {
+                found.push(choice(bytes, act));
+            }
+        }
+    });
+    found
+}
+
+/// Whether the failure that the enclosing handler returns may be a text.
+fn may_be_message(machine: &mut JsonMachine<'_>) -> bool {
+    machine.tried(|this| {
+        begin_way(this, Word::RetErr);
+        let want = this.core.state.want;
+        offers::is_kind(&this.core, TEXT, want)
+    })
+}
+
+/// The words that the handler of a call may begin with.
+pub(super) fn ways(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
+    let fit = WAYS.into_iter().filter(|it| may_handle_by(machine, it.0));
+    let mut found: Vec<Choice> = fit.map(|it| choice(it.1, Act::Way(it.0, it.3))).collect();
+    if may_handle_by(machine, Word::Fail) {
+        found.push(choice(",\"then\":[", Act::OpenHandler));
+    }
+    found
+}
+
+/// Whether a handler may consist of a statement that begins with this word.
+fn may_handle_by(machine: &mut JsonMachine<'_>, word: Word) -> bool {
+    let Some(Around::Handler { slot, .. }) = machine.around() else { return false };
+    machine.tried(|this| {
+        this.core.take_integer(1);
+        let bindable = word != Word::Let || this.core.bindable(slot);
+        bindable && may_be(this, word, 2, take_way) && this.step_may_end(this.place.around)
+    })
+}
+
+/// The slot of the call whose handler has the innermost block.
+fn handled(machine: &JsonMachine<'_>) -> Option<u8> {
+    let all: Vec<Around> = machine.constructs().take(2).collect();
+    match all[..] {
+        [Around::Block { kind: Owner::Handler, .. }, Around::Handler { slot, .. }] => Some(slot),
+        _ => None,
+    }
+}
+
+/// Whether the steps of a handler may end with a value, which the name of its call has then.
+pub(super) fn may_give(machine: &mut JsonMachine<'_>) -> bool {
+    let block = machine.block_from(machine.place.around);
+    let Some((slot, (_, outer))) = handled(machine).zip(block) else { return false };
+    let gives = |this: &mut JsonMachine<'_>| {
+        may_be(this, Word::Let, 2, |this, _| begin_giving(this)) && this.step_may_end(outer)
+    };
+    machine.core.bindable(slot) && machine.tried(gives)
+}
+
+pub(super) fn begin_giving(machine: &mut JsonMachine<'_>) {
+    let Some(slot) = handled(machine) else { return };
+    let block = machine.core.block();
+    machine.core.set_block(Block { hard: false, ..block });
+    blocks::begin_line(&mut machine.core, block.level, Word::Let);
+    machine.core.take_integer(slot.into());
+    machine.opens(Around::Giving, Next::Value);
+}
+
+/// Begins the MATCH of the enclosing call.
+pub(super) fn begin_handler(machine: &mut JsonMachine<'_>) {
+    loops::without_arguments(machine);
+    let Some(Around::Call(slot)) = machine.pop() else { return };
+    machine.push(Around::Handler { slot, names: 0, end: "}}" });
+    machine.statement(Word::Match);
+    machine.core.take_integer(slot.into());
+    machine.core.take_integer(1);
+}
+
+/// Begins a handler with one statement, in which the failure has the name that it has in every handler.
+pub(super) fn begin_unnamed(machine: &mut JsonMachine<'_>, word: Word, end: &'static str) {
+    begin_handler(machine);
+    let Some(slot) = names::new_slot(machine, Binds::Failure) else { return };
+    begin_failure(machine, slot);
+    if let Some(Around::Handler { slot, .. }) = machine.around() {
+        machine.replace(Around::Handler { slot, names: machine.place.names.len(), end });
+    }
+    let [name, _] = FAILURES;
+    Arc::make_mut(&mut machine.place.names).push(Named { name: name.into(), slot, live: true });
+    begin_way(machine, word);
+}
+
+/// Begins the arm of a failure, which has this slot.
+pub(super) fn begin_failure(machine: &mut JsonMachine<'_>, slot: u8) {
+    machine.statement(Word::Err);
+    machine.core.take_integer(slot.into());
+}
+
+/// Begins the only statement of a handler.
+pub(super) fn begin_way(machine: &mut JsonMachine<'_>, word: Word) {
+    machine.core.take_integer(1);
+    take_way(machine, word);
+}
+
+fn take_way(machine: &mut JsonMachine<'_>, word: Word) {
+    machine.core.state.phase = Phase::Line;
+    machine.statement(word);
+    if let (Word::Let, Some(Around::Handler { slot, .. })) = (word, machine.around()) {
+        machine.core.take_integer(slot.into());
     }
 }

@@ -1,148 +1,149 @@
 //! Loops with a condition, `push`, and `then` beside a call. The automaton sees a loop as the FOR over RANGE
 //! that it is written out as: with a BREAK where its condition ends it, and an ELSE that fails.
 
-use super::machine::{Around, Binds, Kind, Machine, Next};
-use crate::automaton::offers::one;
+use super::machine::{Around, Binds, JsonMachine, Next, Owner};
+use super::names;
+use crate::automaton::offers::{self, one};
 use crate::automaton::state::{Block, Goes, Phase};
+use crate::automaton::{blocks, ends};
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 
-impl Machine<'_> {
-    /// Begins the passes of `while` or `until`. Their values are not used.
-    fn begin_loop(&mut self, until: bool) {
-        let level = self.core.level();
-        let Some(slot) = self.new_slot(Binds::Item) else { return };
-        self.core.begin_line(level, Word::For);
-        self.core.take_integer(slot.into());
-        self.core.take_word(Word::Range);
-        self.given(Literal::Number(Number::Int(1)));
-        self.begin_block();
-        let block = self.core.block();
-        // Without an end of a pass, the condition of `until` would have no place.
-        let must_live = block.must_live || until;
-        self.core.set_block(Block { goes: Goes::Nowhere, to_pass: false, must_live, ..block });
-        self.core.change_loop(&block, |of| (of.item, of.until) = (None, until));
-    }
+/// Begins the passes of `while` or `until`. Their values are not used.
+fn begin_loop(machine: &mut JsonMachine<'_>, until: bool) {
+    let level = blocks::level(&machine.core);
+    let Some(slot) = names::new_slot(machine, Binds::Item) else { return };
+    blocks::begin_line(&mut machine.core, level, Word::For);
+    machine.core.take_integer(slot.into());
+    machine.core.take_word(Word::Range);
+    given(machine, Literal::Number(Number::Int(1)));
+    machine.begin_block();
+    let block = machine.core.block();
+    // Without an end of a pass, the condition of `until` would have no place.
+    let must_live = block.must_live || until;
+    machine.core.set_block(Block { goes: Goes::Nowhere, to_pass: false, must_live, ..block });
+    machine.core.change_loop(&block, |of| (of.item, of.until) = (None, until));
+}
 
-    /// Takes a constant as a value that is not written.
-    pub(super) fn given(&mut self, constant: Literal<'_>) {
-        self.core.take_word(Word::Lit);
-        self.core.take_integer(constant.kind().into());
-        self.core.take_constant(constant);
-    }
+/// Takes a constant as a value that is not written.
+pub(super) fn given(machine: &mut JsonMachine<'_>, constant: Literal<'_>) {
+    machine.core.take_word(Word::Lit);
+    machine.core.take_integer(constant.kind().into());
+    machine.core.take_constant(constant);
+}
 
-    pub(super) fn begin_while(&mut self) {
-        let names = self.place.names.len();
-        self.begin_loop(false);
-        self.statement(Word::If);
-        self.opens(Around::While(names), Next::Value);
-    }
+pub(super) fn begin_while(machine: &mut JsonMachine<'_>) {
+    let names = machine.place.names.len();
+    begin_loop(machine, false);
+    machine.statement(Word::If);
+    machine.opens(Around::While(names), Next::Value);
+}
 
-    /// Begins the steps of `while`, after its condition.
-    pub(super) fn open_while(&mut self) -> bool {
-        let Some(Around::While(names)) = self.pop() else { return false };
-        self.opens(Around::Block { kind: Kind::While, names }, Next::First);
-        self.break_if()
-    }
+/// Begins the steps of `while`, after its condition.
+pub(super) fn open_while(machine: &mut JsonMachine<'_>) -> bool {
+    let Some(Around::While(names)) = machine.pop() else { return false };
+    machine.opens(Around::Block { kind: Owner::While, names }, Next::First);
+    break_if(machine)
+}
 
-    pub(super) fn begin_until(&mut self) {
-        let names = self.place.names.len();
-        self.begin_loop(true);
-        self.opens(Around::Block { kind: Kind::Until, names }, Next::First);
-    }
+pub(super) fn begin_until(machine: &mut JsonMachine<'_>) {
+    let names = machine.place.names.len();
+    begin_loop(machine, true);
+    machine.opens(Around::Block { kind: Owner::Until, names }, Next::First);
+}
 
-    /// Begins the condition of `until`, which may read names of the pass.
-    pub(super) fn begin_condition(&mut self) {
-        self.pop();
-        self.statement(Word::If);
-        self.opens(Around::Until, Next::Value);
-    }
+/// Begins the condition of `until`, which may read names of the pass.
+pub(super) fn begin_condition(machine: &mut JsonMachine<'_>) {
+    machine.pop();
+    machine.statement(Word::If);
+    machine.opens(Around::Until, Next::Value);
+}
 
-    /// Ends `until`. The names of its last pass may be read behind it.
-    pub(super) fn end_until(&mut self) -> bool {
-        self.pop();
-        let ended = self.break_if() && self.end_passes();
-        self.behind();
-        ended
-    }
+/// Ends `until`. The names of its last pass may be read behind it.
+pub(super) fn end_until(machine: &mut JsonMachine<'_>) -> bool {
+    machine.pop();
+    let ended = break_if(machine) && end_passes(machine);
+    machine.behind();
+    ended
+}
 
-    /// Completes IF with a BREAK.
-    fn break_if(&mut self) -> bool {
-        let level = self.core.level();
-        self.begin_block();
-        self.core.begin_line(level + 1, Word::Break);
-        self.core.state.phase = Phase::Line;
-        self.core.up_to(level) && self.core.settle()
-    }
+/// Completes IF with a BREAK.
+fn break_if(machine: &mut JsonMachine<'_>) -> bool {
+    let level = blocks::level(&machine.core);
+    machine.begin_block();
+    blocks::begin_line(&mut machine.core, level + 1, Word::Break);
+    machine.core.state.phase = Phase::Line;
+    blocks::up_to(&mut machine.core, level) && ends::settle(&mut machine.core)
+}
 
-    /// Ends the passes of a loop with a condition: if they are over, it may fail.
-    pub(super) fn end_passes(&mut self) -> bool {
-        let level = self.core.level().saturating_sub(1);
-        let ended = self.core.up_to(level) && self.core.line_words(level) & one(Word::Else) != 0;
-        if !ended {
-            return false;
+/// Ends the passes of a loop with a condition: if they are over, it may fail.
+pub(super) fn end_passes(machine: &mut JsonMachine<'_>) -> bool {
+    let level = blocks::level(&machine.core).saturating_sub(1);
+    let ended = blocks::up_to(&mut machine.core, level)
+        && blocks::line_words(&mut machine.core, level) & one(Word::Else) != 0;
+    if !ended {
+        return false;
+    }
+    let done = machine.core.block_at(machine.core.block().pending);
+    let is_until = machine.core.innermost_loop(&done).is_some_and(|of| of.until);
+    blocks::begin_line(&mut machine.core, level, Word::Else);
+    machine.begin_block();
+    let mut above = level + 1;
+    if !is_until {
+        blocks::begin_line(&mut machine.core, above, Word::If);
+        given(machine, Literal::Bool(true));
+        machine.begin_block();
+        above += 1;
+    }
+    blocks::begin_line(&mut machine.core, above, Word::Fail);
+    given(machine, Literal::Nil);
+    machine.core.state.phase = Phase::Line;
+    blocks::up_to(&mut machine.core, level) && ends::settle(&mut machine.core)
+}
+
+/// Whether the unfinished `until` may end its passes here, with a condition that is always there.
+pub(super) fn may_end_until(machine: &mut JsonMachine<'_>) -> bool {
+    let level = blocks::level(&machine.core);
+    blocks::line_words(&mut machine.core, level) & one(Word::If) != 0 && {
+        blocks::begin_line(&mut machine.core, level, Word::If);
+        given(machine, Literal::Bool(true));
+        break_if(machine) && end_passes(machine)
+    }
+}
+
+/// Whether an expression with this word may change the value of a slot.
+pub(super) fn may_change(machine: &mut JsonMachine<'_>, word: Word, slot: u8) -> bool {
+    let begins = [word, Word::Ref].into_iter().all(|word| {
+        let fits = offers::words(&mut machine.core) & one(word) != 0;
+        if fits {
+            machine.core.take_word(word);
         }
-        let done = self.core.block_at(self.core.block().pending);
-        let is_until = self.core.innermost_loop(&done).is_some_and(|of| of.until);
-        self.core.begin_line(level, Word::Else);
-        self.begin_block();
-        let mut above = level + 1;
-        if !is_until {
-            self.core.begin_line(above, Word::If);
-            self.given(Literal::Bool(true));
-            self.begin_block();
-            above += 1;
-        }
-        self.core.begin_line(above, Word::Fail);
-        self.given(Literal::Nil);
-        self.core.state.phase = Phase::Line;
-        self.core.up_to(level) && self.core.settle()
-    }
+        fits
+    });
+    begins && offers::takes_integer(&machine.core, slot.into())
+}
 
-    /// Whether the unfinished `until` may end its passes here, with a condition that is always there.
-    pub(super) fn may_end_until(&mut self) -> bool {
-        let level = self.core.level();
-        self.core.line_words(level) & one(Word::If) != 0 && {
-            self.core.begin_line(level, Word::If);
-            self.given(Literal::Bool(true));
-            self.break_if() && self.end_passes()
-        }
-    }
+pub(super) fn begin_push(machine: &mut JsonMachine<'_>) {
+    let slot = machine.core.state.slot.into();
+    machine.core.take_word(Word::Append);
+    machine.core.take_word(Word::Ref);
+    machine.core.take_integer(slot);
+    machine.opens(Around::Ends("}"), Next::Value);
+}
 
-    /// Whether an expression with this word may change the value of a slot.
-    pub(super) fn may_change(&mut self, word: Word, slot: u8) -> bool {
-        let begins = [word, Word::Ref].into_iter().all(|word| {
-            let fits = self.core.words() & one(word) != 0;
-            if fits {
-                self.core.take_word(word);
-            }
-            fits
-        });
-        begins && self.core.takes_integer(slot.into())
+/// Completes a call that has no arguments.
+pub(super) fn without_arguments(machine: &mut JsonMachine<'_>) {
+    if machine.core.state.phase == Phase::PairCount {
+        machine.core.take_integer(0);
     }
+}
 
-    pub(super) fn begin_push(&mut self) {
-        let slot = self.core.state.slot.into();
-        self.core.take_word(Word::Append);
-        self.core.take_word(Word::Ref);
-        self.core.take_integer(slot);
-        self.opens(Around::Ends("}"), Next::Value);
-    }
-
-    /// Completes a call that has no arguments.
-    pub(super) fn without_arguments(&mut self) {
-        if self.core.state.phase == Phase::PairCount {
-            self.core.take_integer(0);
-        }
-    }
-
-    /// Begins the steps of `then` beside a call, which are steps of the block that has the call.
-    pub(super) fn begin_then(&mut self) {
-        self.without_arguments();
-        self.core.state.phase = Phase::Line;
-        self.pop();
-        self.pop();
-        self.opens(Around::Block { kind: Kind::Behind, names: self.place.names.len() }, Next::First);
-    }
+/// Begins the steps of `then` beside a call, which are steps of the block that has the call.
+pub(super) fn begin_then(machine: &mut JsonMachine<'_>) {
+    without_arguments(machine);
+    machine.core.state.phase = Phase::Line;
+    machine.pop();
+    machine.pop();
+    machine.opens(Around::Block { kind: Owner::Behind, names: machine.place.names.len() }, Next::First);
 }

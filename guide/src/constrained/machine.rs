@@ -2,12 +2,14 @@
 
 use super::choice::Act;
 use super::choices::Choices;
-use super::memo::Memo;
+use super::memo::{self, Memo};
 use super::paths::Path;
+use super::texts;
 use super::views::{Sorted, View, with};
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, CorePoint, NONE, Phase, add, entry};
-use crate::automaton::texts::{self, Inside, Step};
+use crate::automaton::texts::{Inside, Step, step};
+use crate::automaton::{blocks, formats, keys};
 use crate::surface::Bytes;
 use crate::surface::walk::Walk;
 use ilo_asm::ast::Literal;
@@ -55,7 +57,7 @@ pub(super) enum Next {
     /// After a whole step.
     Behind,
     /// After the block of a kind.
-    Block(Kind),
+    Block(Owner),
     /// After the name that `let` binds.
     Let,
     /// After the path that `let` sets.
@@ -93,7 +95,7 @@ pub(super) enum Next {
 
 /// The owner of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Owner {
     Then,
     Else,
     Pass,
@@ -159,7 +161,7 @@ pub(super) enum Around {
     Leaving,
     /// A block, with the number of names before those that end with it.
     Block {
-        kind: Kind,
+        kind: Owner,
         names: usize,
     },
 }
@@ -206,26 +208,26 @@ pub(super) struct Place {
 }
 
 #[derive(Clone)]
-pub struct Machine<'s> {
+pub struct JsonMachine<'s> {
     pub(crate) core: Core<'s>,
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
     pub(super) arounds: Vec<(Around, u32)>,
     pub(super) memo: Memo,
-    pub(super) walk: Walk<Lex, Point>,
+    pub(super) walk: Walk<Lex, JsonPoint>,
     pub(super) place: Place,
 }
 
 /// A position to return to.
 #[derive(Clone)]
-pub struct Point {
+pub struct JsonPoint {
     pub(super) core: CorePoint,
     pub(super) text: usize,
     pub(super) arounds: usize,
     pub(super) place: Place,
 }
 
-impl<'s> Machine<'s> {
+impl<'s> JsonMachine<'s> {
     pub(super) fn new(core: Core<'s>) -> Self {
         let parameters = (0..).zip(&core.session.parameters);
         let named = |(slot, (name, _)): (u8, &(String, _))| Named {
@@ -245,7 +247,7 @@ impl<'s> Machine<'s> {
             path: Path::default(),
             choices: None,
         };
-        Machine {
+        JsonMachine {
             core,
             text: Vec::new(),
             arounds: Vec::new(),
@@ -290,7 +292,7 @@ impl<'s> Machine<'s> {
     pub(super) fn choices(&mut self) -> View<'_> {
         if self.place.choices.is_none() {
             let holes = self.place.quote.holes.as_ref().filter(|_| self.place.next == Next::Hole);
-            self.place.choices = Some(holes.cloned().unwrap_or_else(|| self.known_offers()));
+            self.place.choices = Some(holes.cloned().unwrap_or_else(|| memo::known_offers(self)));
         }
         self.view()
     }
@@ -309,17 +311,17 @@ impl<'s> Machine<'s> {
             }
             Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
                 self.text.push(byte);
-                let fits = self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
+                let fits = keys::number_goes_on(&self.core, self.text.get(start..).unwrap_or_default());
                 self.text.pop();
                 if fits { Leads::On(self.place.lex) } else { Leads::Nowhere }
             }
-            Lex::Bare { inside, dollar } => self.leads_in_bare(inside, dollar, byte),
-            Lex::Text { start, inside } => match texts::step(inside, byte) {
+            Lex::Bare { inside, dollar } => texts::leads_in_bare(self, inside, dollar, byte),
+            Lex::Text { start, inside } => match step(inside, byte) {
                 Step::Refused => Leads::Nowhere,
                 Step::On(next)
                     if inside == Inside::Plain
                         && self.text.len() + 1 - start < TEXT
-                        && self.core.format().is_none() =>
+                        && formats::format(&self.core).is_none() =>
                 {
                     Leads::On(Lex::Text { start, inside: next })
                 }
@@ -330,12 +332,12 @@ impl<'s> Machine<'s> {
     }
 
     pub(super) fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {
-        match texts::step(inside, byte) {
+        match step(inside, byte) {
             Step::Refused => false,
             Step::On(next) => {
                 self.place.lex = Lex::Text { start, inside: next };
                 let has_room = self.text.len() - start < TEXT || inside != Inside::Plain;
-                has_room && self.core.begins_text(self.text.get(start + 1..).unwrap_or_default())
+                has_room && formats::begins_text(&self.core, self.text.get(start + 1..).unwrap_or_default())
             }
             Step::Closes => {
                 let Some(text) = self.text.get(start..).and_then(decoded) else { return false };
@@ -383,9 +385,9 @@ impl<'s> Machine<'s> {
     pub(super) fn end_leaving(&mut self) {
         self.pop();
         self.core.state.phase = Phase::Line;
-        let level = self.core.level();
-        self.core.up_to(level.saturating_sub(1));
-        self.goes_on(Next::Block(Kind::Then));
+        let level = blocks::level(&self.core);
+        blocks::up_to(&mut self.core, level.saturating_sub(1));
+        self.goes_on(Next::Block(Owner::Then));
     }
 
     /// Completes a step.
@@ -405,7 +407,7 @@ impl<'s> Machine<'s> {
     }
 
     /// The innermost block among a construct and those around it, and what is around the block.
-    pub(super) fn block_from(&self, mut at: u32) -> Option<(Kind, u32)> {
+    pub(super) fn block_from(&self, mut at: u32) -> Option<(Owner, u32)> {
         loop {
             let &(around, outer) = entry(&self.arounds, at)?;
             if let Around::Block { kind, .. } = around {

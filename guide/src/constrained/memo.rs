@@ -2,7 +2,7 @@
 //! times, until the body has passed them.
 
 use super::choices::Choices;
-use super::machine::{Around, Machine, Next};
+use super::machine::{Around, JsonMachine, Next};
 use hashbrown::HashMap;
 
 /// The most positions that are kept, and the most bytes of the body before each.
@@ -43,34 +43,32 @@ impl Memo {
     }
 }
 
-impl Machine<'_> {
-    /// Finds the choices here, or those that were found when this position was looked at before.
-    pub(super) fn known_offers(&mut self) -> Choices {
-        let is_expensive =
-            matches!(
-                self.place.next,
-                Next::Value
-                    | Next::Item
-                    | Next::First
-                    | Next::Step
-                    | Next::Behind
-                    | Next::Block(_)
-                    | Next::Let
-                    | Next::Key
-            ) || matches!((self.place.next, self.around()), (Next::After, Some(Around::Fields(_))));
-        if !is_expensive || self.place.is_guess {
-            return self.offers();
-        }
-        // The memo may have begun anew within a choice.
-        let Some(key) = self.text.get(self.memo.base..self.place.from) else { return self.offers() };
-        if let Some(known) = self.memo.known.get(key) {
-            return known.clone();
-        }
-        let key: Box<[u8]> = key.into();
-        let found = self.offers();
-        if self.memo.known.len() < MOST {
-            self.memo.known.insert(key, found.clone());
-        }
-        found
+/// Finds the choices here, or those that were found when this position was looked at before.
+pub(super) fn known_offers(machine: &mut JsonMachine<'_>) -> Choices {
+    let is_expensive =
+        matches!(
+            machine.place.next,
+            Next::Value
+                | Next::Item
+                | Next::First
+                | Next::Step
+                | Next::Behind
+                | Next::Block(_)
+                | Next::Let
+                | Next::Key
+        ) || matches!((machine.place.next, machine.around()), (Next::After, Some(Around::Fields(_))));
+    if !is_expensive || machine.place.is_guess {
+        return machine.offers();
     }
+    // The memo may have begun anew within a choice.
+    let Some(key) = machine.text.get(machine.memo.base..machine.place.from) else { return machine.offers() };
+    if let Some(known) = machine.memo.known.get(key) {
+        return known.clone();
+    }
+    let key: Box<[u8]> = key.into();
+    let found = machine.offers();
+    if machine.memo.known.len() < MOST {
+        machine.memo.known.insert(key, found.clone());
+    }
+    found
 }

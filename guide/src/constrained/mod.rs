@@ -33,21 +33,21 @@ use crate::automaton::session::Session;
 use crate::automaton::state::Core;
 use crate::body::{Body, BodyMark};
 use crate::tokens::Refused;
-use machine::{Machine, Next, Point};
+use machine::{JsonMachine, JsonPoint, Next};
 
 /// An unfinished body in `constrained`, which follows [`Session::constrained_prefix`]. A clone continues
 /// independently.
-pub type ConstrainedGuide<'s> = Body<Machine<'s>>;
+pub type ConstrainedGuide<'s> = Body<JsonMachine<'s>>;
 
 /// A position of a [`ConstrainedGuide`] to return to.
-pub type ConstrainedMark = BodyMark<Point>;
+pub type ConstrainedMark = BodyMark<JsonPoint>;
 
 impl<'s> ConstrainedGuide<'s> {
     /// Begins the body.
     pub fn new(session: &'s Session<'_>) -> ConstrainedGuide<'s> {
-        let mut core = Core { names: true, ..Core::new(session) };
-        core.arena.adds_texts = false;
-        Body::of(Machine::new(core))
+        let mut core = Core::new(session);
+        core.arena.names = true;
+        Body::of(JsonMachine::new(core))
     }
 
     /// The whole file.

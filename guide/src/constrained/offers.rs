@@ -2,9 +2,11 @@
 
 use super::choice::{Act, Choice, choice};
 use super::choices::{Choices, Names, Places};
-use super::machine::{Around, Binds, Kind, Machine, Next};
-use crate::automaton::offers::{NUMBER, TEXT, Words, one};
-use crate::automaton::state::{self, Core, ITEMS, Phase};
+use super::machine::{Around, Binds, JsonMachine, Next, Owner};
+use super::{close, handlers, loops, names, paths, texts, values};
+use crate::automaton::offers::{self, NUMBER, TEXT, Words, one};
+use crate::automaton::state::{self, ITEMS, Phase};
+use crate::automaton::{blocks, ends, integers, keys, operands};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
@@ -16,16 +18,16 @@ const MOST_PASSES: [u16; 16] = [2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 30, 50, 100, 2
 /// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
-impl Machine<'_> {
+impl JsonMachine<'_> {
     pub(super) fn offers(&mut self) -> Choices {
         match self.place.next {
             Next::Tool => self.tools(),
             Next::Key => self.keys(false),
             Next::After if matches!(self.around(), Some(Around::Fields(_))) => self.keys(true),
-            Next::Field => self.fields(self.place.path, false),
-            Next::HoleField => self.hole_fields(),
-            Next::Value => self.values(false),
-            Next::Item => self.values(true),
+            Next::Field => paths::fields(self, self.place.path, false),
+            Next::HoleField => texts::hole_fields(self),
+            Next::Value => values::values(self, false),
+            Next::Item => values::values(self, true),
             _ => Choices::listed(self.listed()),
         }
     }
@@ -44,10 +46,10 @@ impl Machine<'_> {
             Next::Part => vec![choice(",\"expr\":", Act::BoundExpr), choice(",\"push\":", Act::PushPart)],
             Next::Arm(_) => {
                 let of_match = self.core.block().kind == state::Kind::Match;
-                let kind = if of_match { Kind::Failure } else { Kind::Caught };
+                let kind = if of_match { Owner::Failure } else { Owner::Caught };
                 vec![choice(",\"then\":[", Act::Open(kind))]
             }
-            Next::Handler => self.ways(),
+            Next::Handler => handlers::ways(self),
             Next::Match => {
                 vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
             }
@@ -62,7 +64,7 @@ impl Machine<'_> {
                 Some(Around::Cases { pairs: true, .. }) => vec![choice(",", Act::Goes(Next::Value))],
                 _ => vec![choice(":", Act::Goes(Next::Value))],
             },
-            Next::Hole => self.holes(),
+            Next::Hole => texts::holes(self),
             Next::Tool | Next::Key | Next::Field | Next::HoleField | Next::Value | Next::Item | Next::End => {
                 Vec::new()
             }
@@ -71,19 +73,19 @@ impl Machine<'_> {
 
     /// The words that the next step may begin with.
     pub(super) fn step_words(&mut self) -> Words {
-        let level = self.core.level();
-        let mut words = self.core.line_words(level) & !SECOND;
-        if self.new_slot(Binds::Let).is_none() {
+        let level = blocks::level(&self.core);
+        let mut words = blocks::line_words(&mut self.core, level) & !SECOND;
+        if names::new_slot(self, Binds::Let).is_none() {
             words &= !(one(Word::Let) | one(Word::For));
         }
-        if self.new_slot(Binds::Failure).is_none() {
+        if names::new_slot(self, Binds::Failure).is_none() {
             words &= !(one(Word::Match) | one(Word::Try));
         }
         words
     }
 
     fn steps(&mut self) -> Vec<Choice> {
-        let (words, level) = (self.step_words(), self.core.level());
+        let (words, level) = (self.step_words(), blocks::level(&self.core));
         let all = [
             (Word::Let, "{\"let\":\"", Act::Let),
             (Word::Call, "{\"call\":", Act::Call),
@@ -103,11 +105,11 @@ impl Machine<'_> {
             (Word::Rollback, "{\"rollback\":{\"call\":", Act::Mark(Word::Rollback, "}")),
         ];
         // A loop with a condition fails if it does not end.
-        let loops = self.core.may_fail_with_text();
+        let loops = blocks::may_fail_with_text(&self.core);
         let fits = |act| loops || !matches!(act, Act::While | Act::Until);
         let steps = all.into_iter().filter(|it| words & one(it.0) != 0 && fits(it.2));
         let mut found: Vec<Choice> = steps.map(|it| choice(it.1, it.2)).collect();
-        if self.may_give() {
+        if handlers::may_give(self) {
             found.push(choice("{\"value\":", Act::Give));
         }
         let others = all.iter().fold(one(Word::Match), |others, it| others | one(it.0));
@@ -116,8 +118,8 @@ impl Machine<'_> {
         }
         if words & one(Word::Match) != 0 {
             let names = self.tried(|this| {
-                this.core.begin_line(level, Word::Match);
-                this.named()
+                blocks::begin_line(&mut this.core, level, Word::Match);
+                names::named(this)
             });
             let named = names.into_iter();
             found.extend(named.map(|it| choice(format!("{{\"match\":\"{}\"", it.0), Act::Match(it.1))));
@@ -139,61 +141,68 @@ impl Machine<'_> {
         let at = self.place.around;
         self.may_end(at).then(|| match self.block_from(at).map(|it| it.0) {
             None => choice("]}", Act::EndBody),
-            Some(Kind::Handler) => choice("]}}", Act::EndHandler),
-            Some(Kind::Caught) => choice("]}", Act::EndBlock),
-            Some(Kind::Until) => choice("],\"until\":", Act::UntilWhat),
+            Some(Owner::Handler) => choice("]}}", Act::EndHandler),
+            Some(Owner::Caught) => choice("]}", Act::EndBlock),
+            Some(Owner::Until) => choice("],\"until\":", Act::UntilWhat),
             Some(_) => choice("]", Act::EndBlock),
         })
     }
 
     /// Whether the innermost block around here may end, so that the construct with it can continue.
     pub(super) fn may_end(&mut self, at: u32) -> bool {
-        let Some((kind, outer)) = self.block_from(at) else { return self.core.trial(Core::end) };
-        let level = self.core.level();
+        let Some((kind, outer)) = self.block_from(at) else { return self.core.trial(blocks::end) };
+        let level = blocks::level(&self.core);
         self.tried(|this| match kind {
-            Kind::Failure => {
+            Owner::Failure => {
                 let above = level.saturating_sub(1);
-                this.core.up_to(above) && this.core.line_words(above) & one(Word::Ok) != 0
+                blocks::up_to(&mut this.core, above)
+                    && blocks::line_words(&mut this.core, above) & one(Word::Ok) != 0
             }
-            Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(outer),
-            Kind::Handler => {
-                this.core.settle()
+            Owner::Success => {
+                blocks::up_to(&mut this.core, level.saturating_sub(2)) && this.step_may_end(outer)
+            }
+            Owner::Handler => {
+                ends::settle(&mut this.core)
                     && !this.core.block().last.gives.completes()
-                    && this.core.up_to(level.saturating_sub(2))
+                    && blocks::up_to(&mut this.core, level.saturating_sub(2))
                     && this.step_may_end(outer)
             }
-            Kind::Then | Kind::Pass => {
-                this.core.up_to(level.saturating_sub(1)) && (this.step_may_end(outer) || this.may_have_else())
+            Owner::Then | Owner::Pass => {
+                blocks::up_to(&mut this.core, level.saturating_sub(1))
+                    && (this.step_may_end(outer) || this.may_have_else())
             }
-            Kind::Try => {
+            Owner::Try => {
                 let above = level.saturating_sub(1);
-                this.core.up_to(above) && this.core.line_words(above) & one(Word::Err) != 0
+                blocks::up_to(&mut this.core, above)
+                    && blocks::line_words(&mut this.core, above) & one(Word::Err) != 0
             }
-            Kind::Else | Kind::Caught => this.core.up_to(level.saturating_sub(1)) && this.step_may_end(outer),
-            Kind::While => this.end_passes() && this.step_may_end(outer),
-            Kind::Until => this.may_end_until() && this.step_may_end(outer),
-            Kind::Behind => this.step_may_end(outer),
+            Owner::Else | Owner::Caught => {
+                blocks::up_to(&mut this.core, level.saturating_sub(1)) && this.step_may_end(outer)
+            }
+            Owner::While => loops::end_passes(this) && this.step_may_end(outer),
+            Owner::Until => loops::may_end_until(this) && this.step_may_end(outer),
+            Owner::Behind => this.step_may_end(outer),
         })
     }
 
     /// Whether the step within these constructs may end here, so that a step or an end can follow.
     pub(super) fn step_may_end(&mut self, at: u32) -> bool {
         self.tried(|this| {
-            this.core.settle() && {
+            ends::settle(&mut this.core) && {
                 this.core.state.phase = Phase::Line;
-                this.core.may_fail() || this.step_words() != 0 || this.may_end(at)
+                blocks::may_fail(&this.core) || this.step_words() != 0 || this.may_end(at)
             }
         })
     }
 
     pub(super) fn may_have_else(&mut self) -> bool {
-        let level = self.core.level();
-        self.core.line_words(level) & one(Word::Else) != 0
+        let level = blocks::level(&self.core);
+        blocks::line_words(&mut self.core, level) & one(Word::Else) != 0
     }
 
-    fn behind_block(&mut self, kind: Kind) -> Vec<Choice> {
+    fn behind_block(&mut self, kind: Owner) -> Vec<Choice> {
         match kind {
-            Kind::Failure => {
+            Owner::Failure => {
                 let mut found = vec![choice("},\"then\":[", Act::Success)];
                 let at = self.place.around;
                 if self.tried(|this| this.leave_out_success() && this.step_may_end(at)) {
@@ -201,21 +210,21 @@ impl Machine<'_> {
                 }
                 return found;
             }
-            Kind::Try => return vec![choice(",\"err\":{\"as\":\"", Act::Caught)],
+            Owner::Try => return vec![choice(",\"err\":{\"as\":\"", Act::Caught)],
             _ => {}
         }
         let mut found = Vec::new();
         if self.step_may_end(self.place.around) {
             found.push(choice("}", Act::EndStep));
         }
-        if matches!(kind, Kind::Then | Kind::Pass) && self.may_have_else() {
+        if matches!(kind, Owner::Then | Owner::Pass) && self.may_have_else() {
             found.push(choice(",\"else\":[", Act::Else));
         }
         found
     }
 
     fn behind_let(&mut self) -> Vec<Choice> {
-        let words = self.core.trial(Core::words);
+        let words = self.core.trial(offers::words);
         let mut found = vec![choice(",\"expr\":", Act::BoundExpr)];
         let parts = [
             (Word::Call, ",\"call\":", Act::BoundCall),
@@ -228,10 +237,10 @@ impl Machine<'_> {
         ];
         for (_, bytes, act) in parts.into_iter().filter(|it| words & one(it.0) != 0) {
             let fits = match act {
-                Act::Push => self.tried(|this| this.may_change(Word::Append, this.core.state.slot)),
-                Act::Begin(Word::Merge) => self.may_merge(),
-                Act::For => self.new_slot(Binds::Let).is_some(),
-                Act::Try => self.new_slot(Binds::Failure).is_some(),
+                Act::Push => self.tried(|this| loops::may_change(this, Word::Append, this.core.state.slot)),
+                Act::Begin(Word::Merge) => values::may_merge(self),
+                Act::For => names::new_slot(self, Binds::Let).is_some(),
+                Act::Try => names::new_slot(self, Binds::Failure).is_some(),
                 _ => true,
             };
             found.extend(fits.then(|| choice(bytes, act)));
@@ -240,23 +249,23 @@ impl Machine<'_> {
     }
 
     fn behind_value(&mut self) -> Vec<Choice> {
-        let mut found: Vec<Choice> = self.soonest_behind_value().into_iter().collect();
+        let mut found: Vec<Choice> = close::soonest_behind_value(self).into_iter().collect();
         // The parts for which a list or cases have room.
         let left = self.core.frame().map_or(0, |frame| frame.left);
         match self.around() {
-            Some(Around::Call(_)) => found.extend(self.parts_of_call()),
+            Some(Around::Call(_)) => found.extend(handlers::parts_of_call(self)),
             Some(Around::List) if left > 1 => found.push(choice(",", Act::Comma)),
-            Some(Around::If) => found.extend(self.leaves()),
+            Some(Around::If) => found.extend(handlers::leaves(self)),
             Some(Around::For(_)) => {
                 found.push(choice(",\"where\":", Act::Where));
                 let has_slot = self.tried(|this| {
                     this.begin_block();
-                    this.new_slot(Binds::Index).is_some()
+                    names::new_slot(this, Binds::Index).is_some()
                 });
                 found.extend(has_slot.then(|| choice(",\"index\":\"", Act::Index)));
             }
             Some(Around::While(_)) => {
-                let open = |most| choice(format!(",\"max\":{most},\"do\":["), Act::Open(Kind::While));
+                let open = |most| choice(format!(",\"max\":{most},\"do\":["), Act::Open(Owner::While));
                 found.extend(MOST_PASSES.map(open));
             }
             Some(Around::Subject) => {
@@ -284,12 +293,12 @@ impl Machine<'_> {
     }
 
     fn tools(&mut self) -> Choices {
-        let (session, tools) = (self.core.session, self.core.integers());
-        if self.core.has_all_tools(tools) {
+        let (session, tools) = (self.core.session, integers::integers(&mut self.core));
+        if integers::has_all_tools(&self.core, tools) {
             return Choices::names(Names::Tools, Places::all(true), None);
         }
         let mut fits = vec![false; session.tools.len()];
-        self.core.each(tools, |number| {
+        integers::each(&self.core, tools, |number| {
             if let Some(fits) = fits.get_mut(number as usize) {
                 *fits = true;
             }
@@ -307,7 +316,7 @@ impl Machine<'_> {
             found.push(choice("\"", Act::TextKey));
         }
         if core.takes_kind(NUMBER) {
-            let fit = DIGITS.into_iter().filter(|digit| core.number_goes_on(digit.as_bytes()));
+            let fit = DIGITS.into_iter().filter(|digit| keys::number_goes_on(core, digit.as_bytes()));
             found.extend(fit.map(|digit| choice(digit, Act::NumberKey)));
         }
         if core.takes_constant(Literal::Nil) {
@@ -322,14 +331,14 @@ impl Machine<'_> {
     }
 
     fn arguments(&mut self) -> Vec<Choice> {
-        let (least, most) = self.core.pair_counts().unwrap_or_default();
+        let (least, most) = operands::pair_counts(&self.core).unwrap_or_default();
         let mut found = Vec::new();
         if most > 0 {
             found.push(choice(",\"args\":{", Act::Arguments));
         }
         if least == 0 {
             found.push(choice("}", Act::EndCall));
-            found.extend(self.parts_of_call());
+            found.extend(handlers::parts_of_call(self));
         }
         found
     }
@@ -339,7 +348,7 @@ impl Machine<'_> {
         let (Some(Around::Fields(end)), Some(frame)) = (self.around(), self.core.frame()) else {
             return Choices::listed([]);
         };
-        let missing = self.core.missing(&frame);
+        let missing = operands::missing(&self.core, &frame);
         // The open count is one more than the most fields.
         let room = frame.left.saturating_sub(1) as usize;
         // An empty list is left out, but not an empty record.
@@ -349,14 +358,14 @@ impl Machine<'_> {
             return Choices::listed(may_end(true).then(|| choice(end, Act::EndParts)));
         }
         let session = self.core.session;
-        let (names, numbers) = (session.json(), self.core.integers());
-        if let Some(given) = self.core.left_out(numbers).filter(|_| missing.len() < room) {
+        let (names, numbers) = (session.json(), integers::integers(&mut self.core));
+        if let Some(given) = integers::left_out(&self.core, numbers).filter(|_| missing.len() < room) {
             let mut given: Vec<u32> = given.iter().filter_map(|&number| names.key_place(number)).collect();
             given.sort_unstable();
             let end = may_end(given.len() == session.named.len()).then_some(end);
             return Choices::names(Names::Keys { further }, Places::But(given.into()), end);
         }
-        let numbers = self.core.members(numbers).into_iter();
+        let numbers = integers::members(&self.core, numbers).into_iter();
         let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
         let mut places: Vec<u32> = fits.filter_map(|number| names.key_place(number)).collect();
         places.sort_unstable();
@@ -377,12 +386,12 @@ impl Machine<'_> {
     pub(super) fn references(&mut self, words: Words, end: &str) -> Vec<Choice> {
         let mut found = Vec::new();
         if words & one(Word::Ref) != 0 {
-            let names = self.opened(Word::Ref, |this| this.named());
+            let names = self.opened(Word::Ref, |this| names::named(this));
             found.extend(names.into_iter().map(|it| choice(it.0 + end, Act::Ref(it.1))));
         }
         if words & one(Word::Field) != 0 {
-            let (names, aim) = self.opened(Word::Field, |this| (this.named(), this.aim()));
-            let paths = names.into_iter().filter(|it| self.has_fields(it.1, aim));
+            let (names, aim) = self.opened(Word::Field, |this| (names::named(this), paths::aim(this)));
+            let paths = names.into_iter().filter(|it| paths::has_fields(self, it.1, aim));
             found.extend(paths.map(|it| choice(it.0 + ".", Act::Path(it.1))));
         }
         found

@@ -3,13 +3,15 @@
 
 use super::choice::{Act, Choice, choice};
 use super::choices::Choices;
-use super::machine::{Around, Machine};
+use super::machine::{Around, JsonMachine};
 use super::offers::DIGITS;
+use super::texts;
 use super::views::{Begins, Sorted};
 use crate::automaton::formats;
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, Frame, Phase};
+use crate::automaton::offers::{self, BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::state::{Frame, Phase};
 use crate::automaton::want::{ANY, WantId};
+use crate::automaton::{integers, keys, operands};
 use ilo_asm::ast::Literal;
 use ilo_asm::dialect::operator::{Operator, TABLE as OPERATORS};
 use ilo_asm::sorting::sort_by;
@@ -125,131 +127,130 @@ impl Values {
     }
 }
 
-impl Machine<'_> {
-    /// The values that may come next; in a list, also its end.
-    pub(super) fn values(&mut self, in_list: bool) -> Choices {
-        let is_bound = self.core.state.phase == Phase::Bound;
-        let is_whole = self.place.opens_step || is_bound;
-        let mut words = if self.place.opens_step { self.step_words() } else { self.core.trial(Core::words) };
-        if is_whole {
-            words &= !one(Word::Call);
-        }
-        let mut wraps = false;
-        match self.around() {
-            Some(Around::Computed | Around::If | Around::While(_) | Around::Until | Around::Operands(_)) => {}
-            Some(Around::Wrapped) => words &= *COMPUTED_ONLY,
-            _ => {
-                wraps = words & *COMPUTED_ONLY != 0;
-                words &= !*COMPUTED_ONLY;
-            }
-        }
-        let has = |word: Word| words & one(word) != 0;
-        let (mut set, mut more, mut has_format) = (0, Vec::new(), false);
-        let mut rest = words;
-        while rest != 0 {
-            set |= KNOWN.operations.get(rest.trailing_zeros() as usize).copied().unwrap_or_default();
-            rest &= rest - 1;
-        }
-        self.opened(Word::Lit, |this| {
-            let Some(Frame { want, depth, .. }) = this.core.frame() else { return };
-            if has(Word::Lit) {
-                has_format = this.core.shape(want).and_then(formats::of).is_some();
-                set |= this.literals(want, &mut more);
-            }
-            if has(Word::List) {
-                set |= of(if this.core.items_end(want, depth) {
-                    Act::Begin(Word::List)
-                } else {
-                    Act::Empty(Word::List)
-                });
-            }
-            if has(Word::Obj) {
-                let most = this.core.record_counts(want, depth).map_or(0, |counts| counts.1);
-                set |= of(if most == 0 { Act::Empty(Word::Obj) } else { Act::Begin(Word::Obj) });
-            }
-        });
-        // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
-        if set & of(Act::Text) != 0 && !has_format && self.around() != Some(Around::Subject) {
-            set |= of(Act::Quote(0));
-        } else {
-            let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
-            more.extend(self.references(words, "\"").into_iter().map(quoted));
-        }
-        let others = [
-            (has(Word::Merge) && !is_bound && self.may_merge(), Act::Begin(Word::Merge)),
-            (has(Word::MatchMap) && !is_bound, Act::Begin(Word::MatchMap)),
-            (has(Word::Call), Act::Begin(Word::Call)),
-            (wraps, Act::Wrapped),
-            (in_list, Act::EndParts),
-        ];
-        set |= others.into_iter().filter(|it| it.0).fold(0, |set, it| set | of(it.1));
-        let values = Values { set, words };
-        if more.is_empty() {
-            return Choices::Values(values);
-        }
-        let known = (0..values.len()).filter_map(|place| values.at(place));
-        Choices::listed(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
+/// The values that may come next; in a list, also its end.
+pub(super) fn values(machine: &mut JsonMachine<'_>, in_list: bool) -> Choices {
+    let is_bound = machine.core.state.phase == Phase::Bound;
+    let is_whole = machine.place.opens_step || is_bound;
+    let mut words =
+        if machine.place.opens_step { machine.step_words() } else { machine.core.trial(offers::words) };
+    if is_whole {
+        words &= !one(Word::Call);
     }
-
-    /// The literals that may come next, after LIT; `more` gets the listed texts.
-    fn literals(&mut self, want: WantId, more: &mut Vec<Choice>) -> Set {
-        let kinds = self.core.literal_kinds(want);
-        let has = |kind: u8| kinds >> kind & 1 == 1;
-        let mut set = 0;
-        if has(NIL) {
-            set |= of(Act::Nil);
+    let mut wraps = false;
+    match machine.around() {
+        Some(Around::Computed | Around::If | Around::While(_) | Around::Until | Around::Operands(_)) => {}
+        Some(Around::Wrapped) => words &= *COMPUTED_ONLY,
+        _ => {
+            wraps = words & *COMPUTED_ONLY != 0;
+            words &= !*COMPUTED_ONLY;
         }
-        let is_free = self.core.shape(want).is_none();
-        if has(BOOL) {
-            // Nothing is reached behind `while: true`.
-            let endless = matches!(self.around(), Some(Around::While(_)));
-            let fits = |truth| is_free || self.core.fits(Literal::Bool(truth));
-            let fit = [true, false].into_iter().filter(|&truth| fits(truth) && !(truth && endless));
-            set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
+    }
+    let has = |word: Word| words & one(word) != 0;
+    let (mut set, mut more, mut has_format) = (0, Vec::new(), false);
+    let mut rest = words;
+    while rest != 0 {
+        set |= KNOWN.operations.get(rest.trailing_zeros() as usize).copied().unwrap_or_default();
+        rest &= rest - 1;
+    }
+    machine.opened(Word::Lit, |this| {
+        let Some(Frame { want, depth, .. }) = this.core.frame() else { return };
+        if has(Word::Lit) {
+            has_format = offers::shape(&this.core, want).and_then(formats::of).is_some();
+            set |= literals(this, want, &mut more);
         }
-        if has(NUMBER) && is_free {
-            set |= KNOWN.digits;
-        } else if has(NUMBER) {
-            self.core.trial(|core| {
-                core.take_integer(NUMBER.into());
-                for (place, (bytes, act)) in KNOWN.all.iter().enumerate() {
-                    if *act == Act::Number && core.number_goes_on(bytes.as_bytes()) {
-                        set |= bit(place);
-                    }
-                }
+        if has(Word::List) {
+            set |= of(if operands::items_end(&this.core, want, depth) {
+                Act::Begin(Word::List)
+            } else {
+                Act::Empty(Word::List)
             });
         }
-        if has(TEXT) {
-            match self.core.texts() {
-                None => set |= of(Act::Text),
-                Some(texts) => {
-                    let mut listed = Vec::new();
-                    for (number, text) in texts.enumerate() {
-                        let (act, text) = (Act::Listed(number), quoted(text));
-                        more.push(choice(format!("{{\"text\":{text}}}"), act));
-                        listed.push(choice(text, act));
-                    }
-                    more.extend(listed.into_iter().filter(|it| self.stays_text(&it.bytes)));
+        if has(Word::Obj) {
+            let most = offers::record_counts(&this.core, want, depth).map_or(0, |counts| counts.1);
+            set |= of(if most == 0 { Act::Empty(Word::Obj) } else { Act::Begin(Word::Obj) });
+        }
+    });
+    // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
+    if set & of(Act::Text) != 0 && !has_format && machine.around() != Some(Around::Subject) {
+        set |= of(Act::Quote(0));
+    } else {
+        let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
+        more.extend(machine.references(words, "\"").into_iter().map(quoted));
+    }
+    let others = [
+        (has(Word::Merge) && !is_bound && may_merge(machine), Act::Begin(Word::Merge)),
+        (has(Word::MatchMap) && !is_bound, Act::Begin(Word::MatchMap)),
+        (has(Word::Call), Act::Begin(Word::Call)),
+        (wraps, Act::Wrapped),
+        (in_list, Act::EndParts),
+    ];
+    set |= others.into_iter().filter(|it| it.0).fold(0, |set, it| set | of(it.1));
+    let values = Values { set, words };
+    if more.is_empty() {
+        return Choices::Values(values);
+    }
+    let known = (0..values.len()).filter_map(|place| values.at(place));
+    Choices::listed(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
+}
+
+/// The literals that may come next, after LIT; `more` gets the listed texts.
+fn literals(machine: &mut JsonMachine<'_>, want: WantId, more: &mut Vec<Choice>) -> Set {
+    let kinds = offers::literal_kinds(&machine.core, want);
+    let has = |kind: u8| kinds >> kind & 1 == 1;
+    let mut set = 0;
+    if has(NIL) {
+        set |= of(Act::Nil);
+    }
+    let is_free = offers::shape(&machine.core, want).is_none();
+    if has(BOOL) {
+        // Nothing is reached behind `while: true`.
+        let endless = matches!(machine.around(), Some(Around::While(_)));
+        let fits = |truth| is_free || keys::fits(&machine.core, Literal::Bool(truth));
+        let fit = [true, false].into_iter().filter(|&truth| fits(truth) && !(truth && endless));
+        set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
+    }
+    if has(NUMBER) && is_free {
+        set |= KNOWN.digits;
+    } else if has(NUMBER) {
+        machine.core.trial(|core| {
+            core.take_integer(NUMBER.into());
+            for (place, (bytes, act)) in KNOWN.all.iter().enumerate() {
+                if *act == Act::Number && keys::number_goes_on(core, bytes.as_bytes()) {
+                    set |= bit(place);
                 }
             }
-        }
-        set
+        });
     }
-
-    /// Whether some field can be set in the MERGE that comes next.
-    pub(super) fn may_merge(&mut self) -> bool {
-        self.opened(Word::Merge, |this| {
-            let most = this.core.most_changes();
-            let want = this.core.frame().map_or(ANY, |frame| frame.want);
-            if most == 0 || this.core.shape(want).is_none() {
-                return most > 0;
+    if has(TEXT) {
+        match keys::texts(&machine.core) {
+            None => set |= of(Act::Text),
+            Some(texts) => {
+                let mut listed = Vec::new();
+                for (number, text) in texts.enumerate() {
+                    let (act, text) = (Act::Listed(number), quoted(text));
+                    more.push(choice(format!("{{\"text\":{text}}}"), act));
+                    listed.push(choice(text, act));
+                }
+                more.extend(listed.into_iter().filter(|it| texts::stays_text(machine, &it.bytes)));
             }
-            this.core.take_integer(most + 1);
-            this.core.state.phase = Phase::PairField;
-            let fields = this.core.integers();
-            this.core.least(fields).is_some()
-        })
+        }
     }
+    set
+}
+
+/// Whether some field can be set in the MERGE that comes next.
+pub(super) fn may_merge(machine: &mut JsonMachine<'_>) -> bool {
+    machine.opened(Word::Merge, |this| {
+        let most = offers::most_changes(&this.core);
+        let want = this.core.frame().map_or(ANY, |frame| frame.want);
+        if most == 0 || offers::shape(&this.core, want).is_none() {
+            return most > 0;
+        }
+        this.core.take_integer(most + 1);
+        this.core.state.phase = Phase::PairField;
+        let fields = integers::integers(&mut this.core);
+        integers::least(&this.core, fields).is_some()
+    })
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub(super) trait Sorted<'a>: Copy {
 pub(super) enum View<'a> {
     Listed(&'a [Choice]),
     Values(Values),
-    Names(Named<'a>),
+    Names(NamedChoices<'a>),
 }
 
 /// Runs this with the choices of a view, each kind by code of its own.
@@ -93,7 +93,7 @@ impl<'a> View<'a> {
             Choices::Listed(ref listed) => View::Listed(listed),
             Choices::Values(values) => View::Values(values),
             Choices::Names { of, ref last, ref further, end } => {
-                View::Names(Named { of, names: of.all(session), last, further, end })
+                View::Names(NamedChoices { of, names: of.all(session), last, further, end })
             }
         }
     }
@@ -162,7 +162,7 @@ impl<'a> Sorted<'a> for &'a [Choice] {
 
 /// Names of the session, and the end of a record, which is behind them.
 #[derive(Clone, Copy)]
-pub(super) struct Named<'a> {
+pub(super) struct NamedChoices<'a> {
     of: Names,
     names: &'a SortedNames,
     last: &'a Places,
@@ -170,7 +170,7 @@ pub(super) struct Named<'a> {
     end: Option<&'static str>,
 }
 
-impl Named<'_> {
+impl NamedChoices<'_> {
     pub(super) fn are_tools(self) -> bool {
         matches!(self.of, Names::Tools)
     }
@@ -180,7 +180,7 @@ impl Named<'_> {
     }
 }
 
-impl<'a> Sorted<'a> for Named<'a> {
+impl<'a> Sorted<'a> for NamedChoices<'a> {
     fn len(self) -> usize {
         self.names.0.len() + 1
     }

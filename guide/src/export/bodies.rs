@@ -1,7 +1,7 @@
 //! The rules of statements and blocks: one set for each level, since a grammar cannot count blanks.
 
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
-use super::values::Values;
+use super::values::Expressions;
 use crate::automaton::session::Session;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
@@ -9,7 +9,7 @@ use ilo_spec::pure::Kinds;
 
 /// The grammar of the bodies of a session's programs, with this number of levels of blocks.
 pub(super) fn rules(session: &Session<'_>, depth: u8) -> Rules {
-    let mut values = Values { session, rules: Rules::default() };
+    let mut values = Expressions { session, rules: Rules::default() };
     values.define("root", |_| vec![vec![rule("block0")]]);
     for level in 0..=depth {
         values.level(level, depth);
@@ -35,7 +35,7 @@ fn block(name: &str, level: u8) -> [Sequence; 2] {
     [some, vec![text("0"), text("\n")]]
 }
 
-impl Values<'_, '_> {
+impl Expressions<'_, '_> {
     fn level(&mut self, level: u8, depth: u8) {
         let (block, step, last) = (format!("block{level}"), format!("step{level}"), format!("last{level}"));
         let more = vec![rule(&step), rule(&block)];

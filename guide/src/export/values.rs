@@ -15,7 +15,7 @@ use ilo_spec::pure::Kinds;
 const DEEPEST: u8 = 3;
 
 /// The grammar of a session, while it is made.
-pub(super) struct Values<'s, 'c> {
+pub(super) struct Expressions<'s, 'c> {
     pub(super) session: &'s Session<'c>,
     pub(super) rules: Rules,
 }
@@ -56,7 +56,7 @@ fn literal(kind: &str, constant: Item) -> Sequence {
     spaced([word(Word::Lit), text(kind), constant])
 }
 
-impl Values<'_, '_> {
+impl Expressions<'_, '_> {
     /// The rule with a name, which is made when it is first needed.
     pub(super) fn define(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Vec<Sequence>) -> Item {
         if let Some(place) = self.rules.begin(name) {

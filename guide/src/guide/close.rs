@@ -1,16 +1,16 @@
 //! Completes an unfinished token of ID text, so that `close` can end the body.
 
-use super::lex::{Lex, Machine, spelled};
-use crate::automaton::close::{Node, Out};
+use super::lex::{InToken, LineMachine, spelled};
+use crate::automaton::close::{self, LineNode, Out};
 use crate::automaton::offers::{Words, one};
-use crate::automaton::state::Core;
+use crate::automaton::{blocks, integers};
 use crate::surface::{Ends, Steps};
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
 
 /// The node that the unfinished token will become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Becomes {
+pub enum Finished {
     /// The token is complete.
     Whole,
     Line(u8, Word),
@@ -27,57 +27,57 @@ pub(super) fn named(name: Option<bool>) -> Literal<'static> {
     name.map_or(Literal::Nil, Literal::Bool)
 }
 
-impl Becomes {
+impl Finished {
     /// The same at the start of a line, if there is a level.
-    pub(super) fn at(self, level: Option<u8>) -> Becomes {
+    pub(super) fn at(self, level: Option<u8>) -> Finished {
         match (self, level) {
-            (Becomes::Word(word), Some(level)) => Becomes::Line(level, word),
+            (Finished::Word(word), Some(level)) => Finished::Line(level, word),
             _ => self,
         }
     }
 }
 
-impl Ends for Machine<'_> {
-    type Becomes = Becomes;
+impl Ends for LineMachine<'_> {
+    type Becomes = Finished;
 
-    fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
+    fn completion(&mut self) -> Option<(Vec<u8>, Finished)> {
         match self.lex {
-            Lex::Line(0) if self.core.trial(Core::end) => Some((Vec::new(), Becomes::Whole)),
-            Lex::Line(blanks) => {
-                let (level, word) = self.core.ending_line(blanks.div_ceil(2))?;
+            InToken::Line(0) if self.core.trial(blocks::end) => Some((Vec::new(), Finished::Whole)),
+            InToken::Line(blanks) => {
+                let (level, word) = close::ending_line(&mut self.core, blanks.div_ceil(2))?;
                 let mut bytes = vec![b' '; usize::from(2 * level).saturating_sub(blanks.into())];
                 bytes.extend(word.mnemonic().bytes());
-                Some((bytes, Becomes::Line(level, word)))
+                Some((bytes, Finished::Line(level, word)))
             }
-            Lex::Start => self.core.trial(|core| {
-                let node = core.ending_node()?;
+            InToken::Start => self.core.trial(|core| {
+                let node = close::ending_node(core)?;
                 let becomes = match node {
-                    Node::Word(word) => Becomes::Word(word),
-                    Node::Integer(number) => Becomes::Integer(number),
-                    Node::Constant(Literal::Nil) => Becomes::Name(None),
-                    Node::Constant(Literal::Bool(truth)) => Becomes::Name(Some(truth)),
-                    Node::Constant(_) => Becomes::Constant,
+                    LineNode::Word(word) => Finished::Word(word),
+                    LineNode::Integer(number) => Finished::Integer(number),
+                    LineNode::Constant(Literal::Nil) => Finished::Name(None),
+                    LineNode::Constant(Literal::Bool(truth)) => Finished::Name(Some(truth)),
+                    LineNode::Constant(_) => Finished::Constant,
                 };
                 Some((node.text().into_owned().into_bytes(), becomes))
             }),
-            Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
-            Lex::Integer(value) => self.rest_of_integer(value),
-            Lex::Number(start) => Some((self.rest_of_number(start)?, Becomes::Constant)),
-            Lex::Text(start, _) => Some((self.rest_of_text(start)?, Becomes::Constant)),
-            Lex::Behind => Some((Vec::new(), Becomes::Whole)),
+            InToken::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
+            InToken::Integer(value) => self.rest_of_integer(value),
+            InToken::Number(start) => Some((self.rest_of_number(start)?, Finished::Constant)),
+            InToken::Text(start, _) => Some((self.rest_of_text(start)?, Finished::Constant)),
+            InToken::Behind => Some((Vec::new(), Finished::Whole)),
         }
     }
 
-    fn complete(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
+    fn complete(&mut self, becomes: Finished, rest: &[u8]) -> bool {
         match becomes {
-            Becomes::Whole => {}
-            Becomes::Line(level, word) => self.core.begin_line(level, word),
-            Becomes::Word(word) => self.core.take_word(word),
-            Becomes::Integer(number) => self.core.take_integer(number),
-            Becomes::Name(name) => self.core.take_constant(named(name)),
-            Becomes::Constant => {
+            Finished::Whole => {}
+            Finished::Line(level, word) => blocks::begin_line(&mut self.core, level, word),
+            Finished::Word(word) => self.core.take_word(word),
+            Finished::Integer(number) => self.core.take_integer(number),
+            Finished::Name(name) => self.core.take_constant(named(name)),
+            Finished::Constant => {
                 let whole = rest.iter().all(|&byte| self.byte(byte));
-                let Lex::Number(start) = self.lex else { return whole && self.lex == Lex::Behind };
+                let InToken::Number(start) = self.lex else { return whole && self.lex == InToken::Behind };
                 return whole && self.end_number(start, self.text.len());
             }
         }
@@ -85,15 +85,15 @@ impl Ends for Machine<'_> {
     }
 
     fn close_step(&mut self, out: &mut Out<'_>) -> Option<bool> {
-        self.core.close_step(out)
+        close::close_step(&mut self.core, out)
     }
 }
 
-impl Machine<'_> {
-    fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Becomes)> {
+impl LineMachine<'_> {
+    fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Finished)> {
         let first = match level {
-            Some(level) => self.core.trial(|core| core.ending_word(level)),
-            None => self.core.constant_word(),
+            Some(level) => self.core.trial(|core| close::ending_word(core, level)),
+            None => close::constant_word(&self.core),
         };
         // The word that ends soonest, or else the first.
         let soon = [Word::Fail, Word::Lit, Word::List, Word::Let, Word::Ref];
@@ -102,16 +102,17 @@ impl Machine<'_> {
         Some((text.as_bytes().get(length..)?.to_vec(), becomes.at(level)))
     }
 
-    fn rest_of_integer(&mut self, begun: u32) -> Option<(Vec<u8>, Becomes)> {
+    fn rest_of_integer(&mut self, begun: u32) -> Option<(Vec<u8>, Finished)> {
         let integers = self.integers();
         let (mut value, mut rest) = (begun, Vec::new());
-        while !self.core.has(integers, value) {
+        while !integers::has(&self.core, integers, value) {
             let longer = |digit: u8| value.checked_mul(10)?.checked_add(digit.into());
-            let fits = |digit: &u8| longer(*digit).is_some_and(|it| self.core.begins(integers, it));
+            let fits =
+                |digit: &u8| longer(*digit).is_some_and(|it| integers::begins(&self.core, integers, it));
             let digit = (0..10).filter(|_| value != 0).find(fits)?;
             value = longer(digit)?;
             rest.push(b'0' + digit);
         }
-        Some((rest, Becomes::Integer(value)))
+        Some((rest, Finished::Integer(value)))
     }
 }

@@ -1,101 +1,46 @@
-//! Masks of tokens that consist of digits: by tables if any number may be written, by search if only some
-//! integers may.
+//! Masks of tokens that consist of digits, in ID text: integers are searched, numbers are in `surface`.
 
-use super::lex::{Lex, Machine};
-use crate::automaton::keys::{KEY, Numbers};
-use crate::automaton::numbers::{Begun, EXACT, Room, WHOLE, room};
-use crate::automaton::offers::NUMBER;
-use crate::automaton::state::{Core, Phase};
-use crate::vocab::bits::{set, set_all};
-use crate::vocab::{Prefixes, Vocab};
+use super::lex::{InToken, LineMachine};
+use crate::automaton::integers;
+use crate::automaton::offers::{self, NUMBER};
+use crate::automaton::state::Phase;
+use crate::surface::digits::{number_digits, set_path};
+use crate::vocab::Vocab;
 use ilo_spec::node::Word;
-use ilo_spec::number;
 
-impl Machine<'_> {
-    /// Sets the tokens that are digits alone.
-    pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        match self.lex {
-            Lex::Start if self.core.takes_kind(NUMBER) => self.core.number_digits(vocab, b"", bits),
-            Lex::Number(start) => {
-                self.core.number_digits(vocab, self.text.get(start..).unwrap_or_default(), bits);
-            }
-            Lex::Start => self.integer_digits(vocab, None, bits),
-            Lex::Integer(value) => self.integer_digits(vocab, Some(value), bits),
-            _ => {}
+/// Sets the tokens that are digits alone.
+pub(super) fn digits(machine: &mut LineMachine<'_>, vocab: &Vocab, bits: &mut [u32]) {
+    match machine.lex {
+        InToken::Start if machine.core.takes_kind(NUMBER) => number_digits(&machine.core, vocab, b"", bits),
+        InToken::Number(start) => {
+            number_digits(&machine.core, vocab, machine.text.get(start..).unwrap_or_default(), bits);
         }
-    }
-
-    /// Whether all fields that may be written here leave the same possibilities after them: those of records
-    /// without a known shape.
-    pub(crate) fn has_alike_fields(&self) -> bool {
-        let core = &self.core;
-        let is_pair = matches!(core.state.phase, Phase::PairField | Phase::MergeMore);
-        let free = core.frame().is_some_and(|it| it.word != Word::Call && core.shape(it.want).is_none());
-        matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
-    }
-
-    /// Sets the digits that lead to integers that may come next, after those that are written.
-    fn integer_digits(&mut self, vocab: &Vocab, written: Option<u32>, bits: &mut [u32]) {
-        let integers = self.integers();
-        let (mut of_begun, mut of_number) = ([0; 10], [0; 10]);
-        let begun = written.map_or(&[][..], |number| digits_of(number, &mut of_begun));
-        self.core.each(integers, |number| {
-            if let Some(rest) = digits_of(number, &mut of_number).strip_prefix(begun) {
-                set_path(vocab, rest, bits);
-            }
-        });
-        vocab.digits.tree.set_equal(bits);
+        InToken::Start => integer_digits(machine, vocab, None, bits),
+        InToken::Integer(value) => integer_digits(machine, vocab, Some(value), bits),
+        _ => {}
     }
 }
 
-impl Core<'_> {
-    /// Sets the tokens of digits that continue a number with this beginning.
-    pub(crate) fn number_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
-        match self.numbers() {
-            Numbers::All if self.state.phase == Phase::CaseKey => {
-                self.key_digits(vocab, written, bits);
-            }
-            Numbers::All => match room(written) {
-                Some(Room::First) => digits_up_to(vocab, written, (WHOLE, true), bits),
-                Some(Room::More(left) | Room::Exponent(left)) => {
-                    digits_up_to(vocab, written, (left, false), bits);
-                }
-                None => {}
-            },
-            Numbers::Integers(low, high) => {
-                if let Some(begun) = Begun::of(written) {
-                    ranged_digits(vocab, begun, low, high, bits);
-                }
-            }
-            Numbers::Listed(all) => {
-                let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
-                let rests = texts.iter().filter_map(|text| text.as_bytes().strip_prefix(written));
-                rests.for_each(|rest| set_path(vocab, rest, bits));
-            }
-        }
-        vocab.digits.tree.set_equal(bits);
-    }
+/// Whether all fields that may be written here leave the same possibilities after them: those of records
+/// without a known shape.
+pub(crate) fn has_alike_fields(machine: &LineMachine<'_>) -> bool {
+    let core = &machine.core;
+    let is_pair = matches!(core.state.phase, Phase::PairField | Phase::MergeMore);
+    let free = core.frame().is_some_and(|it| it.word != Word::Call && offers::shape(core, it.want).is_none());
+    matches!(machine.lex, InToken::Start | InToken::Integer(_)) && is_pair && free
+}
 
-    /// Sets the digits that continue the key of a case. It must differ from the other keys, and can if enough
-    /// digits may follow.
-    fn key_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
-        let Some(room) = room(written) else { return };
-        let digits = written.iter().filter(|byte| byte.is_ascii_digit()).count();
-        let (tokens, left) = match room {
-            Room::First => (vocab.digits.up_to(WHOLE, true), EXACT),
-            Room::More(left) => (vocab.digits.up_to(left, false), left.min(EXACT.saturating_sub(digits))),
-            Room::Exponent(left) => (vocab.digits.up_to(left, false), 0),
-        };
-        let is_free = |token: u32| {
-            let bytes = vocab.token(token);
-            bytes.len() + KEY <= left && (room != Room::First || bytes != b"0")
-        };
-        for &token in tokens {
-            if is_free(token) || self.free_number(&[written, vocab.token(token)].concat(), KEY) {
-                set(bits, token);
-            }
+/// Sets the digits that lead to integers that may come next, after those that are written.
+fn integer_digits(machine: &mut LineMachine<'_>, vocab: &Vocab, written: Option<u32>, bits: &mut [u32]) {
+    let integers = machine.integers();
+    let (mut of_begun, mut of_number) = ([0; 10], [0; 10]);
+    let begun = written.map_or(&[][..], |number| digits_of(number, &mut of_begun));
+    integers::each(&machine.core, integers, |number| {
+        if let Some(rest) = digits_of(number, &mut of_number).strip_prefix(begun) {
+            set_path(vocab, rest, bits);
         }
-    }
+    });
+    vocab.digits.tree.set_equal(bits);
 }
 
 /// The digits of an integer, written to the end of a list.
@@ -109,51 +54,4 @@ fn digits_of(mut number: u32, all: &mut [u8; 10]) -> &[u8] {
         }
     }
     all.get(start..).unwrap_or_default()
-}
-
-/// Sets the tokens that these digits begin with, up to the first byte that is not a digit.
-fn set_path(vocab: &Vocab, digits: &[u8], bits: &mut [u32]) {
-    let (tree, mut node) = (&vocab.digits.tree, Prefixes::ROOT);
-    for &byte in digits {
-        let Some(child) = tree.child(tree.children(node), byte) else { break };
-        node = child;
-        let token = tree.entry(node).filter(|&token| digits.starts_with(vocab.token(token)));
-        token.iter().for_each(|&token| set(bits, token));
-    }
-}
-
-/// Sets the tokens of at most so many digits, which may have to lead, that continue a number. Those that fill
-/// it may make it too large.
-fn digits_up_to(vocab: &Vocab, written: &[u8], (left, leading): (usize, bool), bits: &mut [u32]) {
-    let all = vocab.digits.up_to(left, leading);
-    let short = left.checked_sub(1).map_or(&[][..], |shorter| vocab.digits.up_to(shorter, leading));
-    set_all(bits, short);
-    let fits = |digits: &[u8]| {
-        let text = [written, digits].concat();
-        core::str::from_utf8(&text).is_ok_and(|text| number::parse(text).is_ok())
-    };
-    // Digits of one length are in ascending order.
-    let long = all.get(short.len()..).unwrap_or_default();
-    let end = long.partition_point(|&token| fits(vocab.token(token)));
-    set_all(bits, long.get(..end).unwrap_or_default());
-}
-
-/// Sets the digits that lead to integers of a range.
-fn ranged_digits(vocab: &Vocab, begun: Begun, low: i64, high: i64, bits: &mut [u32]) {
-    let tree = &vocab.digits.tree;
-    let longer = |begun: Begun, byte: u8| {
-        let longer = begun.with(byte.wrapping_sub(b'0'));
-        longer.may_be_within(low, high).then_some(longer)
-    };
-    let mut rest = vec![(Prefixes::ROOT, begun)];
-    while let Some((node, before)) = rest.pop() {
-        let (from, to) = tree.children(node);
-        for child in from..to {
-            let Some(next) = longer(before, tree.byte(child)) else { continue };
-            let fits = |&token: &u32| vocab.token(token).iter().copied().try_fold(begun, longer).is_some();
-            let token = tree.entry(child).filter(|token| tree.rest(child) == 0 || fits(token));
-            token.iter().for_each(|&token| set(bits, token));
-            rest.push((child, next));
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! The bytes of a body in ID text: which may come next within and between tokens, and the tokens that they
 //! form.
 
-use super::close::{Becomes, named};
-use crate::automaton::integers::Integers;
-use crate::automaton::offers::{NUMBER, TEXT, Words, one};
+use super::close::{Finished, named};
+use crate::automaton::integers::{self, Integers};
+use crate::automaton::offers::{self, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, CorePoint, LINES, Phase, entry};
 use crate::automaton::texts::{self, Inside, Step};
+use crate::automaton::{blocks, formats, keys};
 use crate::surface::walk::{Look, Walk};
 use crate::surface::{Bytes, Ends, Steps};
 use core::ptr::from_ref;
@@ -21,7 +22,7 @@ const LONGEST_WORD: usize = 16;
 
 /// The position in a token at which the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lex {
+pub enum InToken {
     /// At the start of a line, after this number of blanks.
     Line(u8),
     /// At the start of a token.
@@ -41,23 +42,23 @@ pub enum Lex {
 
 /// A body in ID text.
 #[derive(Clone)]
-pub struct Machine<'s> {
+pub struct LineMachine<'s> {
     pub(crate) core: Core<'s>,
     pub(super) text: Vec<u8>,
-    pub(super) lex: Lex,
+    pub(super) lex: InToken,
     /// The words of the next token; at the start of a line, by level.
     pub(super) words: Offered,
     /// Where the line begins.
     pub(super) line: usize,
-    pub(super) walk: Walk<Lex, Point>,
+    pub(super) walk: Walk<InToken, LinePoint>,
 }
 
 /// A position to return to.
 #[derive(Clone, Copy, Debug)]
-pub struct Point {
+pub struct LinePoint {
     core: CorePoint,
     pub(super) text: usize,
-    pub(super) lex: Lex,
+    pub(super) lex: InToken,
     pub(super) words: Offered,
     pub(super) line: usize,
 }
@@ -81,9 +82,9 @@ const NAMES: [(&str, Option<bool>); 3] = [("nil", None), ("true", Some(true)), (
 const NIL_NAME: Words = 1 << TABLE.len();
 
 /// Whatever is written as a word: its bit, its bytes, and what it becomes within a line.
-pub(super) fn spelled() -> impl Iterator<Item = (Words, &'static str, Becomes)> {
-    let words = TABLE.iter().map(|row| (one(row.word), row.mnemonic, Becomes::Word(row.word)));
-    words.chain((0..).zip(NAMES).map(|(at, (text, name))| (NIL_NAME << at, text, Becomes::Name(name))))
+pub(super) fn spelled() -> impl Iterator<Item = (Words, &'static str, Finished)> {
+    let words = TABLE.iter().map(|row| (one(row.word), row.mnemonic, Finished::Word(row.word)));
+    words.chain((0..).zip(NAMES).map(|(at, (text, name))| (NIL_NAME << at, text, Finished::Name(name))))
 }
 
 /// The words that have this byte at a position.
@@ -107,16 +108,23 @@ fn narrow(words: Words, place: usize, byte: u8) -> Words {
     words & words_with().get(place).and_then(|row| row.get(usize::from(byte))).copied().unwrap_or_default()
 }
 
-impl<'s> Machine<'s> {
+impl<'s> LineMachine<'s> {
     pub(super) fn new(core: Core<'s>) -> Self {
-        Machine { core, text: Vec::new(), lex: Lex::Line(0), words: NO_LEVEL, line: 0, walk: Walk::default() }
+        LineMachine {
+            core,
+            text: Vec::new(),
+            lex: InToken::Line(0),
+            words: NO_LEVEL,
+            line: 0,
+            walk: Walk::default(),
+        }
     }
 
     /// Computes the words and integers of the next token, if that was not done.
     fn ask(&mut self) {
         if matches!(self.words, Offered::Unasked) {
-            let words = self.core.trial(Core::words) | self.names();
-            let integers = self.core.integers();
+            let words = self.core.trial(offers::words) | self.names();
+            let integers = integers::integers(&mut self.core);
             self.words = Offered::Token(words, integers);
         }
     }
@@ -138,7 +146,8 @@ impl<'s> Machine<'s> {
         if *place != UNASKED {
             return *place;
         }
-        let found = if level <= self.core.level() { self.core.line_words(level) } else { 0 };
+        let found =
+            if level <= blocks::level(&self.core) { blocks::line_words(&mut self.core, level) } else { 0 };
         *place = found;
         self.words = Offered::Line(words);
         found
@@ -147,15 +156,17 @@ impl<'s> Machine<'s> {
     fn at_line(&mut self, blanks: u8, byte: u8) -> bool {
         if byte == b' ' {
             let next = blanks + 1;
-            self.lex = Lex::Line(next);
-            return (next.div_ceil(2)..=self.core.level()).rev().any(|level| self.words_at(Some(level)) != 0);
+            self.lex = InToken::Line(next);
+            return (next.div_ceil(2)..=blocks::level(&self.core))
+                .rev()
+                .any(|level| self.words_at(Some(level)) != 0);
         }
         if !blanks.is_multiple_of(2) || !byte.is_ascii_uppercase() {
             return false;
         }
         let level = blanks / 2;
         let left = narrow(self.words_at(Some(level)), 0, byte);
-        self.lex = Lex::Word(1, Some(level), left);
+        self.lex = InToken::Word(1, Some(level), left);
         left != 0
     }
 
@@ -167,12 +178,12 @@ impl<'s> Machine<'s> {
                 // Unfinished expressions can continue. Only after a MERGE without a count there may be
                 // nothing.
                 let merges = self.core.state.phase == Phase::MergeMore;
-                (self.lex, self.words) = (Lex::Start, Offered::Unasked);
+                (self.lex, self.words) = (InToken::Start, Offered::Unasked);
                 if !merges {
                     return true;
                 }
                 let integers = self.integers();
-                self.words_at(None) != 0 || self.core.least(integers).is_some()
+                self.words_at(None) != 0 || integers::least(&self.core, integers).is_some()
             }
             b'\n' => {
                 if self.core.state.phase == Phase::MergeMore {
@@ -181,7 +192,7 @@ impl<'s> Machine<'s> {
                 let ends = self.core.state.phase == Phase::End;
                 if ends {
                     self.core.state.phase = Phase::Line;
-                    (self.lex, self.words, self.line) = (Lex::Line(0), NO_LEVEL, self.text.len());
+                    (self.lex, self.words, self.line) = (InToken::Line(0), NO_LEVEL, self.text.len());
                 }
                 ends
             }
@@ -192,22 +203,22 @@ impl<'s> Machine<'s> {
     fn at_start(&mut self, byte: u8) -> bool {
         match byte {
             b'"' if self.core.takes_kind(TEXT) => {
-                self.lex = Lex::Text(self.text.len() - 1, Inside::Plain);
+                self.lex = InToken::Text(self.text.len() - 1, Inside::Plain);
                 true
             }
             b'-' | b'0'..=b'9' if self.core.takes_kind(NUMBER) => {
-                self.lex = Lex::Number(self.text.len() - 1);
-                self.core.number_goes_on(&[byte])
+                self.lex = InToken::Number(self.text.len() - 1);
+                keys::number_goes_on(&self.core, &[byte])
             }
             b'0'..=b'9' => {
                 let value = u32::from(byte - b'0');
-                self.lex = Lex::Integer(value);
+                self.lex = InToken::Integer(value);
                 let integers = self.integers();
-                self.core.begins(integers, value)
+                integers::begins(&self.core, integers, value)
             }
             _ => {
                 let left = narrow(self.words_at(None), 0, byte);
-                self.lex = Lex::Word(1, None, left);
+                self.lex = InToken::Word(1, None, left);
                 left != 0
             }
         }
@@ -225,7 +236,7 @@ impl<'s> Machine<'s> {
             return word.is_some_and(|it| self.complete(it.2.at(level), b"")) && self.between(byte);
         }
         let next = narrow(left, length.into(), byte);
-        self.lex = Lex::Word(length.saturating_add(1), level, next);
+        self.lex = InToken::Word(length.saturating_add(1), level, next);
         next != 0
     }
 
@@ -233,10 +244,10 @@ impl<'s> Machine<'s> {
         let integers = self.integers();
         if byte.is_ascii_digit() {
             let next = value.saturating_mul(10).saturating_add(u32::from(byte - b'0'));
-            self.lex = Lex::Integer(next);
-            return value != 0 && self.core.begins(integers, next);
+            self.lex = InToken::Integer(next);
+            return value != 0 && integers::begins(&self.core, integers, next);
         }
-        if !matches!(byte, b' ' | b'\n') || !self.core.has(integers, value) {
+        if !matches!(byte, b' ' | b'\n') || !integers::has(&self.core, integers, value) {
             return false;
         }
         self.core.take_integer(value);
@@ -247,7 +258,7 @@ impl<'s> Machine<'s> {
         let written = self.text.get(start..).unwrap_or_default();
         match written.split_last() {
             Some((b' ' | b'\n', _)) => self.end_number(start, self.text.len() - 1) && self.between(byte),
-            _ => self.core.number_goes_on(written),
+            _ => keys::number_goes_on(&self.core, written),
         }
     }
 
@@ -265,8 +276,8 @@ impl<'s> Machine<'s> {
         };
         // A listed text must always be possible.
         let is_full = inside == Inside::Plain && self.text.len() - self.line > LINE;
-        self.lex = Lex::Text(start, next);
-        !(is_full && self.core.texts().is_none()) && self.may_be_text(start)
+        self.lex = InToken::Text(start, next);
+        !(is_full && keys::texts(&self.core).is_none()) && self.may_be_text(start)
     }
 
     /// The number of bytes of a text for which the line has room.
@@ -280,16 +291,16 @@ impl<'s> Machine<'s> {
         let Some(frame) = core.frame() else { return false };
         let parent = entry(&core.frames, frame.parent);
         let is_key = parent.is_some_and(|parent| parent.word == Word::At && parent.index == 1);
-        let is_any = core.texts().is_none() && core.format().is_none();
+        let is_any = keys::texts(core).is_none() && formats::format(core).is_none();
         core.state.phase != Phase::CaseKey && is_any && !is_key
     }
 
     /// Whether an unfinished text is the beginning of one that is allowed.
     fn may_be_text(&self, start: usize) -> bool {
         let written = self.text.get(start..).unwrap_or_default();
-        match self.core.texts() {
+        match keys::texts(&self.core) {
             Some(mut texts) => texts.any(|text| quoted(text).as_bytes().starts_with(written)),
-            None => self.core.begins_text(written.get(1..).unwrap_or_default()),
+            None => formats::begins_text(&self.core, written.get(1..).unwrap_or_default()),
         }
     }
 
@@ -300,25 +311,25 @@ impl<'s> Machine<'s> {
             return false;
         }
         self.core.take_constant(Literal::Text(&text));
-        self.lex = Lex::Behind;
+        self.lex = InToken::Behind;
         true
     }
 
     /// Completes the last token and the line; `false` if that is not possible.
     pub(super) fn end_line(&mut self) -> bool {
-        matches!(self.lex, Lex::Line(0)) || self.byte(b'\n')
+        matches!(self.lex, InToken::Line(0)) || self.byte(b'\n')
     }
 }
 
-impl Steps for Machine<'_> {
-    type Point = Point;
+impl Steps for LineMachine<'_> {
+    type Point = LinePoint;
 
     fn text(&self) -> &[u8] {
         &self.text
     }
 
-    fn point(&self) -> Point {
-        Point {
+    fn point(&self) -> LinePoint {
+        LinePoint {
             core: self.core.point(),
             text: self.text.len(),
             lex: self.lex,
@@ -327,13 +338,13 @@ impl Steps for Machine<'_> {
         }
     }
 
-    fn mark(&self) -> Point {
+    fn mark(&self) -> LinePoint {
         // The integers that may come next are computed again from there.
         let words = if matches!(self.words, Offered::Token(..)) { Offered::Unasked } else { self.words };
-        Point { words, ..self.point() }
+        LinePoint { words, ..self.point() }
     }
 
-    fn back(&mut self, point: &Point) {
+    fn back(&mut self, point: &LinePoint) {
         self.core.back(&point.core);
         self.text.truncate(point.text);
         self.walk.forget(point.text);
@@ -343,20 +354,20 @@ impl Steps for Machine<'_> {
     fn byte(&mut self, byte: u8) -> bool {
         self.text.push(byte);
         match self.lex {
-            Lex::Line(blanks) => self.at_line(blanks, byte),
-            Lex::Start => self.at_start(byte),
-            Lex::Word(length, level, left) => self.in_word(length, level, left, byte),
-            Lex::Integer(value) => self.in_integer(value, byte),
-            Lex::Number(start) => self.in_number(start, byte),
-            Lex::Text(start, inside) => self.in_text(start, inside, byte),
-            Lex::Behind => self.between(byte),
+            InToken::Line(blanks) => self.at_line(blanks, byte),
+            InToken::Start => self.at_start(byte),
+            InToken::Word(length, level, left) => self.in_word(length, level, left, byte),
+            InToken::Integer(value) => self.in_integer(value, byte),
+            InToken::Number(start) => self.in_number(start, byte),
+            InToken::Text(start, inside) => self.in_text(start, inside, byte),
+            InToken::Behind => self.between(byte),
         }
     }
 
     fn prepare(&mut self) {
         match self.lex {
-            Lex::Start => self.ask(),
-            Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
+            InToken::Start => self.ask(),
+            InToken::Line(_) => (0..=blocks::level(&self.core)).for_each(|level| {
                 self.words_at(Some(level));
             }),
             _ => {}
@@ -365,9 +376,9 @@ impl Steps for Machine<'_> {
 
     fn may_end(&mut self) -> bool {
         match self.lex {
-            Lex::Line(0) => self.core.trial(Core::end),
-            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
-            _ => self.tried(|this| this.end_line() && this.core.end()),
+            InToken::Line(0) => self.core.trial(blocks::end),
+            InToken::Line(_) | InToken::Start | InToken::Text(..) => false,
+            _ => self.tried(|this| this.end_line() && blocks::end(&mut this.core)),
         }
     }
 
@@ -376,20 +387,20 @@ impl Steps for Machine<'_> {
     }
 }
 
-impl Bytes for Machine<'_> {
-    type Lex = Lex;
+impl Bytes for LineMachine<'_> {
+    type Lex = InToken;
 
     fn core(&self) -> &Core<'_> {
         &self.core
     }
 
     #[inline]
-    fn lex(&self) -> Lex {
+    fn lex(&self) -> InToken {
         self.lex
     }
 
     #[inline]
-    fn relex(&mut self, lex: Lex, length: usize) {
+    fn relex(&mut self, lex: InToken, length: usize) {
         self.lex = lex;
         self.text.truncate(length);
     }
@@ -399,11 +410,13 @@ impl Bytes for Machine<'_> {
         let (lex, length) = (self.lex, self.text.len());
         let is_end = matches!(byte, b' ' | b'\n');
         match lex {
-            Lex::Behind | Lex::Word(..) | Lex::Integer(_) | Lex::Number(_) if is_end => return Look::Unknown,
-            Lex::Text(..) if byte == b'"' => return Look::Unknown,
-            Lex::Behind => return Look::Refused,
-            Lex::Integer(_) if !byte.is_ascii_digit() => return Look::Refused,
-            Lex::Line(_) if byte != b' ' && !byte.is_ascii_uppercase() => return Look::Refused,
+            InToken::Behind | InToken::Word(..) | InToken::Integer(_) | InToken::Number(_) if is_end => {
+                return Look::Unknown;
+            }
+            InToken::Text(..) if byte == b'"' => return Look::Unknown,
+            InToken::Behind => return Look::Refused,
+            InToken::Integer(_) if !byte.is_ascii_digit() => return Look::Refused,
+            InToken::Line(_) if byte != b' ' && !byte.is_ascii_uppercase() => return Look::Refused,
             _ => {}
         }
         if self.byte(byte) {
@@ -416,26 +429,26 @@ impl Bytes for Machine<'_> {
     #[inline]
     fn next_byte(&self, byte: u8) -> Option<u8> {
         match self.lex {
-            Lex::Behind if byte >= b' ' => None,
-            Lex::Integer(_) if byte >= b'9' => None,
+            InToken::Behind if byte >= b' ' => None,
+            InToken::Integer(_) if byte >= b'9' => None,
             // Upper-case letters are above most others.
-            Lex::Word(..) | Lex::Line(_) if (b' '..b'@').contains(&byte) => Some(b'A'),
+            InToken::Word(..) | InToken::Line(_) if (b' '..b'@').contains(&byte) => Some(b'A'),
             _ => byte.checked_add(1),
         }
     }
 
     #[inline]
-    fn walk(&mut self) -> &mut Walk<Lex, Point> {
+    fn walk(&mut self) -> &mut Walk<InToken, LinePoint> {
         &mut self.walk
     }
 
     fn inside(&self) -> Option<Inside> {
-        if let Lex::Text(_, inside) = self.lex { Some(inside) } else { None }
+        if let InToken::Text(_, inside) = self.lex { Some(inside) } else { None }
     }
 
     fn end_any_text(&mut self) {
         self.core.take_constant(Literal::Text(""));
         self.text.push(b'"');
-        self.lex = Lex::Behind;
+        self.lex = InToken::Behind;
     }
 }

@@ -1,7 +1,9 @@
 //! Masks of bodies in ID text: which tokens of a vocabulary may come next, by the tables of the vocabulary.
 
-use super::lex::{Lex, Machine};
-use crate::surface::texts::Texts;
+use super::digits;
+use super::lex::{InToken, LineMachine};
+use crate::automaton::{formats, keys};
+use crate::surface::texts::TextMasks;
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::surface::{Bytes, Steps};
 use crate::vocab::bits::{set, set_all};
@@ -14,12 +16,12 @@ fn plausible(vocab: &Vocab, closers: &[Closer]) -> impl Iterator<Item = u32> {
     closers.iter().filter(fits).map(|it| it.token)
 }
 
-impl Machine<'_> {
+impl LineMachine<'_> {
     /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
     pub(super) fn fill_tokens(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         bits.fill(0);
-        if let Lex::Text(start, inside) = self.lex {
-            return match self.core.texts() {
+        if let InToken::Text(start, inside) = self.lex {
+            return match keys::texts(&self.core) {
                 Some(_) => self.listed(vocab, start, b"", bits),
                 None => self.fill_in_text(vocab, (start, inside), self.room() > vocab.longest, bits),
             };
@@ -42,19 +44,19 @@ impl Machine<'_> {
             });
         }
         tree.set_equal(bits);
-        self.digits(vocab, bits);
+        digits::digits(self, vocab, bits);
     }
 
     /// Whether any token may be in the unfinished text.
     fn has_room(&self, vocab: &Vocab) -> bool {
-        self.room() > vocab.longest && self.core.format().is_none()
+        self.room() > vocab.longest && formats::format(&self.core).is_none()
     }
 
     /// Sets the tokens that continue a text of which only some are allowed. Each begins with `begun`, bytes
     /// that the text has already; the text began at `start`.
     fn listed(&mut self, vocab: &Vocab, start: usize, begun: &[u8], bits: &mut [u32]) {
         let written = self.text.get(start..).unwrap_or_default().to_vec();
-        for text in self.core.texts().into_iter().flatten() {
+        for text in keys::texts(&self.core).into_iter().flatten() {
             let quoted = quoted(text);
             let Some(rest) = quoted.as_bytes().strip_prefix(written.as_slice()) else { continue };
             let mut token = begun.to_vec();
@@ -74,8 +76,8 @@ impl Machine<'_> {
 
     /// Sets the tokens that begin a text, after their quote.
     fn open(&mut self, vocab: &Vocab, opening: &Opening, bits: &mut [u32]) {
-        let Lex::Text(start, _) = self.lex else { return };
-        if self.core.texts().is_some() {
+        let InToken::Text(start, _) = self.lex else { return };
+        if keys::texts(&self.core).is_some() {
             let from = self.text.len().saturating_sub(opening.skipped);
             let begun = self.text.get(from..).unwrap_or_default().to_vec();
             return self.listed(vocab, start, &begun, bits);

@@ -18,19 +18,19 @@ use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
 use ilo_asm::notation::Notation;
 use ilo_asm::source::SourceLimits;
-use lex::{Machine, Point};
+use lex::{LineMachine, LinePoint};
 use std::collections::HashSet;
 
 /// An unfinished body in ID text, which follows [`Session::prefix`]. A clone continues independently.
-pub type Guide<'s> = Body<Machine<'s>>;
+pub type Guide<'s> = Body<LineMachine<'s>>;
 
 /// A position of a [`Guide`] to return to.
-pub type Mark = BodyMark<Point>;
+pub type Mark = BodyMark<LinePoint>;
 
 impl<'s> Guide<'s> {
     /// Begins the body.
     pub fn new(session: &'s Session<'_>) -> Guide<'s> {
-        Body::of(Machine::new(Core::new(session)))
+        Body::of(LineMachine::new(Core::new(session)))
     }
 
     /// The whole file: the functions above, the header, the used entries of the registries, and correct

@@ -1,12 +1,14 @@
 //! ID text as a surface: how programs end, and what ends have in common.
 
-use super::close::Becomes;
-use super::lex::{Lex, Machine, spelled};
-use crate::automaton::close::EndKey;
-use crate::automaton::keys::KEY;
-use crate::automaton::offers::{NUMBER, TEXT, Words, alike};
+use super::close::Finished;
+use super::digits;
+use super::lex::{InToken, LineMachine, spelled};
+use crate::automaton::close::{self, EndKey};
+use crate::automaton::keys::{self, KEY};
+use crate::automaton::offers::{self, NUMBER, TEXT, Words, alike};
 use crate::automaton::state::{Core, ITEMS, LINES, Phase};
 use crate::automaton::texts::{Inside, Led, run};
+use crate::automaton::{formats, integers};
 use crate::show::Node;
 use crate::surface::{Class, Groups, Growth, Steps, Surface};
 use crate::vocab::Vocab;
@@ -23,7 +25,7 @@ const BRANCH: &str = "\n                        ERR 63 1\n                      
 
 /// Where a node begins.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Beginning {
     /// The number of open expressions where an operand is next, or a statement.
     around: Option<u8>,
     /// The number of values known there.
@@ -34,14 +36,14 @@ struct Place {
     digits: Option<usize>,
 }
 
-impl Place {
-    fn of(machine: &Machine<'_>) -> Place {
+impl Beginning {
+    fn of(machine: &LineMachine<'_>) -> Beginning {
         let core = &machine.core;
         let phase = core.state.phase;
         let around = match phase {
-            Phase::Operand | Phase::Bound | Phase::FieldOrName => Some(core.depth()),
+            Phase::Operand | Phase::Bound | Phase::FieldOrName => Some(offers::depth(core)),
             // The operand belongs to the slot or tool.
-            Phase::RefSlot | Phase::Tool => Some(core.depth().saturating_sub(1)),
+            Phase::RefSlot | Phase::Tool => Some(offers::depth(core).saturating_sub(1)),
             Phase::Line | Phase::End => Some(0),
             _ => None,
         };
@@ -52,15 +54,15 @@ impl Place {
             () => machine.text_is_free().then_some(0),
         };
         let digits = match () {
-            () if core.takes_kind(NUMBER) && core.takes_any_number() => Some(0),
-            () if machine.has_alike_fields() => Some(FIELD),
+            () if core.takes_kind(NUMBER) && keys::takes_any_number(core) => Some(0),
+            () if digits::has_alike_fields(machine) => Some(FIELD),
             // Other keys may have a digit more if one is taken, and so may this one.
             () if core.takes_kind(NUMBER) && is_key => {
                 Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY)
             }
             () => None,
         };
-        Place { around, values: core.arena.values.len(), texts, digits }
+        Beginning { around, values: core.arena.values.len(), texts, digits }
     }
 }
 
@@ -72,24 +74,24 @@ pub struct Here {
     /// Whether a blank ends a token here.
     is_behind: bool,
     /// Here, and after a blank or a line end that ends the unfinished token.
-    places: [Place; 2],
+    places: [Beginning; 2],
 }
 
 impl Here {
-    fn place(&self, crosses: bool) -> &Place {
+    fn place(&self, crosses: bool) -> &Beginning {
         let [here, behind] = &self.places;
         if crosses { behind } else { here }
     }
 
     /// The number of open expressions around the operand or statement that this node begins, if what follows
     /// depends only on an [`EndKey`].
-    fn around(&self, (crosses, becomes): (bool, Becomes)) -> Option<u8> {
+    fn around(&self, (crosses, becomes): (bool, Finished)) -> Option<u8> {
         let exits = [Word::Let, Word::Ret, Word::RetOk, Word::RetErr, Word::Fail];
         let shares = match becomes {
-            Becomes::Line(_, word) => word.row().place == node::Place::Expression || exits.contains(&word),
-            Becomes::Word(word) => word.row().place == node::Place::Expression,
-            Becomes::Integer(_) => true,
-            Becomes::Whole | Becomes::Name(_) | Becomes::Constant => false,
+            Finished::Line(_, word) => word.row().place == node::Place::Expression || exits.contains(&word),
+            Finished::Word(word) => word.row().place == node::Place::Expression,
+            Finished::Integer(_) => true,
+            Finished::Whole | Finished::Name(_) | Finished::Constant => false,
         };
         self.place(crosses).around.filter(|_| shares)
     }
@@ -111,9 +113,9 @@ fn integer(core: &Core<'_>, number: u32) -> Node {
     }
 }
 
-impl Surface for Machine<'_> {
+impl Surface for LineMachine<'_> {
     type Here = Here;
-    type Node = (bool, Becomes);
+    type Node = (bool, Finished);
     type Key = (bool, EndKey);
     const NOTATION: Notation = Notation::Id;
 
@@ -128,30 +130,32 @@ impl Surface for Machine<'_> {
         }
         let words = |words: Words, level: Option<u8>, nodes: &mut Vec<Node>| {
             nodes.extend(spelled().filter(|it| words & it.0 != 0).map(|(_, name, becomes)| match becomes {
-                Becomes::Word(word) => Node::Word(word, level),
+                Finished::Word(word) => Node::Word(word, level),
                 _ => Node::Name(name),
             }));
         };
         match self.lex {
-            Lex::Line(blanks) => {
+            InToken::Line(blanks) => {
                 for level in (0..LINES).filter(|level| *level >= blanks.div_ceil(2)) {
                     words(self.words_at(Some(level)), Some(level), &mut nodes);
                 }
             }
-            Lex::Word(_, level, left) => words(left, level, &mut nodes),
-            Lex::Start => {
+            InToken::Word(_, level, left) => words(left, level, &mut nodes),
+            InToken::Start => {
                 words(self.words_at(None), None, &mut nodes);
                 let integers = self.integers();
                 let core = &self.core;
-                nodes.extend(core.members(integers).into_iter().map(|number| integer(core, number)));
+                nodes.extend(
+                    integers::members(core, integers).into_iter().map(|number| integer(core, number)),
+                );
                 if core.takes_kind(TEXT) {
-                    nodes.push(Node::Text(core.texts().map(|all| all.map(str::to_owned).collect())));
+                    nodes.push(Node::Text(keys::texts(core).map(|all| all.map(str::to_owned).collect())));
                 }
                 if core.takes_kind(NUMBER) {
                     nodes.push(Node::AnyNumber);
                 }
             }
-            Lex::Behind if self.core.state.phase == Phase::End => nodes.push(Node::LineEnd),
+            InToken::Behind if self.core.state.phase == Phase::End => nodes.push(Node::LineEnd),
             _ => {}
         }
         nodes
@@ -177,9 +181,9 @@ impl Surface for Machine<'_> {
     }
 
     fn here(&mut self) -> Here {
-        let is_behind = !matches!(self.lex, Lex::Line(_) | Lex::Start | Lex::Text(..));
-        let here = Place::of(self);
-        let behind = |byte: u8| self.tried(|it| (is_behind && it.byte(byte)).then(|| Place::of(it)));
+        let is_behind = !matches!(self.lex, InToken::Line(_) | InToken::Start | InToken::Text(..));
+        let here = Beginning::of(self);
+        let behind = |byte: u8| self.tried(|it| (is_behind && it.byte(byte)).then(|| Beginning::of(it)));
         let behind = [b' ', b'\n'].into_iter().find_map(behind).unwrap_or_default();
         Here { taken: self.core.state.taken, is_behind, places: [here, behind] }
     }
@@ -189,8 +193,8 @@ impl Surface for Machine<'_> {
     }
 
     fn groups<'v>(&self, _: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
-        let Lex::Text(_, inside) = self.lex else { return None };
-        if self.core.texts().is_some() || self.core.format().is_some() {
+        let InToken::Text(_, inside) = self.lex else { return None };
+        if keys::texts(&self.core).is_some() || formats::format(&self.core).is_some() {
             return None;
         }
         // After another plain token the end has the same length, except for a text that must differ from
@@ -209,7 +213,7 @@ impl Surface for Machine<'_> {
     }
 
     fn class<'t>(&self, here: &Here, token: &'t [u8]) -> Option<(Class<'t>, usize)> {
-        if let Lex::Text(_, inside) = self.lex {
+        if let InToken::Text(_, inside) = self.lex {
             // What follows a free text is the same for all tokens with the same bytes after its end.
             let Led::Closed(at) = run(inside, token) else { return None };
             return token.get(at..).filter(|_| self.text_is_free()).map(|tail| (Class::Ends(tail), 0));
@@ -226,30 +230,30 @@ impl Surface for Machine<'_> {
         }
     }
 
-    fn node(&self, here: &Here, becomes: Becomes, crosses: bool) -> Option<(bool, Becomes)> {
+    fn node(&self, here: &Here, becomes: Finished, crosses: bool) -> Option<(bool, Finished)> {
         let is_kept = match becomes {
-            Becomes::Whole => false,
-            Becomes::Constant => matches!(self.lex, Lex::Text(_, Inside::Plain)) && self.text_is_free(),
+            Finished::Whole => false,
+            Finished::Constant => matches!(self.lex, InToken::Text(_, Inside::Plain)) && self.text_is_free(),
             _ => true,
         };
         let becomes = match becomes {
-            Becomes::Word(word) => Becomes::Word(alike(word)),
-            Becomes::Line(level, word) => Becomes::Line(level, alike(word)),
+            Finished::Word(word) => Finished::Word(alike(word)),
+            Finished::Line(level, word) => Finished::Line(level, alike(word)),
             _ => becomes,
         };
         let is_next = self.core.state.taken == here.taken + u32::from(crosses);
         (is_next && is_kept).then_some((crosses, becomes))
     }
 
-    fn is_behind(&self, here: &Here, node: Option<(bool, Becomes)>) -> bool {
-        node.and_then(|node| here.around(node)).is_some_and(|around| match self.core.depth() {
+    fn is_behind(&self, here: &Here, node: Option<(bool, Finished)>) -> bool {
+        node.and_then(|node| here.around(node)).is_some_and(|around| match offers::depth(&self.core) {
             0 => matches!(self.core.state.phase, Phase::End | Phase::BlockCount),
             open => open <= around,
         })
     }
 
-    fn key(&self, here: &Here, node: Option<(bool, Becomes)>) -> Option<(bool, EndKey)> {
+    fn key(&self, here: &Here, node: Option<(bool, Finished)>) -> Option<(bool, EndKey)> {
         let (crosses, _) = node?;
-        Some((crosses, self.core.end_key(here.place(crosses).values)?))
+        Some((crosses, close::end_key(&self.core, here.place(crosses).values)?))
     }
 }

@@ -1,13 +1,15 @@
 //! A notation: what may come next in an unfinished program, byte by byte, and how the program ends soonest.
 //!
-//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `texts`, `looks`, `budget` and
+//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `texts`, `digits`, `looks`, `budget` and
 //! `body`.
 
+pub(crate) mod digits;
 pub(crate) mod texts;
 pub(crate) mod walk;
 
 use crate::automaton::close::Out;
 use crate::automaton::formats;
+use crate::automaton::keys;
 use crate::automaton::state::Core;
 use crate::automaton::texts::Inside;
 use crate::show::Node;
@@ -110,17 +112,17 @@ pub trait Ends: Bytes {
     /// The bytes that end the unfinished number that begins at a byte.
     fn rest_of_number(&self, start: usize) -> Option<Vec<u8>> {
         let written = self.text().get(start..)?;
-        Some(self.core().first_number(written)?.as_bytes().get(written.len()..)?.to_vec())
+        Some(keys::first_number(self.core(), written)?.as_bytes().get(written.len()..)?.to_vec())
     }
 
     /// The bytes that end the unfinished text whose quote is at a byte.
     fn rest_of_text(&mut self, start: usize) -> Option<Vec<u8>> {
         let written = self.text().get(start..)?;
-        if let Some(texts) = self.core().texts() {
+        if let Some(texts) = keys::texts(self.core()) {
             let mut rests = texts.map(quoted);
             return rests.find_map(|text| Some(text.as_bytes().strip_prefix(written)?.to_vec()));
         }
-        if let Some(format) = self.core().format() {
+        if let Some(format) = formats::format(self.core()) {
             let rest = formats::rest(format, written.get(1..)?)?;
             return Some([rest.as_bytes(), b"\""].concat());
         }

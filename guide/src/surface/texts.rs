@@ -3,6 +3,7 @@
 
 use crate::automaton::state::Phase;
 use crate::automaton::texts::Inside;
+use crate::automaton::{formats, keys};
 use crate::surface::Bytes;
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::set;
@@ -10,9 +11,9 @@ use crate::vocab::{Closer, Vocab};
 use ilo_asm::ast::Literal;
 use ilo_asm::catalog::SchemaShape;
 
-impl<S: Bytes> Texts for S {}
+impl<S: Bytes> TextMasks for S {}
 
-pub(crate) trait Texts: Walks {
+pub(crate) trait TextMasks: Walks {
     /// Sets the tokens that continue a text whose quote is at `start`, or end it: from the tables, if it has
     /// room for any of them.
     fn fill_in_text(
@@ -22,7 +23,7 @@ pub(crate) trait Texts: Walks {
         has_room: bool,
         bits: &mut [u32],
     ) {
-        if !has_room || self.core().format().is_some() {
+        if !has_room || formats::format(self.core()).is_some() {
             bits.fill(0);
             return self.walk_from(vocab, vocab.all(), ANY, 0, bits);
         }
@@ -31,7 +32,7 @@ pub(crate) trait Texts: Walks {
         let written = self.text().get(start + 1..).unwrap_or_default().to_vec();
         // What follows a literal does not depend on its content, except for a name in AT.
         let is_key = self.core().state.phase == Phase::CaseKey;
-        let in_at = self.core().in_at().filter(|_| !is_key);
+        let in_at = keys::in_at(self.core()).filter(|_| !is_key);
         if let Some(names) = in_at.map(names) {
             return self.fill_names_in_at(vocab, &names, &written, closers, 0, bits);
         }

@@ -70,7 +70,7 @@ struct Back {
 }
 
 /// A position on the path of a walk.
-struct Step {
+struct Visit {
     rest: Rest,
     back: Back,
 }
@@ -99,7 +99,7 @@ pub(crate) struct Kept {
 
 /// The data of a walk, whose memory the next one uses again, and what masks keep.
 pub struct Walk<L, P> {
-    path: Vec<Step>,
+    path: Vec<Visit>,
     /// Positions to go back to.
     lexes: Vec<L>,
     points: Vec<P>,
@@ -316,7 +316,7 @@ fn enter<S: Bytes>(
         Some(_) if walk.found.wholes.len() == from => return undo(surface, back, walk),
         Some(depth) => Rest::Whole(from, depth),
     };
-    walk.path.push(Step { rest, back });
+    walk.path.push(Visit { rest, back });
 }
 
 /// Takes a whole choice, of which some bytes were taken. Returns the node behind it, and how to go back.

@@ -2,15 +2,15 @@
 
 /// The bytes of all tokens.
 #[derive(Debug)]
-pub(super) struct Bytes {
+pub(super) struct TokenBytes {
     all: Vec<u8>,
     /// Where each token begins, and where the last one ends.
     starts: Vec<u32>,
 }
 
-impl Bytes {
+impl TokenBytes {
     /// Tokens of these lengths, concatenated. `None` if the bytes are fewer or more, or over 4 GB.
-    pub(super) fn new(all: Vec<u8>, lengths: &[u32]) -> Option<Bytes> {
+    pub(super) fn new(all: Vec<u8>, lengths: &[u32]) -> Option<TokenBytes> {
         let mut starts = Vec::with_capacity(lengths.len() + 1);
         let mut at = 0_u32;
         starts.push(at);
@@ -18,7 +18,7 @@ impl Bytes {
             at = at.checked_add(length)?;
             starts.push(at);
         }
-        (all.len() == at as usize).then_some(Bytes { all, starts })
+        (all.len() == at as usize).then_some(TokenBytes { all, starts })
     }
 
     /// The number of tokens.
@@ -57,7 +57,7 @@ mod tests {
         for lengths in [long, short] {
             let tokens =
                 (b'a'..).zip(lengths).map(|(byte, length)| vec![byte; length as usize]).collect::<Vec<_>>();
-            let bytes = Bytes::new(tokens.concat(), &lengths).unwrap();
+            let bytes = TokenBytes::new(tokens.concat(), &lengths).unwrap();
             for (token, expected) in tokens.iter().enumerate() {
                 assert_eq!(bytes.of(token), expected, "{token}");
             }
@@ -66,8 +66,8 @@ mod tests {
             assert_eq!(bytes.of(usize::MAX), b"");
         }
         let bytes = vec![0; 100];
-        assert!(Bytes::new(bytes.clone(), &[99]).is_none(), "a byte is left");
-        assert!(Bytes::new(bytes.clone(), &[99, 2]).is_none(), "a byte is missing");
-        assert!(Bytes::new(bytes, &[4_000_000_000, 4_000_000_000]).is_none());
+        assert!(TokenBytes::new(bytes.clone(), &[99]).is_none(), "a byte is left");
+        assert!(TokenBytes::new(bytes.clone(), &[99, 2]).is_none(), "a byte is missing");
+        assert!(TokenBytes::new(bytes, &[4_000_000_000, 4_000_000_000]).is_none());
     }
 }

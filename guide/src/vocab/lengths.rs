@@ -8,11 +8,11 @@ use std::sync::RwLock;
 const PARTS: usize = 4096;
 
 /// `None` if the vocabulary cannot write the part.
-type Tokens = Option<Box<[u32]>>;
+type Cut = Option<Box<[u32]>>;
 
 /// By the bytes of a part.
 #[derive(Debug, Default)]
-pub(super) struct Parts(RwLock<HashMap<Box<[u8]>, Tokens>>);
+pub(super) struct Parts(RwLock<HashMap<Box<[u8]>, Cut>>);
 
 impl Parts {
     pub(super) fn memory(&self) -> usize {
@@ -23,7 +23,7 @@ impl Parts {
 impl Vocab {
     /// What this makes of the tokens of a part; `None` if the vocabulary cannot write it.
     pub(crate) fn part<T>(&self, part: &[u8], make: impl Fn(&[u32]) -> T) -> Option<T> {
-        let make = |tokens: &Tokens| tokens.as_deref().map(&make);
+        let make = |tokens: &Cut| tokens.as_deref().map(&make);
         let known = self.parts.0.read().ok().and_then(|known| known.get(part).map(make));
         known.unwrap_or_else(|| {
             let tokens = self.cut(part).map(Into::into);

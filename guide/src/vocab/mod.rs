@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
+use bytes::TokenBytes;
 pub(crate) use digits::Digits;
 pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
@@ -48,7 +48,7 @@ impl std::error::Error for VocabError {}
 /// The tokens of a model. Many guides share one.
 #[derive(Debug)]
 pub struct Vocab {
-    bytes: Bytes,
+    bytes: TokenBytes,
     eos: u32,
     /// Tokens that are not empty, not too long and not the end, in the order of their bytes.
     pub(crate) sorted: Vec<u32>,
@@ -116,7 +116,7 @@ impl Vocab {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let length = bytes.len();
         is_vocabulary(lengths.len(), length, eos)?;
-        let Some(bytes) = Bytes::new(bytes, lengths) else {
+        let Some(bytes) = TokenBytes::new(bytes, lengths) else {
             return Err(VocabError(format!("the lengths of the tokens do not add up to {length} bytes")));
         };
         let mut vocab = Vocab {

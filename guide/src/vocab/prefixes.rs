@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Prefixes {
     /// The last byte of the prefix of each node.
     bytes: Vec<u8>,
-    nodes: Vec<Node>,
+    nodes: Vec<Branching>,
     /// The byte that the entry of each node has after the prefix; 0 if it has none.
     rests: Vec<u8>,
     /// Entries with equal bytes: each with the one that has a node.
@@ -22,7 +22,7 @@ pub(crate) struct Prefixes {
 
 /// A node, with what a walk needs of it together.
 #[derive(Debug)]
-struct Node {
+struct Branching {
     /// The first child. The last child is before the first one of the next node.
     first: u32,
     /// The entry: one with the prefix, or, where the node has no children, the only one that begins with the
@@ -55,7 +55,7 @@ impl Prefixes {
                     below = &[];
                 }
             }
-            tree.nodes.push(Node { first, entry });
+            tree.nodes.push(Branching { first, entry });
             tree.rests.push(rest);
             let byte = |entry: &u32| text(*entry).get(depth).copied().unwrap_or_default();
             for child in below.chunk_by(|a, b| byte(a) == byte(b)) {
@@ -63,7 +63,7 @@ impl Prefixes {
                 open.push_back((child, depth + 1));
             }
         }
-        tree.nodes.push(Node { first: tree.len(), entry: NONE });
+        tree.nodes.push(Branching { first: tree.len(), entry: NONE });
         tree
     }
 
@@ -139,7 +139,7 @@ impl Prefixes {
 
     /// The approximate number of bytes of the tree.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len() + self.rests.len() + self.nodes.len() * size_of::<Node>() + 8 * self.equal.len()
+        self.bytes.len() + self.rests.len() + self.nodes.len() * size_of::<Branching>() + 8 * self.equal.len()
     }
 }
 
