@@ -195,10 +195,13 @@ fn a_guide_follows_the_functions_above() {
         ("", None),
         ("; fn one() -> number\nRET LIT 1 1\n", None),
         ("; fn one() -> number\nRET LIT 1 1\n; fn two() -> number\n; Tools: 0=one\nRET CALL 0 0\n", None),
-        ("; fn one() -> number\nRET REF 1\n", Some("no guide writes `RET REF 0` in `; fn one() -> number`")),
+        (
+            "; fn one() -> number\nRET REF 1\n",
+            Some("in the functions above: no guide writes `RET REF 0` in `; fn one() -> number`"),
+        ),
         ("; fn one() -> number\nLET 0 LIT 1 1\n", Some("`; fn one() -> number` has no end")),
         ("; fn one() -> nil\n; fn one() -> nil\n", Some("is named `one` as well")),
-        ("; fn one( -> nil\n", Some("bad-header")),
+        ("; fn one( -> nil\n", Some("in the functions above: bad-header")),
     ] {
         let options = Options { above: above.to_owned(), ..Options::default() };
         let found = Session::following(&catalog, "fn own() -> number", &options);

@@ -24,15 +24,15 @@ pub(crate) struct Call {
 
 /// By what is wanted: words, where names are written as texts or not; the place of a list of tools.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct ByWant {
     words: RwLock<HashMap<(WantKey, bool), Words>>,
     calls: RwLock<HashMap<Call, usize>>,
     lists: Vec<OnceLock<Box<[u32]>>>,
 }
 
-impl Kept {
-    pub(super) fn new() -> Kept {
-        Kept { lists: vec![OnceLock::new(); LISTS], ..Kept::default() }
+impl ByWant {
+    pub(super) fn new() -> ByWant {
+        ByWant { lists: vec![OnceLock::new(); LISTS], ..ByWant::default() }
     }
 
     pub(super) fn words(&self, key: &(WantKey, bool)) -> Option<Words> {

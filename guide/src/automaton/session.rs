@@ -5,7 +5,7 @@ use crate::automaton::arms;
 use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of, record_depth};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
-use crate::automaton::kept::Kept;
+use crate::automaton::kept::ByWant;
 use crate::automaton::needs;
 use crate::automaton::registries;
 use hashbrown::{HashMap, HashSet};
@@ -126,7 +126,7 @@ pub struct Session<'c> {
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
     needs: [OnceLock<BTreeSet<char>>; 2],
-    pub(crate) kept: Arc<Kept>,
+    pub(crate) kept: Arc<ByWant>,
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
@@ -232,7 +232,7 @@ impl<'c> Session<'c> {
             longest: Default::default(),
             json: OnceLock::new(),
             needs: Default::default(),
-            kept: Arc::new(Kept::new()),
+            kept: Arc::new(ByWant::new()),
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)

@@ -47,7 +47,10 @@ pub(super) fn leaves(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
 fn may_leave_by(machine: &mut JsonMachine<'_>, word: Word) -> bool {
     machine.tried(|this| {
         this.begin_block();
-        let may_be = may_be(this, word, 1, |it, word| it.statement(word));
+        let begin = |it: &mut JsonMachine<'_>, word: Word| {
+            it.statement(word);
+        };
+        let may_be = may_be(this, word, 1, begin);
         may_be && (this.step_may_end(this.place.around) || this.may_have_else())
     })
 }

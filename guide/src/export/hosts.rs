@@ -66,7 +66,7 @@ pub(super) fn tools(host: Option<Host>, tools: usize) -> Result<(), TooLarge> {
 pub(super) fn schema(host: Option<Host>, text: &str) -> Result<(), TooLarge> {
     let Some(host) = host else { return Ok(()) };
     let all: Value = serde_json::from_str(text).unwrap_or_default();
-    let mut found = Counts::default();
+    let mut found = Tally::default();
     found.count(&all, 0);
     let name = host.name();
     match host {
@@ -82,7 +82,7 @@ pub(super) fn schema(host: Option<Host>, text: &str) -> Result<(), TooLarge> {
 }
 
 #[derive(Default)]
-struct Counts {
+struct Tally {
     properties: usize,
     optional: usize,
     constants: usize,
@@ -93,8 +93,8 @@ struct Counts {
     large_enum: usize,
 }
 
-impl Counts {
-    /// Counts at one position of a schema, in this number of objects. Schemas of this crate nest little, so
+impl Tally {
+    /// Tally at one position of a schema, in this number of objects. Schemas of this crate nest little, so
     /// this may recurse.
     fn count(&mut self, value: &Value, outer: usize) {
         if let Value::Array(all) = value {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn names_are_no_keywords() {
         let schema = json!({"properties": {"enum": {"type": "string"}, "const": {}, "properties": {}}});
-        let mut found = Counts::default();
+        let mut found = Tally::default();
         found.count(&schema, 0);
         assert_eq!((found.properties, found.constants, found.deepest), (3, 0, 1));
     }

@@ -68,8 +68,11 @@ impl<'c> Session<'c> {
         signature: &str,
         options: &Options,
     ) -> Result<Session<'c>, SessionError> {
-        let is_none = options.above.trim().is_empty();
-        let above = if is_none { String::new() } else { printed(&options.above, Notation::Id)? };
+        let wrong = |what: String| SessionError(format!("in the functions above: {what}"));
+        let above = match options.above.trim() {
+            "" => String::new(),
+            above => printed(above, Notation::Id).map_err(|error| wrong(error.0))?,
+        };
         let ends = above.match_indices("\n; fn ").map(|it| it.0 + 1).chain([above.len()]);
         for written in ends.filter_map(|end| above.get(..end)).filter(|it| !it.is_empty()) {
             let parts = split(written);
@@ -80,12 +83,10 @@ impl<'c> Session<'c> {
             if let Err(Refused { at }) = guide.accept_bytes(body.as_bytes()) {
                 let line = body.get(..at).unwrap_or_default().matches('\n').count();
                 let line = body.lines().nth(line).unwrap_or_default();
-                return Err(SessionError(format!(
-                    "in the functions above: no guide writes `{line}` in `{header}`"
-                )));
+                return Err(wrong(format!("no guide writes `{line}` in `{header}`")));
             }
             if !guide.may_end() {
-                return Err(SessionError(format!("in the functions above: `{header}` has no end")));
+                return Err(wrong(format!("`{header}` has no end")));
             }
         }
         Session::begin(catalog, signature, options, &|_, _| {})

@@ -26,7 +26,7 @@ impl Tails {
             quotes.filter_map(|(behind, _)| bytes.get(behind..))
         };
         let mut all: Vec<&[u8]> = vocab.sorted.iter().flat_map(tails).collect();
-        sort_by(&mut all, |a, b| a.cmp(b));
+        sort_by(&mut all, Ord::cmp);
         all.dedup();
         let numbers: Vec<u32> = (0..).take(all.len()).collect();
         let tree = Prefixes::new(&numbers, |tail| all.get(tail as usize).copied().unwrap_or_default());
