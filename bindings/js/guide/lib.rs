@@ -71,8 +71,7 @@ impl GuideSession {
         let known = Arc::new(Known { catalog, ..Known::default() });
         let options = Options { above, ..Options::default() };
         let held = Held::begin(|a, b, c| Session::following(a, b, c), known, signature, notation, &options);
-        let held = held.map_err(|error| range(&error.0))?;
-        Ok(GuideSession(Arc::new(held)))
+        held.map(|held| GuideSession(Arc::new(held))).map_err(|error| range(&error.0))
     }
 
     /// The text before the body.

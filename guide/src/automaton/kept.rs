@@ -1,5 +1,5 @@
-//! What depends only on a session and on what is wanted, found once for all its guides: the words that a value
-//! may begin with, and the tools that a call may go to.
+//! What depends only on a session and on what is wanted, found once for all its guides: the words that a
+//! value may begin with, and the tools that a call may go to.
 
 use crate::automaton::offers::Words;
 use crate::automaton::want::WantKey;

@@ -62,8 +62,8 @@ pub(crate) type WantKey = [Option<Link>; 6];
 pub(crate) struct Arena<'c> {
     pub(crate) wants: Vec<Want<'c>>,
     pub(crate) values: Vec<ValueInfo<'c>>,
-    /// Whether names are written as texts, as in `constrained`: ADD takes no text, since one may be meant as a
-    /// name, and a step that binds a name may be a value too.
+    /// Whether names are written as texts, as in `constrained`: ADD takes no text, since one may be meant as
+    /// a name, and a step that binds a name may be a value too.
     pub(crate) names: bool,
 }
 

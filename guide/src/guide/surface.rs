@@ -97,7 +97,7 @@ impl Here {
     }
 }
 
-/// An integer that may come next, with what it stands for.
+/// An integer that may come next, with the name of what has this number.
 fn integer(core: &Core<'_>, number: u32) -> Node {
     match core.state.phase {
         Phase::Tool => Node::Tool(number, core.session.tool(number).unwrap_or_default().to_owned()),

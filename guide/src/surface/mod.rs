@@ -1,7 +1,7 @@
 //! A notation: what may come next in an unfinished program, byte by byte, and how the program ends soonest.
 //!
-//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `texts`, `digits`, `looks`, `budget` and
-//! `body`.
+//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `texts`, `digits`, `looks`,
+//! `budget` and `body`.
 
 pub(crate) mod digits;
 pub(crate) mod texts;

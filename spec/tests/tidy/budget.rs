@@ -5,15 +5,15 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 45_105),
-    (&["asm/src/dialect", "asm/src/expr"], 4_763),
+    (&["asm/src"], 45_095),
+    (&["asm/src/dialect", "asm/src/expr"], 4_748),
     (&["asm/src/foreign.rs", "asm/src/habits"], 3_209),
     (&["asm/src/steps"], 6_245),
     (&["asm/src/document"], 3_127),
     (&["asm/src/check", "asm/src/rules"], 7_648),
     (&["asm/src/id", "asm/src/syntax"], 4_522),
     (&["asm/src/ast.rs", "asm/src/ast"], 1_145),
-    (&["asm/src/catalog.rs", "asm/src/catalog"], 2_582),
+    (&["asm/src/catalog.rs", "asm/src/catalog"], 2_587),
     (&["asm/src/compile"], 1_030),
     (&["asm/src/diagnostic"], 607),
     (&["asm/src/format"], 509),

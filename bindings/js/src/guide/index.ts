@@ -18,7 +18,7 @@ export { Vocab, readVocab, type ReadOptions } from "./vocab.js";
 export interface SessionOptions {
     /** The tools that the program may call. */
     tools?: GivenTools | undefined;
-    /** The text of whole functions that the program may call, in ID text. Each must be one that a guide could have written. */
+    /** Whole functions in ID text that the program may call, each one that a guide could have written. */
     above?: string | undefined;
     /** The notation that the model writes: ID text, which is the default, or `constrained`. */
     notation?: "id" | "constrained" | undefined;

@@ -197,8 +197,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 type Make = for<'c> fn(&'c Catalog, &str, &Options) -> Result<Session<'c>, SessionError>;
 
 impl Held {
-    /// Begins a session by [`Session::new`] or [`Session::following`]. Its bodies are ID text or
-    /// `constrained`.
+    /// Begins a session with `make`. Its bodies are ID text or `constrained`.
     ///
     /// # Errors
     /// Why it cannot begin.
