@@ -97,7 +97,9 @@ pub(crate) fn end_key(core: &Core<'_>, values: usize) -> Option<EndKey> {
             return Some((value, Inferred::ANY));
         }
         let known = core.arena.value(value);
-        known.part.shape().is_none().then_some((u32::MAX, known.ty))
+        // Of the items of a list, only closed records matter: FIND and others name their fields.
+        let is_shaped = matches!(known.part, Part::Of { lists, .. } if lists == 0 || core.session.closed);
+        (!is_shaped).then_some((u32::MAX, known.ty))
     };
     let block = core.block();
     let frame = core.frame();

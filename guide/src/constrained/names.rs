@@ -86,7 +86,13 @@ fn written<'a>(machine: &'a JsonMachine<'_>, start: usize) -> &'a str {
 
 fn is_free(machine: &JsonMachine<'_>, start: usize, of: Binds) -> bool {
     let name = written(machine, start);
-    name.len() <= NAME && rest_of_name(machine, start, of).is_some()
+    let is_begun = |named: &Named| named.name.starts_with(name);
+    name.len() <= NAME
+        && if of != Binds::Part && !machine.place.names.iter().any(is_begun) {
+            new_slot(machine, of).is_some()
+        } else {
+            rest_of_name(machine, start, of).is_some()
+        }
 }
 
 /// The letters that complete a beginning to a name that may be bound.
