@@ -2,8 +2,9 @@
 
 use crate::data::Data;
 use crate::failure::Failure;
+use crate::locked::locked;
 use crate::policy::OnDoubt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A call that has ended.
@@ -57,18 +58,18 @@ impl Observer for () {}
 /// An observer that the host keeps, to look at it after the run.
 impl<O: Observer> Observer for Arc<Mutex<O>> {
     fn started(&mut self, seq: u64, tool: &str) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).started(seq, tool);
+        locked(self).started(seq, tool);
     }
 
     fn ended(&mut self, call: &Ended<'_>) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).ended(call);
+        locked(self).ended(call);
     }
 
     fn ahead(&mut self, tool: &str) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).ahead(tool);
+        locked(self).ahead(tool);
     }
 
     fn untaken(&mut self, tool: &str) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).untaken(tool);
+        locked(self).untaken(tool);
     }
 }

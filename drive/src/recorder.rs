@@ -15,11 +15,12 @@
 
 use crate::data::Data;
 use crate::failure::Failure;
+use crate::locked::locked;
 use crate::policy::Policy;
 use crate::validate::expected::Expects;
 use ilo_vm::Run;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A call that a run waits for.
 #[derive(Clone, Copy, Debug)]
@@ -115,14 +116,14 @@ impl Recorder for () {}
 /// A recorder that the host keeps, to look at it after the run.
 impl<R: Recorder> Recorder for Arc<Mutex<R>> {
     fn before(&mut self, call: &Due<'_>) -> Result<Permit, NotRecorded> {
-        self.lock().unwrap_or_else(PoisonError::into_inner).before(call)
+        locked(self).before(call)
     }
 
     fn after(&mut self, call: &Due<'_>, result: &Result<Data, Failure>) -> Result<Taken, NotRecorded> {
-        self.lock().unwrap_or_else(PoisonError::into_inner).after(call, result)
+        locked(self).after(call, result)
     }
 
     fn end(&mut self, run: &Run) -> Result<(), NotRecorded> {
-        self.lock().unwrap_or_else(PoisonError::into_inner).end(run)
+        locked(self).end(run)
     }
 }

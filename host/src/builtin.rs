@@ -180,13 +180,8 @@ fn whole(request: &Request<'_>, name: &str) -> Result<i64, Failure> {
 fn now(_request: &Request<'_>) -> Result<Data, Failure> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let milliseconds = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-    Ok(Data::Record(
-        vec![
-            ("iso".to_owned(), Data::Text(to_millisecond(milliseconds))),
-            ("unix-ms".to_owned(), Data::Number(Number::Int(milliseconds))),
-        ]
-        .into(),
-    ))
+    let iso = Data::Text(to_millisecond(milliseconds));
+    Ok(Data::record([("iso", iso), ("unix-ms", Data::Number(Number::Int(milliseconds)))]))
 }
 
 fn wait(request: &Request<'_>) -> Result<Data, Failure> {

@@ -12,13 +12,14 @@ use crate::tool::{Failure, Grace, Provider, Request};
 use crate::tool::{limits, numbers};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::ReadError;
+use ilo_drive::locked::locked;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,9 +65,9 @@ impl Command {
     fn answer(&self, request: &Request<'_>) -> Result<Data, Failure> {
         let mut running = Running::start(self, request)?;
         let status = running.wait(request)?;
-        let output = running.output();
+        let output = std::mem::take(&mut *locked(&running.output));
         if !status.success() {
-            let message = failure_message(status, &running.errors(), &self.secrets);
+            let message = failure_message(status, &locked(&running.errors), &self.secrets);
             // A program that was killed may have done its work.
             let killed = status.code().is_none();
             return Err(if killed { Failure::InDoubt(message) } else { Failure::text(message) });
@@ -217,14 +218,6 @@ impl Running {
         Ok(())
     }
 
-    fn output(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.output.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn errors(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Waits for the end of the program and then, for a limited time, for the end of its pipes.
     fn wait(&mut self, request: &Request<'_>) -> Result<ExitStatus, Failure> {
         let mut open = 2;
@@ -343,7 +336,7 @@ fn gather(
                 Ok(0) | Err(_) => break,
                 Ok(count) => count,
             };
-            let mut bytes = into.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut bytes = locked(&into);
             bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
             match keep {
                 Keep::First(most) if bytes.len() > most => {

@@ -109,22 +109,11 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
     let mut reading = Reading {
         folder: folder.to_path_buf(),
         project: variables::project(folder),
-        client: false,
         in_seconds: is_in_seconds(name),
-        forms: Forms::default(),
-        file: FileKeys::default(),
-        inputs: Vec::new(),
-        asked: Vec::new(),
-        off: Vec::new(),
-        owner: None,
-        path: Vec::new(),
-        wrong: Vec::new(),
-        lacks: Vec::new(),
-        warnings: Vec::new(),
-        expanded: Vec::new(),
         name: Arc::from(name),
         source: Arc::from(if unread.is_empty() { "" } else { source }),
         unread,
+        ..Reading::default()
     };
     let mut tools = reading.root(&data);
     let problem = |(path, message): (Vec<Step>, String)| {
@@ -175,6 +164,7 @@ struct Owner {
     name: String,
 }
 
+#[derive(Default)]
 struct Reading {
     folder: PathBuf,
     /// The folder of the project: that around the folder of a client, in which the file may be.
@@ -213,6 +203,16 @@ impl Reading {
         if !self.is_full() {
             self.wrong.push((self.path.clone(), message.into()));
         }
+    }
+
+    /// The same of a part of what is read.
+    fn wrong_at(&mut self, key: &str, message: impl Into<String>) {
+        self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+    }
+
+    /// Records what this machine lacks for a part of the current entry.
+    fn lacks_at(&mut self, key: &str, message: impl Into<String>) {
+        self.inside(Step::Key(key.to_owned()), |this| this.lacks(message));
     }
 
     /// Records what this machine lacks for the current entry. A file in which too much is lacking is refused.
@@ -285,6 +285,12 @@ impl Reading {
         None
     }
 
+    /// The same, with the value that was found.
+    fn expected_other<T>(&mut self, what: &str, found: &Data) -> Option<T> {
+        self.wrong(format!("expected {what}, found {}", shortened(&found.to_json(), 40)));
+        None
+    }
+
     fn record<'d>(&mut self, data: &'d Data) -> Option<&'d Fields> {
         match data {
             Data::Record(fields) => Some(fields),
@@ -315,11 +321,7 @@ impl Reading {
             Data::Number(Number::Int(int)) => u64::try_from(*int).ok().filter(|&n| n >= least),
             _ => None,
         };
-        if value.is_none() {
-            let found = shortened(&data.to_json(), 40);
-            self.wrong(format!("expected a whole number from {least}, found {found}"));
-        }
-        value
+        value.or_else(|| self.expected_other(&format!("a whole number from {least}"), data))
     }
 
     fn texts(&mut self, data: &Data) -> Option<Vec<String>> {
@@ -359,7 +361,7 @@ impl Reading {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", known.join(", ")),
             };
-            self.inside(Step::Key(key.clone()), |this| this.wrong(format!("unknown key `{key}`; {hint}")));
+            self.wrong_at(key, format!("unknown key `{key}`; {hint}"));
         }
     }
 

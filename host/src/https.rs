@@ -1,6 +1,6 @@
 //! Builds HTTP clients, and says what is missing where one cannot be built.
 
-use reqwest::{Client, ClientBuilder};
+use reqwest::{Client, ClientBuilder, Response, Url};
 use std::error::Error;
 use std::io;
 
@@ -65,13 +65,42 @@ fn unsafe_line(error: &rustls::Error) -> String {
     why.to_owned()
 }
 
+/// A URL to which a secret may be sent, and whose answer can be trusted: over TLS, or on this machine.
+#[cfg(any(feature = "login", feature = "serve"))]
+pub(crate) fn safe(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let local = match url.host_str() {
+        Some("localhost" | "[::1]") => true,
+        Some(host) => host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback()),
+        None => false,
+    };
+    (url.scheme() == "https" || (url.scheme() == "http" && local)).then_some(url)
+}
+
+/// The bytes of a body; nothing if there are more than `most`.
+#[cfg(any(feature = "mcp", feature = "serve"))]
+pub(crate) async fn body(mut response: Response, most: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut bytes = Vec::new();
+    while let Some(part) = response.chunk().await? {
+        if part.len() > most - bytes.len() {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(Some(bytes))
+}
+
+/// Lets TLS use `ring`, once per process: a second provider would be rejected, and the first one works too.
+pub(crate) fn install() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
 /// Builds a client. Without TLS (`plain`) it needs no certificates, and the machine may have none.
 ///
 /// # Errors
 /// Why there is no client: mostly that the machine has no certificates.
 pub(crate) fn client(builder: ClientBuilder, plain: bool) -> Result<Client, String> {
-    // Once per process: a second provider would be rejected, and the first one works too.
-    drop(rustls::crypto::ring::default_provider().install_default());
+    install();
     let builder = if plain { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| {
         let mut why = format!("no HTTP client: {error}");

@@ -1,10 +1,16 @@
 //! A flag that ends a run early. The host sets it; this crate handles no signals.
 
+use ilo_drive::locked::locked;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest interval between checks while a thread waits.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A flag that is set once; its clones share it.
 #[derive(Clone, Debug, Default)]
@@ -19,11 +25,7 @@ struct Flag {
     waiting: Mutex<HashMap<u64, Waker>>,
 }
 
-impl Flag {
-    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waker>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Flag {}
 
 impl Interrupt {
     /// A child flag: it is set if this one is, or on its own.
@@ -42,7 +44,7 @@ impl Interrupt {
     /// Sets the flag. The run ends at its next check.
     pub fn set(&self) {
         self.0.set.store(true, Ordering::SeqCst);
-        let waiting = std::mem::take(&mut *self.0.waiting());
+        let waiting = std::mem::take(&mut *locked(&self.0.waiting));
         waiting.into_values().for_each(Waker::wake);
     }
 
@@ -50,6 +52,17 @@ impl Interrupt {
     pub fn wait(&self) -> Wait {
         static WAITS: AtomicU64 = AtomicU64::new(0);
         Wait { interrupt: self.clone(), number: WAITS.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Blocks the thread until a time. False, before it, if the flag is set.
+    pub(crate) fn sleep_until(&self, end: Instant) -> bool {
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.is_set() {
+                return left.is_zero();
+            }
+            thread::sleep(left.min(LOOK));
+        }
     }
 
     /// Calls a function with this flag and all above it.
@@ -90,7 +103,7 @@ impl Future for Wait {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         self.interrupt.each(&mut |flag| {
-            flag.waiting().insert(self.number, context.waker().clone());
+            locked(&flag.waiting).insert(self.number, context.waker().clone());
         });
         // A flag that was set meanwhile has woken nobody.
         if self.interrupt.is_set() { Poll::Ready(()) } else { Poll::Pending }
@@ -100,7 +113,7 @@ impl Future for Wait {
 impl Drop for Wait {
     fn drop(&mut self) {
         self.interrupt.each(&mut |flag| {
-            flag.waiting().remove(&self.number);
+            locked(&flag.waiting).remove(&self.number);
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the members of a JSON object one at a time, without reading their values.
+//! Finds the parts of a JSON value one at a time, without reading their values.
 
 use jiter::{Jiter, JiterError, Peek};
 use std::ops::Range;
@@ -27,7 +27,28 @@ pub(crate) fn members<E>(
     json.finish().map(|()| true).map_err(&wrong)
 }
 
+/// Calls `each` with the place of each item of a list; false if the text is another value.
+pub(crate) fn items<E>(
+    text: &[u8],
+    wrong: impl Fn(JiterError) -> E,
+    mut each: impl FnMut(Range<usize>) -> Result<(), E>,
+) -> Result<bool, E> {
+    let mut json = Jiter::new(text);
+    if json.peek().map_err(&wrong)? != Peek::Array {
+        return Ok(false);
+    }
+    let mut next = json.known_array().map_err(&wrong)?;
+    while let Some(peek) = next {
+        let start = json.current_index();
+        json.known_skip(peek).map_err(&wrong)?;
+        each(start..json.current_index())?;
+        next = json.array_step().map_err(&wrong)?;
+    }
+    json.finish().map(|()| true).map_err(&wrong)
+}
+
 /// The kind of a JSON value, in the words of the language.
+#[cfg(any(feature = "mcp", feature = "serve"))]
 pub(crate) fn kind(json: &[u8]) -> &'static str {
     match json.trim_ascii_start().first() {
         Some(b'"') => "a text",

@@ -95,12 +95,10 @@ mod blocking;
 mod builtin;
 mod command;
 mod config;
-pub mod entry;
 pub mod file;
 #[cfg(any(feature = "mcp", feature = "serve", feature = "telemetry"))]
 mod https;
 pub mod interrupt;
-#[cfg(any(feature = "mcp", feature = "serve"))]
 mod json;
 pub mod lock;
 #[cfg(feature = "login")]
@@ -120,7 +118,7 @@ pub mod tools;
 pub mod trace;
 mod trace_context;
 
-pub use ilo_drive::{data, plan, problem};
+pub use ilo_drive::{data, entry, plan, problem};
 pub use run::run;
 #[cfg(feature = "tokio")]
 pub use run::{AsyncOptions, run_async};

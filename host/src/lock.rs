@@ -166,13 +166,8 @@ impl Lock {
             }
             (name.clone(), Data::Record(fields.into()))
         });
-        let file = Data::Record(
-            vec![
-                ("version".to_owned(), Data::Number(Number::Int(VERSION))),
-                ("tools".to_owned(), Data::Record(pinned.collect())),
-            ]
-            .into(),
-        );
+        let version = Data::Number(Number::Int(VERSION));
+        let file = Data::record([("version", version), ("tools", Data::Record(pinned.collect()))]);
         let mut text = file.to_json_indented();
         text.push('\n');
         text

@@ -7,6 +7,7 @@
 mod redirect;
 mod revoke;
 
+use crate::https;
 use crate::interrupt::Interrupt;
 use crate::mcp::server_config::{Server, Way, has_authorization};
 use crate::tokens::{Store, discovered, why};
@@ -21,10 +22,8 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-/// The longest interval between checks for an interrupt.
-const LOOK: Duration = Duration::from_millis(100);
 /// The time limit of each step that does not involve a person.
 const STEP: Duration = Duration::from_mins(1);
 /// How long the authorization server may take to revoke tokens.
@@ -80,8 +79,7 @@ pub fn sign_in(
     show: &mut dyn FnMut(&str),
 ) -> Result<(), Problem> {
     let (server, url) = found(tools, server)?;
-    // Once per process: a second provider would be rejected, and the first one works too.
-    drop(rustls::crypto::ring::default_provider().install_default());
+    https::install();
     let failed = |message: String| {
         let message = server.secrets.hidden(&message);
         Problem::new(Code::BadUsage, format!("server `{}`", server.name), format!("not signed in: {message}"))
@@ -89,14 +87,9 @@ pub fn sign_in(
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
     let signed = runtime.block_on(async {
-        let interrupted = async {
-            while !settings.interrupt.is_set() {
-                sleep(LOOK).await;
-            }
-        };
         tokio::select! {
             signed = with_browser(server, url, settings, show) => signed,
-            () = interrupted => Err("interrupted".to_owned()),
+            () = settings.interrupt.wait() => Err("interrupted".to_owned()),
         }
     });
     signed.map_err(failed)
@@ -193,8 +186,7 @@ pub fn sign_out(tools: &Tools, server: &str) -> Result<SignedOut, Problem> {
 }
 
 fn revoked(url: &str, stored: &StoredCredentials, secret: Option<&str>) -> Result<bool, String> {
-    // Once per process: a second provider would be rejected, and the first one works too.
-    drop(rustls::crypto::ring::default_provider().install_default());
+    https::install();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     let late = |_| format!("the server did not answer within {} s", REVOKING.as_secs());
     runtime.block_on(async { timeout(REVOKING, revoke(url, stored, secret)).await.map_err(late)? })

@@ -28,12 +28,13 @@ use ilo_asm::catalog;
 use ilo_asm::compile::OutputSchema;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
+use ilo_drive::locked::locked;
 use ilo_drive::problem::{Problem, Problems};
 use ilo_drive::{CallKind, Drive, Made, Next, World, foresight, input, plan};
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, Limits, Program, Run, Status};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -134,7 +135,6 @@ fn drive_named(
     observer: &mut dyn Observer,
     recorder: &mut dyn Recorder,
 ) -> Finished {
-    let observer: &mut dyn Observer = &mut Guarded(observer);
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
     let clock = Clock::new(options.timeout);
     let world = Around { tools, options, clock: &clock, trace: trace.as_ref() };
@@ -148,7 +148,7 @@ fn drive_named(
             match drive.next(&world, recorder) {
                 Next::Due => {
                     if let Some(turn) = drive.due() {
-                        observer.started(turn.seq, &turn.tool);
+                        guarded(|| observer.started(turn.seq, &turn.tool));
                     }
                 }
                 Next::Start(start) => {
@@ -158,12 +158,12 @@ fn drive_named(
                 }
                 Next::Drop { ticket, tool } => {
                     calls.interrupt(ticket);
-                    observer.untaken(&tool);
+                    guarded(|| observer.untaken(&tool));
                 }
                 Next::Made => {
                     if let Some(made) = drive.made() {
                         let timed = world.timed(made);
-                        observer.ended(&observed(made, timed));
+                        guarded(|| observer.ended(&observed(made, timed)));
                         world.stop_clock(made, timed);
                     }
                 }
@@ -193,32 +193,9 @@ fn run_ended(trace: Option<Trace>, span: &Span, name: &str, finished: &Finished)
     }
 }
 
-/// An observer whose panics change nothing of the run. The hook of the process has shown them.
-struct Guarded<'o>(&'o mut dyn Observer);
-
-impl Guarded<'_> {
-    fn guard(&mut self, call: impl FnOnce(&mut dyn Observer)) {
-        let observer = &mut *self.0;
-        drop(catch_unwind(AssertUnwindSafe(|| call(observer))));
-    }
-}
-
-impl Observer for Guarded<'_> {
-    fn started(&mut self, seq: u64, tool: &str) {
-        self.guard(|observer| observer.started(seq, tool));
-    }
-
-    fn ended(&mut self, call: &Ended<'_>) {
-        self.guard(|observer| observer.ended(call));
-    }
-
-    fn ahead(&mut self, tool: &str) {
-        self.guard(|observer| observer.ahead(tool));
-    }
-
-    fn untaken(&mut self, tool: &str) {
-        self.guard(|observer| observer.untaken(tool));
-    }
+/// Calls what watches a run. A panic in it changes nothing of the run; the hook of the process has shown it.
+fn guarded(call: impl FnOnce()) {
+    drop(catch_unwind(AssertUnwindSafe(call)));
 }
 
 /// The time after a duration; if the clock does not reach that far, a year from now.
@@ -242,12 +219,12 @@ impl Clock {
 
     /// When the time of the run is over.
     fn until(&self) -> Instant {
-        *self.until.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.until)
     }
 
     /// Gives the run more time.
     fn extend(&self, by: Duration) {
-        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut until = locked(&self.until);
         *until = until.checked_add(by).unwrap_or(*until);
     }
 }

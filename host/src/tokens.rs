@@ -8,9 +8,9 @@ use crate::tool::secrets::Secrets;
 use ilo_asm::text::visible;
 use ilo_drive::data::write::hex;
 use ilo_drive::problem::shortened;
+use reqwest::Client;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, CredentialRefreshGuard, CredentialStore,
     OAuthClientConfig, StoredCredentials,
@@ -61,24 +61,13 @@ fn folder() -> Option<PathBuf> {
     given(FOLDER).or_else(|| Some(configuration()?.join("ilo").join("tokens")))
 }
 
-/// Whether a token may be sent to this URL: over TLS, or to this machine.
-pub(crate) fn is_safe(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else { return false };
-    let local = || match url.host_str() {
-        Some("localhost" | "[::1]") => true,
-        Some(host) => host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback()),
-        None => false,
-    };
-    url.scheme() == "https" || (url.scheme() == "http" && local())
-}
-
 impl Store {
     /// The store of a server, which need not have tokens yet. Tokens that it reads become secrets.
     ///
     /// # Errors
     /// A URL to which no token may be sent; no folder for the file.
     pub(crate) fn of(url: &str, secrets: &Secrets) -> Result<Store, String> {
-        if !is_safe(url) {
+        if https::safe(url).is_none() {
             return Err("a token is sent over `https` or within this machine only".to_owned());
         }
         let folder = folder().ok_or_else(|| {
@@ -229,7 +218,7 @@ fn private(_file: &File) -> Result<(), String> {
 }
 
 /// Takes the lock file; the lock ends when the file is dropped.
-fn locked(path: &Path) -> io::Result<File> {
+fn locked_file(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         create_folder(folder)?;
     }
@@ -259,7 +248,7 @@ impl CredentialStore for Store {
 
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
         let path = self.lock_file();
-        let lock = tokio::task::spawn_blocking(move || locked(&path)).await;
+        let lock = tokio::task::spawn_blocking(move || locked_file(&path)).await;
         let lock = lock.map_err(io::Error::other).and_then(|lock| lock);
         let failed = |error| AuthError::CredentialStoreError(format!("the tokens cannot be locked: {error}"));
         lock.map(|lock| Some(CredentialRefreshGuard::new(lock))).map_err(failed)
@@ -294,7 +283,8 @@ pub(crate) async fn discovered(
     let metadata = found.metadata;
     let registration = metadata.registration_endpoint.as_deref();
     let endpoints = [metadata.authorization_endpoint.as_str(), metadata.token_endpoint.as_str()];
-    let unsafe_one = endpoints.into_iter().chain(registration).find(|endpoint| !is_safe(endpoint));
+    let unsafe_one =
+        endpoints.into_iter().chain(registration).find(|endpoint| https::safe(endpoint).is_none());
     match unsafe_one.map(|endpoint| shortened(endpoint, 200)) {
         None => Ok(metadata),
         Some(endpoint) => Err(format!(
@@ -398,8 +388,9 @@ fn is_old(stored: &StoredCredentials) -> bool {
     now.is_ok_and(|now| now.as_secs().saturating_add(EARLY) >= since.saturating_add(lasts))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
 #[allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
@@ -455,7 +446,7 @@ mod tests {
         for url in
             ["https://a.example/mcp", "http://localhost:1/", "http://127.0.0.2/mcp", "http://[::1]:8080/mcp"]
         {
-            assert!(is_safe(url), "{url}");
+            assert!(https::safe(url).is_some(), "{url}");
         }
         for url in [
             "http://a.example/",
@@ -467,7 +458,7 @@ mod tests {
             "",
             "http://10.0.0.1/",
         ] {
-            assert!(!is_safe(url), "{url}");
+            assert!(https::safe(url).is_none(), "{url}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Live;
 use crate::state::State as RunState;
+use ilo_drive::locked::locked;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
@@ -82,7 +83,7 @@ enum Sleep {
 
 impl<J> fmt::Debug for Worker<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} jobs", lock(&self.queue.state).jobs.len())
+        write!(f, "{} jobs", locked(&self.queue.state).jobs.len())
     }
 }
 
@@ -194,7 +195,7 @@ pub(crate) fn ticket<T: Send + 'static>() -> (Sender<T>, Ticket<T>) {
 
 impl<T: Send> Awaited<T> for Arc<Slot<T>> {
     fn wait(self: Box<Self>) -> Result<T> {
-        let mut reply = lock(&self.reply);
+        let mut reply = locked(&self.reply);
         loop {
             match std::mem::replace(&mut *reply, Reply::Taken) {
                 Reply::Here(result) => return result,
@@ -206,7 +207,7 @@ impl<T: Send> Awaited<T> for Arc<Slot<T>> {
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<T>> {
-        let mut reply = lock(&self.reply);
+        let mut reply = locked(&self.reply);
         match std::mem::replace(&mut *reply, Reply::Taken) {
             Reply::Here(result) => Poll::Ready(result),
             Reply::Taken => Poll::Ready(Err(closed())),
@@ -221,7 +222,7 @@ impl<T: Send> Awaited<T> for Arc<Slot<T>> {
 impl<T> Sender<T> {
     /// Gives the result, unless it was given.
     pub(crate) fn settle(&self, result: Result<T>) {
-        let mut reply = lock(&self.0.reply);
+        let mut reply = locked(&self.0.reply);
         if !matches!(*reply, Reply::Open { .. }) {
             return;
         }
@@ -242,10 +243,6 @@ impl<T> Drop for Sender<T> {
         // Waiting callers are woken even if the thread panics.
         self.settle(Err(closed()));
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn closed() -> Error {
@@ -279,7 +276,7 @@ impl<J: Send + 'static> Worker<J> {
 impl<J> Worker<J> {
     /// Queues a job. One that cannot be queued comes back with the error.
     pub(crate) fn push(&self, order: Order, job: J) -> std::result::Result<(), (J, Error)> {
-        let mut state = lock(&self.queue.state);
+        let mut state = locked(&self.queue.state);
         if state.closed {
             return Err((job, closed()));
         }
@@ -301,7 +298,7 @@ impl<J> Worker<J> {
 
     /// Queues a record that nobody waits for; it replaces one of the same run.
     pub(crate) fn later(&self, live: Live) {
-        let mut state = lock(&self.queue.state);
+        let mut state = locked(&self.queue.state);
         if state.closed || state.later.len() >= QUEUED {
             return;
         }
@@ -320,7 +317,7 @@ impl<J> Worker<J> {
 
 impl<J> Drop for Worker<J> {
     fn drop(&mut self) {
-        let mut state = lock(&self.queue.state);
+        let mut state = locked(&self.queue.state);
         state.closed = true;
         self.queue.wake(state);
         if let Some(thread) = self.thread.take() {
@@ -353,12 +350,12 @@ impl<J> Queue<J> {
     /// Whether the store is being closed.
     #[cfg(feature = "postgres")]
     pub(crate) fn is_closed(&self) -> bool {
-        lock(&self.state).closed
+        locked(&self.state).closed
     }
 
     /// Waits for work; nothing when the store is closed and all is written.
     pub(crate) fn take(&self) -> Option<(Vec<J>, Vec<Live>)> {
-        let mut state = lock(&self.state);
+        let mut state = locked(&self.state);
         // Who works often enough writes the answers of others in time, so it need not be woken for them.
         let mut look_again = Some(Instant::now() + SOON);
         loop {
@@ -398,7 +395,7 @@ struct Closing<'q, J>(&'q Queue<J>);
 impl<J> Drop for Closing<'_, J> {
     fn drop(&mut self) {
         let jobs = {
-            let mut state = lock(&self.0.state);
+            let mut state = locked(&self.0.state);
             state.closed = true;
             std::mem::take(&mut state.jobs)
         };

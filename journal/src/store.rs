@@ -19,11 +19,12 @@ use crate::row::{CALLED, Decided, EXPECTS, Live, METADATA, Run, TOOLS};
 use crate::sqlite::{Sqlite, portable};
 use crate::state::State;
 use ilo_drive::data::write::hex;
+use ilo_drive::locked::locked;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How a journal is opened.
@@ -758,7 +759,7 @@ fn absent() -> Error {
 fn claim(backend: &dyn Backend, cipher: &Cipher, last: &LastProgram, outcome: Outcome) -> Result<Claim> {
     match outcome {
         Outcome::Claimed { run, live, decided } => {
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = locked(last);
             if last.1.is_empty() || last.0 != run.program {
                 let stored = backend.reads().program(&run.program)?;
                 *last = (run.program, cipher.program(&run.program, stored)?.into());

@@ -3,39 +3,17 @@
 use crate::Words;
 use crate::known::Known;
 use ilo_drive::data::Data;
-use ilo_drive::problem::{Problem, meant_or_all};
-use ilo_drive::{input, plan};
-use ilo_spec::error::Code;
+use ilo_drive::problem::Problem;
+use ilo_drive::{entry, input, plan};
 use ilo_vm::{FunctionId, Program};
-
-/// The most functions that are listed in a message.
-const NAMED: usize = 20;
 
 /// The function with that name, or by default the only one that no other function calls.
 ///
 /// # Errors
 /// That there is no such function, or several.
 pub fn function(program: &Program, name: Option<&str>, words: &Words) -> Result<FunctionId, Problem> {
-    if let Some(name) = name {
-        let all = program.spec().functions.iter().filter_map(|f| program.spec().strings.get(f.name));
-        return program.function(name).ok_or_else(|| {
-            let message = format!("the program has no function `{name}`{}", meant_or_all(name, all));
-            Problem::new(Code::UnknownFunction, "", message)
-        });
-    }
-    program.entry().map_err(|entries| {
-        let names = entries.iter().take(NAMED).map(|&entry| program.function_name(entry));
-        let names: Vec<&str> = names.collect();
-        let message = match names.as_slice() {
-            [] => "the program has no functions".to_owned(),
-            names => format!(
-                "no function calls {}; choose the one to run with `{}`",
-                names.join(", "),
-                words.function
-            ),
-        };
-        Problem::new(Code::NoSingleEntry, "", message)
-    })
+    let found = entry::function(program, name, words.function);
+    found.map_err(|problem| Problem { place: String::new(), ..problem })
 }
 
 /// The problems that prevent a run.

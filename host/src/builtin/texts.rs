@@ -51,9 +51,7 @@ pub(super) fn matches(request: &Request<'_>) -> Result<Data, Failure> {
         if size > request.bounds.bytes || values > request.bounds.values {
             return Err(too_large(request));
         }
-        let fields =
-            vec![("text".to_owned(), Data::from(group(0))), ("groups".to_owned(), Data::List(groups.into()))];
-        found.push(Data::Record(fields.into()));
+        found.push(Data::record([("text", Data::from(group(0))), ("groups", Data::List(groups.into()))]));
     }
     Ok(Data::List(found.into()))
 }

@@ -1,14 +1,12 @@
 //! Reads the policy keys: of an entry under `tools`, of the policy of a server, and of a single tool in such
 //! a policy.
 
-use super::text::Step;
 use super::{Fields, Reading};
 use crate::tool::rate::{RATE_CALLS, RATE_MS};
 use ilo_asm::catalog::Validation;
 use ilo_drive::data::Data;
 pub(super) use ilo_drive::policy::KEYS as RULES;
 use ilo_drive::policy::{Keys, RETRIES, Rate, Rules};
-use ilo_drive::problem::shortened;
 use std::time::Duration;
 
 /// Reads keys from a record.
@@ -56,7 +54,7 @@ impl Reading {
         let whole = own.within(around);
         if own.retries.is_some_and(|count| count > 0) && whole.idempotent != Some(true) {
             let message = "only calls of a tool that is marked `\"idempotent\": true` are made again";
-            self.inside(Step::Key("retries".to_owned()), |this| this.wrong(message));
+            self.wrong_at("retries", message);
         }
         let changes = [
             (own.confirm == Some(true), "confirm", "asking is for tools that change something"),
@@ -69,8 +67,7 @@ impl Reading {
         ];
         for (is_set, key, why) in changes {
             if is_set && whole.read_only == Some(true) {
-                let message = format!("{why}, and this one is `read_only`");
-                self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+                self.wrong_at(key, format!("{why}, and this one is `read_only`"));
             }
         }
         own
@@ -103,21 +100,15 @@ impl Reading {
     fn retries(&mut self, data: &Data) -> Option<u32> {
         let count = self.count(data, 0)?;
         let count = u32::try_from(count).ok().filter(|&count| count <= RETRIES);
-        if count.is_none() {
-            self.wrong(format!("expected at most {RETRIES}, found {}", shortened(&data.to_json(), 40)));
-        }
-        count
+        count.or_else(|| self.expected_other(&format!("at most {RETRIES}"), data))
     }
 
     /// Reads one of two words, each with its meaning.
     fn one_of<T: Copy>(&mut self, data: &Data, words: [(&str, T); 2]) -> Option<T> {
         let meant = words.iter().find(|(word, _)| data.as_text() == Some(*word));
-        if meant.is_none() {
-            let found = shortened(&data.to_json(), 40);
-            let [(one, _), (other, _)] = words;
-            self.wrong(format!("expected \"{one}\" or \"{other}\", found {found}"));
-        }
-        meant.map(|(_, meaning)| *meaning)
+        let [(one, _), (other, _)] = words;
+        let expected = || format!("\"{one}\" or \"{other}\"");
+        meant.map_or_else(|| self.expected_other(&expected(), data), |(_, meaning)| Some(*meaning))
     }
 
     /// Reads what follows an answer that does not fit.
@@ -126,11 +117,7 @@ impl Reading {
             Data::Bool(true) => Some(Validation::Fail),
             Data::Bool(false) => Some(Validation::Off),
             Data::Text(text) if text == "warn" => Some(Validation::Warn),
-            other => {
-                let found = shortened(&other.to_json(), 40);
-                self.wrong(format!("expected true, false or \"warn\", found {found}"));
-                None
-            }
+            other => self.expected_other("true, false or \"warn\"", other),
         }
     }
 }

@@ -200,7 +200,7 @@ impl Reading {
                 _ => continue,
             };
             let link = row.map_or_else(String::new, |row| format!(" ({}: {})", row.client, row.link));
-            self.inside(Step::Key(key.clone()), |this| this.lacks(format!("{message}{link}")));
+            self.lacks_at(key, format!("{message}{link}"));
         }
     }
 
@@ -237,11 +237,7 @@ impl Reading {
             _ => None,
         };
         let seconds = seconds.filter(|time| !time.is_zero() && time.as_secs() <= 100 * SECONDS);
-        if seconds.is_none() {
-            let found = shortened(&data.to_json(), 40);
-            self.wrong(format!("expected a number of seconds above 0, found {found}"));
-        }
-        seconds
+        seconds.or_else(|| self.expected_other("a number of seconds above 0", data))
     }
 
     /// A program name with a slash is relative to the folder of the file, or of the project in the file of a

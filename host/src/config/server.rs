@@ -95,7 +95,7 @@ impl Reading {
                 let message = "is an unknown list, and may turn tools off, so the server is not used; write what it means \
                                as `policy`";
                 let shown = shortened(inner, 80);
-                self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
+                self.lacks_at(key, format!("`{shown}` {message}"));
                 continue;
             }
             if begins(Place::Server, &format!("{key}.")) {
@@ -108,10 +108,9 @@ impl Reading {
                 let message = "is not known here and may shut something off, so the server is not used; leave it out, or \
                                write what it means as `policy`";
                 let shown = shortened(key, 80);
-                self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
+                self.lacks_at(key, format!("`{shown}` {message}"));
             } else if near.is_some() || !self.client {
-                let message = format!("unknown key `{key}`; {hint}");
-                self.inside(Step::Key(key.clone()), |this| this.wrong(message));
+                self.wrong_at(key, format!("unknown key `{key}`; {hint}"));
             } else {
                 passed_over.push(key.as_str());
             }
@@ -273,25 +272,22 @@ impl Reading {
         {
             if set == Some(true) && read_only == Some(true) {
                 let why = "is for tools that change something, and here all are `read_only`";
-                self.inside(Step::Key(key.to_owned()), |this| this.wrong(format!("{what} {why}")));
+                self.wrong_at(key, format!("{what} {why}"));
             }
         }
         let any = idempotent == Some(true) || policy.tools.values().any(|one| one.idempotent == Some(true));
         if retries.is_some_and(|count| count > 0) && !any {
             let message =
                 "only calls of tools that are marked `\"idempotent\": true` are made again, and none is";
-            self.inside(Step::Key("retries".to_owned()), |this| this.wrong(message));
+            self.wrong_at("retries", message);
         }
         for name in policy.deny.iter().filter(|name| policy.allow.as_ref().is_some_and(|a| a.contains(*name)))
         {
-            let message = format!("`{}` is both allowed and denied", shortened(name, 80));
-            self.inside(Step::Key("deny".to_owned()), |this| this.wrong(message));
+            self.wrong_at("deny", format!("`{}` is both allowed and denied", shortened(name, 80)));
         }
         for name in policy.tools.keys().filter(|name| !policy.allows(name)) {
             let message = "the policy does not allow this tool, so nothing else can hold for it";
-            self.inside(Step::Key("tools".to_owned()), |this| {
-                this.inside(Step::Key(name.clone()), |this| this.wrong(message));
-            });
+            self.inside(Step::Key("tools".to_owned()), |this| this.wrong_at(name, message));
         }
     }
 

@@ -7,11 +7,11 @@ mod comments;
 mod json;
 mod yaml;
 
+use crate::json::{items, members};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::line_column;
 use ilo_spec::limits;
 use ilo_spec::number;
-use jiter::{Jiter, JiterError, Peek};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -130,61 +130,56 @@ fn from_value(value: &DeValue<'_>, start: usize) -> Result<Data, Wrong> {
 pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> (usize, usize) {
     let mut offset = 0;
     match form {
-        // The text was parsed before, so an error only ends the search.
-        Form::Json => drop(locate_json(text, path, &mut offset)),
+        Form::Json => offset = locate_json(text, path),
         Form::Toml => drop(locate_toml(text, path, &mut offset)),
         Form::Yaml => offset = yaml::locate(text, path),
     }
     line_column(text.as_bytes(), offset)
 }
 
-fn locate_json(text: &str, path: &[Step], offset: &mut usize) -> Result<(), JiterError> {
-    let mut json = Jiter::new(text.as_bytes());
+/// The offset of the value at a path: that of its key, if it has one.
+fn locate_json(text: &str, path: &[Step]) -> usize {
+    let (mut inside, mut offset) = (0..text.len(), 0);
     for step in path {
-        let found = match (step, json.peek()?) {
-            (Step::Key(wanted), Peek::Object) => enter_record(&mut json, text, wanted, offset)?,
-            (Step::Index(wanted), Peek::Array) => enter_list(&mut json, *wanted, offset)?,
-            _ => false,
-        };
-        if !found {
-            return Ok(());
-        }
+        let start = inside.start;
+        let Some((at, place)) = part(text.get(inside).unwrap_or_default(), step) else { break };
+        (offset, inside) = (start + at, start + place.start..start + place.end);
     }
-    Ok(())
+    offset
 }
 
-/// Moves to the value of a key; the position is that of the key.
-fn enter_record(
-    json: &mut Jiter<'_>,
-    text: &str,
-    wanted: &str,
-    offset: &mut usize,
-) -> Result<bool, JiterError> {
-    let mut from = json.current_index() + 1;
-    let mut key = json.known_object()?.map(|key| key == wanted);
-    while let Some(found) = key {
-        if found {
-            let before = text.get(from..).unwrap_or_default();
-            *offset = from + before.find('"').unwrap_or(0);
-            return Ok(true);
+/// The place of a part of a JSON value, and its offset as [`locate_json`] means it. The search ends where it is
+/// found, or at an error.
+fn part(text: &str, step: &Step) -> Option<(usize, Range<usize>)> {
+    let found = match step {
+        Step::Key(wanted) => {
+            let mut from = 1;
+            members(
+                text.as_bytes(),
+                |_| None,
+                |key, place| {
+                    if key == wanted {
+                        let before = text.get(from..place.start).unwrap_or_default();
+                        return Err(Some((from + before.find('"').unwrap_or(0), place)));
+                    }
+                    from = place.end;
+                    Ok(())
+                },
+            )
         }
-        json.next_skip()?;
-        from = json.current_index();
-        key = json.next_key()?.map(|key| key == wanted);
-    }
-    Ok(false)
-}
-
-/// Moves to an item.
-fn enter_list(json: &mut Jiter<'_>, wanted: usize, offset: &mut usize) -> Result<bool, JiterError> {
-    let mut item = json.known_array()?;
-    for _ in 0..wanted {
-        let Some(peek) = item else { return Ok(false) };
-        json.known_skip(peek)?;
-        item = json.array_step()?;
-    }
-    *offset = json.current_index();
-    Ok(item.is_some())
+        Step::Index(wanted) => {
+            let mut left = *wanted;
+            items(
+                text.as_bytes(),
+                |_| None,
+                |place| {
+                    left = left.checked_sub(1).ok_or(Some((place.start, place)))?;
+                    Ok(())
+                },
+            )
+        }
+    };
+    found.err().flatten()
 }
 
 fn locate_toml(text: &str, path: &[Step], offset: &mut usize) -> Option<()> {

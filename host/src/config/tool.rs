@@ -54,7 +54,7 @@ impl Reading {
                     }
                     _ => format!("`{key}` belongs to an entry with `{kind}`"),
                 };
-                self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+                self.wrong_at(key, message);
             }
         }
         let renames = kinds.contains(&"mcp").then(|| self.field(fields, "args", Reading::renames)).flatten();
@@ -135,8 +135,7 @@ impl Reading {
             "input_schema output_schema validate read_only confirm rollback on_unanswered on_doubt deferred";
         for key in known.split(' ') {
             if fields.iter().any(|(name, _)| name == key) {
-                let message = format!("`{key}` of a built-in tool is given, so leave it out");
-                self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+                self.wrong_at(key, format!("`{key}` of a built-in tool is given, so leave it out"));
             }
         }
     }
@@ -235,8 +234,7 @@ impl Reading {
         let texts = self.named(data, Reading::owned)?;
         for (at, (name, target)) in texts.iter().enumerate() {
             if texts.iter().take(at).any(|(_, other)| other == target) {
-                let message = format!("a second argument that becomes `{}`", shortened(target, 80));
-                self.inside(Step::Key(name.clone()), |this| this.wrong(message));
+                self.wrong_at(name, format!("a second argument that becomes `{}`", shortened(target, 80)));
             }
         }
         Some(texts)

@@ -2,7 +2,6 @@
 //! and the values that a person gives.
 
 use super::Reading;
-use super::text::Step;
 use crate::tool::secrets::is_secret;
 use ilo_drive::data::Data;
 use ilo_drive::problem::{MOST, shortened};
@@ -171,8 +170,7 @@ impl Reading {
             if name.is_empty() || name.contains(['=', '\0']) {
                 // Behind a `=` may be the value.
                 let shown = name.split(['=', '\0']).next().unwrap_or_default();
-                let message = "a name that no environment variable can have";
-                self.inside(Step::Key(shown.to_owned()), |this| this.wrong(message));
+                self.wrong_at(shown, "a name that no environment variable can have");
             }
         }
         Some(texts)

@@ -1,7 +1,7 @@
 //! Revokes the tokens of a sign-in (RFC 7009).
 
 use crate::https;
-use crate::tokens::{discovered, is_safe, why};
+use crate::tokens::{discovered, why};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response, Url, redirect};
 use rmcp::transport::auth::{AuthorizationManager, StoredCredentials};
@@ -31,7 +31,7 @@ pub(super) async fn revoke(
     }
     let endpoint = metadata.additional_fields.get("revocation_endpoint").and_then(Value::as_str);
     let endpoint = endpoint.ok_or("its authorization server revokes no tokens")?;
-    if !is_safe(endpoint) {
+    if https::safe(endpoint).is_none() {
         return Err("the address for that is neither `https` nor within this machine".to_owned());
     }
     let builder = Client::builder().redirect(redirect::Policy::none());
@@ -60,12 +60,8 @@ pub(super) async fn revoke(
 }
 
 /// The code of an error of OAuth.
-async fn error_of(mut answer: Response) -> Option<String> {
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        (body.len() <= ERROR).then_some(())?;
-    }
+async fn error_of(answer: Response) -> Option<String> {
+    let body = https::body(answer, ERROR).await.ok()??;
     let error: Value = serde_json::from_slice(&body).ok()?;
     error["error"].as_str().map(str::to_owned)
 }

@@ -4,7 +4,7 @@
 //! size. If a server marks its structured content as a wrapper of one plain value, the wrapper is removed.
 //! Parts that are not needed are skipped, so that only the value itself takes memory, within its limits.
 
-use super::members::{error_message, items, members, text_of, unreadable};
+use super::members::{Picked, error_message, items, members, text_of, unreadable};
 use crate::json::kind;
 use crate::tool::limits::{self, too_many_bytes};
 use crate::tool::{Failure, numbers};
@@ -60,62 +60,29 @@ pub(super) fn prepare(message: &mut [u8]) -> Result<bool, Failure> {
     Ok(replace_lone_surrogates(message))
 }
 
-/// Stores the value of a member, which must not be duplicate.
-fn once<'m>(slot: &mut Option<&'m [u8]>, name: &str, value: &'m [u8]) -> Result<(), Failure> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(unreadable(&ReadErrorKind::DuplicateKey(name.to_owned()).to_string())),
-    }
-}
-
 /// The result in a message, or its failure.
 pub(super) fn result_of(message: &[u8]) -> Result<&[u8], Failure> {
-    let (mut id, mut result, mut error) = (None, None, None);
-    let whole = members(message, |name, value| match name {
-        "id" => once(&mut id, name, value),
-        "result" => once(&mut result, name, value),
-        "error" => once(&mut error, name, value),
-        _ => Ok(()),
-    })?;
-    match (result, error) {
-        (Some(result), None) if whole => Ok(result),
+    let found = Picked::of(message, &["id", "result", "error"])?;
+    match (found.get("result"), found.get("error")) {
+        (Some(result), None) => Ok(result),
         (None, Some(error)) => Err(Failure::text(error_message(error)?)),
         _ => Err(unreadable("expected either a result or an error")),
     }
 }
 
-/// The relevant members of a result.
-#[derive(Default)]
-struct Members<'m> {
-    content: Option<&'m [u8]>,
-    structured: Option<&'m [u8]>,
-    /// The result in the form of the first protocol.
-    old: Option<&'m [u8]>,
-    is_error: Option<&'m [u8]>,
-    kind: Option<&'m [u8]>,
-    task: Option<&'m [u8]>,
-    meta: Option<&'m [u8]>,
-}
+/// The relevant members of a result; `toolResult` is the result in the form of the first protocol.
+const RESULT: &[&str] =
+    &["content", "structuredContent", "toolResult", "isError", "resultType", "task", "_meta"];
 
 const TASK: &str = "the server made a task of the call, which a program cannot wait for";
 
 fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
-    let mut found = Members::default();
-    let whole = members(result, |name, value| match name {
-        "content" => once(&mut found.content, name, value),
-        "structuredContent" => once(&mut found.structured, name, value),
-        "toolResult" => once(&mut found.old, name, value),
-        "isError" => once(&mut found.is_error, name, value),
-        "resultType" => once(&mut found.kind, name, value),
-        "task" => once(&mut found.task, name, value),
-        "_meta" => once(&mut found.meta, name, value),
-        _ => Ok(()),
-    })?;
-    if !whole && result != b"null" {
+    let found = Picked::of(result, RESULT)?;
+    if !found.is_object && result != b"null" {
         let message = format!("unexpected response type: expected a record, found {}", kind(result));
         return Err(Failure::text(message));
     }
-    match found.kind.and_then(text_of).as_deref() {
+    match found.get("resultType").and_then(text_of).as_deref() {
         None | Some("complete") => {}
         Some("input_required") => {
             return Err(Failure::text("the server asks for input, which a program cannot give"));
@@ -123,18 +90,18 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
         Some("task") => return Err(Failure::text(TASK)),
         Some(_) => return Err(Failure::text("unexpected response type: the result is not complete")),
     }
-    let failed = found.is_error == Some(b"true");
-    let is_there = |text: &&[u8]| *text != b"null";
-    let structured = found.structured.filter(is_there);
-    found.content = found.content.filter(is_there);
-    let structured = structured.or(found.old.filter(|_| found.content.is_none()));
-    match (structured, found.content) {
+    let failed = found.get("isError") == Some(b"true");
+    let given = |name: &str| found.get(name).filter(|text| *text != b"null");
+    let content = given("content");
+    let old = found.get("toolResult").filter(|_| content.is_none());
+    match (given("structuredContent").or(old), content) {
         (Some(structured), content) => {
             let text = content.filter(|_| failed).and_then(|content| only_text(content, reading).ok()?);
             if let Some(text) = text {
                 return Err(Failure::text(text));
             }
-            let wrapped = reading.wrapped || found.meta.is_some_and(|meta| is_flagged(meta).unwrap_or(false));
+            let wrapped =
+                reading.wrapped || found.get("_meta").is_some_and(|meta| is_flagged(meta).unwrap_or(false));
             let value = numbers::read_answer(structured, reading.bounds, reading.integers_as_text);
             let value = value.map_err(|error| unfit(&error))?;
             let value = if wrapped { unwrapped(value) } else { value };
@@ -151,7 +118,7 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
         }
         (None, None) if failed => Err(silent()),
         // The tool has done its work, and says nothing.
-        (None, None) if found.task.is_none() => Ok(Data::Nil),
+        (None, None) if found.get("task").is_none() => Ok(Data::Nil),
         (None, None) => Err(Failure::text(TASK)),
     }
 }
@@ -236,35 +203,17 @@ struct Part {
 }
 
 /// The members of a part.
-#[derive(Default)]
-struct Block<'m> {
-    members: [Option<&'m [u8]>; FIELDS.len()],
+const PART: &[&str] = &["type", "text", "data", "mimeType", "resource", "uri", "name", "blob"];
+
+fn part_of(text: &[u8]) -> Result<Picked<'_>, Failure> {
+    let part = Picked::of(text, PART)?;
+    if part.is_object {
+        return Ok(part);
+    }
+    Err(unreadable(&format!("a part of its content is {}, expected a record", kind(text))))
 }
 
-const FIELDS: [&str; 8] = ["type", "text", "data", "mimeType", "resource", "uri", "name", "blob"];
-
-impl<'m> Block<'m> {
-    fn of(text: &'m [u8]) -> Result<Block<'m>, Failure> {
-        let mut block = Block::default();
-        let whole = members(text, |name, value| {
-            let at = FIELDS.iter().position(|&field| field == name);
-            match at.and_then(|at| block.members.get_mut(at)) {
-                Some(slot) => once(slot, name, value),
-                None => Ok(()),
-            }
-        })?;
-        if whole {
-            Ok(block)
-        } else {
-            Err(unreadable(&format!("a part of its content is {}, expected a record", kind(text))))
-        }
-    }
-
-    fn get(&self, field: &str) -> Option<&'m [u8]> {
-        let at = FIELDS.iter().position(|&name| name == field)?;
-        self.members.get(at).copied().flatten()
-    }
-
+impl Picked<'_> {
     /// A text of it that is no longer than `most` bytes.
     fn text(&self, field: &str, most: usize) -> Result<Option<String>, Failure> {
         let Some(json) = self.get(field).filter(|&json| json != b"null") else { return Ok(None) };
@@ -282,7 +231,7 @@ impl<'m> Block<'m> {
 }
 
 fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure> {
-    let block = Block::of(text)?;
+    let block = part_of(text)?;
     let limit = |size: usize| if size > most { Err(too_many_bytes(reading.bounds.bytes)) } else { Ok(()) };
     let whole = |value: Data, size: usize| limit(size).map(|()| Part { value, size });
     let most = most.saturating_add(1);
@@ -298,7 +247,7 @@ fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure
             let Some(resource) = block.get("resource") else {
                 return Err(unreadable("a part of its content is without `resource`"));
             };
-            let inner = Block::of(resource)?;
+            let inner = part_of(resource)?;
             let mut fields = named(&kind, &inner, most)?;
             if let Some(text) = inner.text("text", most).map_err(|failure| of_whole(failure, reading))? {
                 let size = text.len();
@@ -324,7 +273,7 @@ fn of_whole(failure: Failure, reading: Reading<'_>) -> Failure {
     }
 }
 
-fn named(kind: &str, block: &Block<'_>, most: usize) -> Result<Vec<(String, Data)>, Failure> {
+fn named(kind: &str, block: &Picked<'_>, most: usize) -> Result<Vec<(String, Data)>, Failure> {
     let mut fields = vec![("type".to_owned(), Data::from(kind))];
     let has_uri = kind.starts_with("resource");
     let uri = if has_uri { block.text("uri", most)? } else { None };

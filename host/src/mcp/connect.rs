@@ -9,11 +9,12 @@ use super::{Health, Started};
 use crate::tool::secrets::Secrets;
 use crate::tool::{Schema, Source, Tool};
 use ilo_asm::catalog::address;
+use ilo_drive::locked::locked;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -47,16 +48,12 @@ impl Connections {
 
     /// The state of the servers that were started.
     pub(crate) fn health(&self) -> Vec<(String, Health)> {
-        self.servers().iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
+        locked(&self.servers).iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
     }
 
     /// Takes the notes about answers that did not make them fail.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.servers().iter().flat_map(|(link, _)| link.notes()).collect()
-    }
-
-    fn servers(&self) -> MutexGuard<'_, Vec<(Arc<Link>, Runtime)>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.servers).iter().flat_map(|(link, _)| link.notes()).collect()
     }
 
     /// Begins to start servers and to list their tools as `mcp://server/tool`, each on its own thread.
@@ -97,7 +94,7 @@ impl Starting {
                 let listed = link.open_now().map(|live| live.listed().0).unwrap_or_default();
                 let tools = listed.iter().map(|listed| tool(&link, listed)).collect();
                 let bad = bad.into_iter().map(|(name, why)| (name, secrets.hidden(&why))).collect();
-                self.connections.servers().push((link, runtime));
+                locked(&self.connections.servers).push((link, runtime));
                 Ok(Started { server: server.clone(), tools, bad })
             }
             (tried, runtime) => {
@@ -140,7 +137,7 @@ impl Drop for Connections {
     /// Closes all servers. This runs on a thread, since a host may drop its tools on a thread of a runtime,
     /// where waiting for another runtime panics.
     fn drop(&mut self) {
-        let servers = std::mem::take(&mut *self.servers());
+        let servers = std::mem::take(&mut *locked(&self.servers));
         if servers.is_empty() {
             return;
         }

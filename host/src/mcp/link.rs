@@ -12,13 +12,14 @@ use super::server_config::Server;
 use super::stderr::Tail;
 use super::transport::{self, Connection, Service};
 use crate::tool::{Failure, Grace, Request};
+use ilo_drive::locked::locked;
 use rmcp::RoleClient;
 use rmcp::service::Peer;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
@@ -73,10 +74,6 @@ impl fmt::Debug for Link {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Opens a server and lists its tools.
 async fn open(server: &Server) -> Result<(Live, Vec<(String, String)>), Refusal> {
     let mut connection = Connection::default();
@@ -121,7 +118,7 @@ fn printed(connection: &Connection) -> String {
 
 impl Live {
     pub(super) fn listed(&self) -> (Arc<[Listed]>, Instant) {
-        let listed = lock(&self.listed);
+        let listed = locked(&self.listed);
         (Arc::clone(&listed.0), listed.1)
     }
 
@@ -137,7 +134,7 @@ impl Live {
                 return Err(Failure::text(format!("the call was not made: the server {why}")));
             }
         };
-        *lock(&self.listed) = (Arc::clone(&tools), Instant::now());
+        *locked(&self.listed) = (Arc::clone(&tools), Instant::now());
         Ok(tools)
     }
 
@@ -169,7 +166,7 @@ impl Link {
 
     /// Its state.
     pub(super) fn health(&self) -> Health {
-        let live = lock(&self.live).clone();
+        let live = locked(&self.live).clone();
         Health {
             running: live.as_ref().is_some_and(|live| !live.has_ended()),
             tools: live.map_or(0, |live| live.listed().0.len()),
@@ -179,12 +176,12 @@ impl Link {
 
     /// The connection, if it is open.
     pub(super) fn open_now(&self) -> Option<Arc<Live>> {
-        lock(&self.live).clone().filter(|live| !live.has_ended())
+        locked(&self.live).clone().filter(|live| !live.has_ended())
     }
 
     /// Notes that an answer of a tool was changed while it was read.
     pub(super) fn note_replaced(&self, tool: &str) {
-        let mut notes = lock(&self.notes);
+        let mut notes = locked(&self.notes);
         if notes.len() < NOTES {
             let (server, tool) = (&self.server.name, short(tool));
             notes.insert(format!(
@@ -195,7 +192,7 @@ impl Link {
 
     /// Takes the notes.
     pub(super) fn notes(&self) -> BTreeSet<String> {
-        std::mem::take(&mut lock(&self.notes))
+        std::mem::take(&mut locked(&self.notes))
     }
 
     /// The server has answered a call.
@@ -224,7 +221,7 @@ impl Link {
         if let Some(live) = self.open_now() {
             return Ok(live);
         }
-        let gone = lock(&self.live).take();
+        let gone = locked(&self.live).take();
         if gone.is_some() {
             self.has_ended();
         }
@@ -240,7 +237,7 @@ impl Link {
         match open(&self.server).await {
             Ok((live, _)) => {
                 let live = Arc::new(live);
-                *lock(&self.live) = Some(Arc::clone(&live));
+                *locked(&self.live) = Some(Arc::clone(&live));
                 Ok(live)
             }
             Err(refusal) => {
@@ -254,13 +251,13 @@ impl Link {
 
     fn has_ended(&self) {
         self.ends.fetch_add(1, Ordering::Relaxed);
-        *lock(&self.ended) = Some(Instant::now());
+        *locked(&self.ended) = Some(Instant::now());
     }
 
     /// The remaining pause before it is started again.
     fn pause(&self) -> Duration {
         let ends = self.ends.load(Ordering::Relaxed);
-        let Some(ended) = *lock(&self.ended) else { return Duration::ZERO };
+        let Some(ended) = *locked(&self.ended) else { return Duration::ZERO };
         if ends < 2 {
             return Duration::ZERO;
         }
@@ -311,8 +308,8 @@ impl Link {
     /// Ends the server.
     pub(super) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        let live = lock(&self.live).take();
-        let service = live.and_then(|live| lock(&live.service).take());
+        let live = locked(&self.live).take();
+        let service = live.and_then(|live| locked(&live.service).take());
         if let Some(mut service) = service {
             drop(service.close_with_timeout(CLOSING).await);
         }

@@ -4,7 +4,7 @@ use crate::json;
 use crate::tool::Failure;
 use ilo_drive::data::read::ReadErrorKind;
 use ilo_drive::problem::shortened;
-use jiter::{Jiter, JiterError, Peek};
+use jiter::{Jiter, JiterError};
 use std::borrow::Cow;
 
 /// The failure of an answer that cannot be read.
@@ -24,24 +24,42 @@ pub(super) fn members<'m>(
     json::members(text, syntax, |name, place| each(name, text.get(place).unwrap_or_default()))
 }
 
+/// The members of an object that have some names.
+pub(super) struct Picked<'m> {
+    names: &'static [&'static str],
+    values: [Option<&'m [u8]>; MOST],
+    /// Whether the text is an object.
+    pub(super) is_object: bool,
+}
+
+/// The most names.
+const MOST: usize = 8;
+
+impl<'m> Picked<'m> {
+    /// Finds them; each may be there once.
+    pub(super) fn of(text: &'m [u8], names: &'static [&'static str]) -> Result<Picked<'m>, Failure> {
+        let mut values = [None; MOST];
+        let is_object = members(text, |name, value| {
+            let at = names.iter().position(|&known| known == name);
+            let before = at.and_then(|at| values.get_mut(at)).and_then(|slot| slot.replace(value));
+            let twice = || unreadable(&ReadErrorKind::DuplicateKey(name.to_owned()).to_string());
+            before.map_or(Ok(()), |_| Err(twice()))
+        })?;
+        Ok(Picked { names, values, is_object })
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'m [u8]> {
+        let at = self.names.iter().position(|&known| known == name)?;
+        self.values.get(at).copied().flatten()
+    }
+}
+
 /// Calls `each` with the text of each item of a list; false if the text is not a list.
 pub(super) fn items<'m>(
     text: &'m [u8],
     mut each: impl FnMut(&'m [u8]) -> Result<(), Failure>,
 ) -> Result<bool, Failure> {
-    let mut json = Jiter::new(text);
-    if json.peek().map_err(syntax)? != Peek::Array {
-        return Ok(false);
-    }
-    let mut next = json.known_array().map_err(syntax)?;
-    while let Some(peek) = next {
-        let start = json.current_index();
-        json.known_skip(peek).map_err(syntax)?;
-        each(text.get(start..json.current_index()).unwrap_or_default())?;
-        next = json.array_step().map_err(syntax)?;
-    }
-    json.finish().map_err(|_| unreadable(&ReadErrorKind::Trailing.to_string()))?;
-    Ok(true)
+    json::items(text, syntax, |place| each(text.get(place).unwrap_or_default()))
 }
 
 /// The content of a JSON string, borrowed if it has no escapes.

@@ -5,9 +5,10 @@
 //! sender of the request reads the text within its own limits, on its own thread.
 
 use crate::tool::Failure;
+use ilo_drive::locked::locked;
 use rmcp::model::RequestId;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -76,30 +77,26 @@ impl Default for Pending {
 }
 
 impl Pending {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A request is about to be sent.
     pub(super) fn register(&self, id: &RequestId, kind: Kind) {
-        self.state().requests.insert(id.to_string(), Request { kind, begun: false, answer: None });
+        locked(&self.state).requests.insert(id.to_string(), Request { kind, begun: false, answer: None });
     }
 
     /// From now on the server may have received a request, or, if `begun` is false, it has not.
     pub(super) fn set_begun(&self, id: &str, begun: bool) {
-        if let Some(request) = self.state().requests.get_mut(id) {
+        if let Some(request) = locked(&self.state).requests.get_mut(id) {
             request.begun = begun;
         }
     }
 
     /// Whether the server may have received a request.
     pub(super) fn is_begun(&self, id: &RequestId) -> bool {
-        self.state().requests.get(&id.to_string()).is_some_and(|request| request.begun)
+        locked(&self.state).requests.get(&id.to_string()).is_some_and(|request| request.begun)
     }
 
     /// The server has rejected a request, if it was one, because it has lost the session.
     pub(super) fn expire(&self, id: Option<&RequestId>) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.expired = true;
         if let Some(request) = id.and_then(|id| state.requests.get_mut(&id.to_string())) {
             request.begun = false;
@@ -108,46 +105,50 @@ impl Pending {
 
     /// Whether the server has lost the session. Requests that it has received may still be answered.
     pub(super) fn has_expired(&self) -> bool {
-        self.state().expired
+        locked(&self.state).expired
     }
 
     /// Nobody waits for a request any more.
     pub(super) fn forget(&self, id: &RequestId) {
-        self.state().requests.remove(&id.to_string());
+        locked(&self.state).requests.remove(&id.to_string());
     }
 
     /// The purpose of the request with this ID, while somebody waits for its answer.
     pub(super) fn kind(&self, id: &str) -> Option<Kind> {
-        self.state().requests.get(id).filter(|request| request.answer.is_none()).map(|request| request.kind)
+        locked(&self.state)
+            .requests
+            .get(id)
+            .filter(|request| request.answer.is_none())
+            .map(|request| request.kind)
     }
 
     /// Keeps an answer until it is taken.
     pub(super) fn answer(&self, id: &str, text: Text) {
-        if let Some(request) = self.state().requests.get_mut(id) {
+        if let Some(request) = locked(&self.state).requests.get_mut(id) {
             request.answer = Some(text);
         }
     }
 
     /// An answer for the library has arrived.
     pub(super) fn answered(&self, id: &str) {
-        self.state().requests.remove(id);
+        locked(&self.state).requests.remove(id);
     }
 
     /// Takes the answer to a request.
     pub(super) fn take(&self, id: &RequestId) -> Option<Text> {
-        self.state().requests.remove(&id.to_string())?.answer
+        locked(&self.state).requests.remove(&id.to_string())?.answer
     }
 
     /// Abandons a request; its answer will be too late.
     pub(super) fn give_up(&self, id: &RequestId) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.requests.remove(&id.to_string());
         state.given_up = Some(id.to_string());
     }
 
     /// An answer has arrived for which nobody waits.
     pub(super) fn unexpected(&self, id: &str) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         if state.given_up.as_deref() == Some(id) {
             state.late = Some(Instant::now());
         }
@@ -155,18 +156,18 @@ impl Pending {
 
     /// Whether a request was abandoned and the library waits for the next one.
     pub(super) fn is_second(&self) -> bool {
-        let given_up = self.state().given_up.is_some();
+        let given_up = locked(&self.state).given_up.is_some();
         given_up && self.starting().is_some()
     }
 
     /// When the answer to the abandoned request arrived.
     pub(super) fn late(&self) -> Option<Instant> {
-        self.state().late
+        locked(&self.state).late
     }
 
     /// The only request for which the library waits.
     pub(super) fn starting(&self) -> Option<String> {
-        let state = self.state();
+        let state = locked(&self.state);
         let mut own = state.requests.iter().filter(|(_, request)| request.kind == Kind::Own);
         let (id, _) = own.next()?;
         own.next().is_none().then(|| id.clone())
@@ -174,14 +175,14 @@ impl Pending {
 
     /// The server has sent a line that is no message.
     pub(super) fn heard(&self, line: &[u8]) {
-        let noise = &mut self.state().noise;
+        let noise = &mut locked(&self.state).noise;
         let left = NOISE.saturating_sub(noise.len());
         noise.extend(line.iter().take(left));
     }
 
     /// The beginning of the line that has not ended, where it is no message so far.
     pub(super) fn begun(&self, line: &[u8]) {
-        let begun = &mut self.state().begun;
+        let begun = &mut locked(&self.state).begun;
         begun.clear();
         begun.extend(line.iter().take(NOISE));
     }
@@ -190,7 +191,7 @@ impl Pending {
     /// beginning of it, on one line.
     pub(super) fn noise(&self) -> Option<String> {
         let text = {
-            let state = self.state();
+            let state = locked(&self.state);
             let first = if state.noise.is_empty() { &state.begun } else { &state.noise };
             String::from_utf8_lossy(first).into_owned()
         };
@@ -200,7 +201,7 @@ impl Pending {
 
     /// The server has sent a request and gets a reply.
     pub(super) fn asked(&self) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.replies += 1;
         if state.replies >= REPLIES {
             state.full.get_or_insert_with(Instant::now);
@@ -209,7 +210,7 @@ impl Pending {
 
     /// A reply has been sent, or cannot be.
     pub(super) fn replied(&self) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.replies = state.replies.saturating_sub(1);
         state.full = (state.replies >= REPLIES).then(Instant::now);
         drop(state);
@@ -219,7 +220,7 @@ impl Pending {
     /// Waits until there is room for another reply; false if the server does not read its replies.
     pub(super) async fn room(&self) -> bool {
         loop {
-            let Some(full) = self.state().full else { return true };
+            let Some(full) = locked(&self.state).full else { return true };
             let until = tokio::time::Instant::from_std(full + UNREAD);
             if tokio::time::timeout_at(until, self.replied.notified()).await.is_err() {
                 return false;
@@ -229,12 +230,12 @@ impl Pending {
 
     /// This side closes the connection, for a reason.
     pub(super) fn drop_for(&self, why: &'static str) {
-        self.state().dropped.get_or_insert(why);
+        locked(&self.state).dropped.get_or_insert(why);
     }
 
     /// Why this side closed the connection.
     pub(super) fn dropped(&self) -> Option<&'static str> {
-        self.state().dropped
+        locked(&self.state).dropped
     }
 
     /// Nothing more comes from the server.

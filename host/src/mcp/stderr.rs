@@ -2,8 +2,9 @@
 
 use crate::command::ERRORS;
 use crate::tool::secrets::Secrets;
+use ilo_drive::locked::locked;
 use ilo_drive::problem::shortened;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
@@ -29,12 +30,8 @@ struct Said {
 }
 
 impl Tail {
-    fn said_so_far(&self) -> MutexGuard<'_, Said> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, bytes: &[u8]) {
-        let kept = &mut self.said_so_far().bytes;
+        let kept = &mut locked(&self.0).bytes;
         kept.extend_from_slice(bytes);
         let surplus = kept.len().saturating_sub(ERRORS);
         kept.drain(..surplus);
@@ -43,7 +40,7 @@ impl Tail {
     /// `; it said: …` with the last lines, without secrets, if an ended server has written any.
     pub(super) fn said(&self, secrets: &Secrets) -> String {
         let until = Instant::now() + LAST_WORDS;
-        while self.said_so_far().open && Instant::now() < until {
+        while locked(&self.0).open && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
         }
         self.shown(secrets)
@@ -52,14 +49,14 @@ impl Tail {
     /// The same on the thread that reads it.
     pub(super) async fn said_here(&self, secrets: &Secrets) -> String {
         let until = Instant::now() + LAST_WORDS;
-        while self.said_so_far().open && Instant::now() < until {
+        while locked(&self.0).open && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.shown(secrets)
     }
 
     fn shown(&self, secrets: &Secrets) -> String {
-        let kept = self.said_so_far();
+        let kept = locked(&self.0);
         let text = secrets.hidden_in_end(&String::from_utf8_lossy(&kept.bytes));
         let mut left = SHOWN;
         let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(LINES);
@@ -79,14 +76,14 @@ impl Tail {
 
     /// Reads the whole stream, in a separate task.
     pub(super) fn listen(&self, mut to: ChildStderr) {
-        self.said_so_far().open = true;
+        locked(&self.0).open = true;
         let tail = self.clone();
         tokio::spawn(async move {
             let mut buffer = [0; 4 << 10];
             while let Ok(count @ 1..) = to.read(&mut buffer).await {
                 tail.add(buffer.get(..count).unwrap_or_default());
             }
-            tail.said_so_far().open = false;
+            locked(&tail.0).open = false;
         });
     }
 }

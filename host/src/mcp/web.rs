@@ -7,6 +7,7 @@ use super::access::Access;
 use super::guard::{self, MESSAGE};
 use super::pending::Pending;
 use super::reason::short;
+use crate::https;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -65,15 +66,9 @@ fn client_error(error: reqwest::Error) -> Failed {
 }
 
 /// The bytes of a body, up to a limit.
-async fn body(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, Failed> {
-    let mut bytes = Vec::new();
-    while let Some(part) = response.chunk().await.map_err(client_error)? {
-        if part.len() > most - bytes.len() {
-            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: most });
-        }
-        bytes.extend_from_slice(&part);
-    }
-    Ok(bytes)
+async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Failed> {
+    let bytes = https::body(response, most).await.map_err(client_error)?;
+    bytes.ok_or(StreamableHttpError::ResponseBodyTooLarge { max_size: most })
 }
 
 /// The events of a body, each at most twice as long as a message: a message that is slightly too long still

@@ -11,23 +11,21 @@ mod options;
 pub use ask::Asked;
 pub use options::AsyncOptions;
 
-use super::{Around, Clock, Finished, Observer, Recorder, Timed, observed, problems, run_ended};
+use super::{Around, Clock, Finished, Observer, Recorder, Timed, guarded, observed, problems, run_ended};
 use crate::spans::Span;
 use crate::telemetry::{Telemetry, Trace};
 use crate::tool::left;
 use crate::tools::Tools;
 use calls::Calls;
 use ilo_drive::data::to_data;
-use ilo_drive::event::Event;
 use ilo_drive::lifecycle::start;
+use ilo_drive::locked::locked;
 use ilo_drive::problem::{Problem, Problems};
-use ilo_drive::{Drive, Next, plan};
+use ilo_drive::{Drive, Next, entry, plan};
 use ilo_spec::error::Code;
-use ilo_vm::{FunctionId, Program, Run};
-use options::Parts;
+use ilo_vm::{Program, Run};
 use serde_core::Serialize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::task;
 
 /// A run with its journal: what a step needs.
@@ -66,14 +64,14 @@ pub fn run_async<I: Serialize + ?Sized>(
     let begun = begin(program, input, &options);
     async move {
         let (run, name) = begun?;
-        Ok(drive(run, &name, options.parts()).await)
+        Ok(drive(run, &name, options).await)
     }
 }
 
 /// Drives a started or restored run to its end, or until the recorder stops it, as [`run_async`] does. The
 /// caller has checked its [`problems`](super::problems).
 pub async fn drive_async(run: Run, options: AsyncOptions) -> Finished {
-    drive(run, "run", options.parts()).await
+    drive(run, "run", options).await
 }
 
 /// A run that is started, and the name of its function.
@@ -82,7 +80,8 @@ fn begin<I: Serialize + ?Sized>(
     input: &I,
     options: &AsyncOptions,
 ) -> Result<(Run, String), Problems> {
-    let function = function(program, options.function.as_deref())?;
+    let function = entry::function(program, options.function.as_deref(), "function")
+        .map_err(|problem| Problem { place: String::new(), ..problem })?;
     let input = to_data(input).map_err(|error| Problem::new(Code::BadInput, "input", error.to_string()))?;
     let mut found = problems(program, function, &input, &options.tools);
     if options.recorder.is_none() {
@@ -101,55 +100,17 @@ fn begin<I: Serialize + ?Sized>(
     Ok((run, program.function_name(function).to_owned()))
 }
 
-/// The function to run: the one of this name, or the only one that no other calls.
-fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem> {
-    let names = |ids: &[FunctionId]| {
-        let names: Vec<_> = ids.iter().map(|&id| format!("`{}`", program.function_name(id))).collect();
-        names.join(", ")
-    };
-    match name {
-        Some(name) => program
-            .function(name)
-            .ok_or_else(|| Problem::new(Code::BadUsage, "", format!("the program has no function `{name}`"))),
-        None => program.entry().map_err(|several| {
-            let message =
-                format!("several functions could run: {}; name one with `function`", names(&several));
-            Problem::new(Code::BadUsage, "", message)
-        }),
-    }
-}
-
-/// What watches a run, kept from changing it: a panic ends nothing, and the hook of the process has shown it.
-struct Watching {
-    observer: Option<Box<dyn Observer + Send>>,
-    on_event: Option<Box<dyn FnMut(Event) + Send>>,
-}
-
-impl Watching {
-    fn observer(&mut self, call: impl FnOnce(&mut dyn Observer)) {
-        if let Some(observer) = &mut self.observer {
-            drop(catch_unwind(AssertUnwindSafe(|| call(observer.as_mut()))));
-        }
-    }
-
-    fn tell(&mut self, drive: &mut Drive<Option<Timed>>) {
-        let Some(on_event) = &mut self.on_event else { return };
-        while let Some(event) = drive.event() {
-            drop(catch_unwind(AssertUnwindSafe(|| on_event(event))));
-        }
-    }
-}
-
-async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
+async fn drive(run: Run, name: &str, options: AsyncOptions) -> Finished {
     let span = Span::run(name);
-    let (finished, trace) = span.around(drive_within(run, &span, parts)).await;
+    let (finished, trace) = span.around(drive_within(run, &span, options)).await;
     run_ended(trace, &span, name, &finished);
     finished
 }
 
 /// Drives a run within its span.
-async fn drive_within(run: Run, span: &Span, parts: Parts) -> (Finished, Option<Trace>) {
-    let Parts { tools, options, ask, observer, on_event, recorder, tool_call_id } = parts;
+async fn drive_within(run: Run, span: &Span, given: AsyncOptions) -> (Finished, Option<Trace>) {
+    let AsyncOptions { tools, options, ask, mut observer, mut on_event, mut recorder, tool_call_id, .. } =
+        given;
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
     let mut drive = Drive::new(run, options.slots.clone(), options.timeout);
     drive.expect_output(options.output.clone());
@@ -157,35 +118,44 @@ async fn drive_within(run: Run, span: &Span, parts: Parts) -> (Finished, Option<
         drive.watch(tool_call_id.as_deref());
     }
     let shared = Arc::new(Shared { tools, clock: Clock::new(options.timeout), options, trace });
-    let mut watching = Watching { observer, on_event };
-    let mut recorder = recorder;
+    let mut watched = |watch: &mut dyn FnMut(&mut dyn Observer)| {
+        if let Some(observer) = &mut observer {
+            guarded(|| watch(observer.as_mut()));
+        }
+    };
+    let mut tell = |drive: &mut Drive<Option<Timed>>| {
+        let Some(on_event) = &mut on_event else { return };
+        while let Some(event) = drive.event() {
+            guarded(|| on_event(event));
+        }
+    };
     let mut calls = Calls::new(Arc::clone(&shared), ask, span);
     loop {
         let next;
         (drive, recorder, next) = step(drive, recorder, &shared).await;
-        watching.tell(&mut drive);
+        tell(&mut drive);
         match next {
             Next::Due => {
                 if let Some(turn) = drive.due() {
-                    watching.observer(|observer| observer.started(turn.seq, &turn.tool));
+                    watched(&mut |observer| observer.started(turn.seq, &turn.tool));
                 }
             }
             Next::Start(start) => {
                 if start.kind == ilo_drive::CallKind::Ahead {
-                    watching.observer(|observer| observer.ahead(&start.tool));
+                    watched(&mut |observer| observer.ahead(&start.tool));
                 }
                 let foreseen = shared.around().foreseen(&start.tool, drive.run(), calls.asks_at_once());
                 calls.start(start, foreseen);
             }
             Next::Drop { ticket, tool } => {
                 calls.interrupt(ticket);
-                watching.observer(|observer| observer.untaken(&tool));
+                watched(&mut |observer| observer.untaken(&tool));
             }
             Next::Made => {
                 if let Some(made) = drive.made() {
                     let around = shared.around();
                     let ended = around.timed(made);
-                    watching.observer(|observer| observer.ended(&observed(made, ended)));
+                    watched(&mut |observer| observer.ended(&observed(made, ended)));
                     around.stop_clock(made, ended);
                 }
             }
@@ -194,7 +164,7 @@ async fn drive_within(run: Run, span: &Span, parts: Parts) -> (Finished, Option<
             Next::Done => break,
         }
         calls.settle(&mut drive);
-        watching.tell(&mut drive);
+        tell(&mut drive);
     }
     calls.end().await;
     (drive.finish(), shared.trace.clone())
@@ -214,11 +184,11 @@ async fn step(
     let slot: Arc<Mutex<Option<Stepping>>> = Arc::new(Mutex::new(Some((drive, recorder))));
     let (given, around) = (Arc::clone(&slot), Arc::clone(shared));
     let made = task::spawn_blocking(move || {
-        let mut slot = given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = locked(&given);
         slot.as_mut().map(|(drive, recorder)| drive.next(&around.around(), recorder.as_mut()))
     });
     let made = made.await;
-    let stepping = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let stepping = locked(&slot).take();
     match (made, stepping) {
         (Ok(Some(next)), Some((drive, recorder))) => (drive, Some(recorder), next),
         (Err(error), _) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),

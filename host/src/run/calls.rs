@@ -1,6 +1,6 @@
 //! The calls of one run. Calls that run in parallel have a thread each.
 
-use super::{Around, BothLimits, Observer, Options, Timed, end_of};
+use super::{Around, BothLimits, Observer, Options, Timed, end_of, guarded};
 use crate::interrupt::Interrupt;
 use crate::spans::Span;
 use crate::telemetry::{Trace, error_kind};
@@ -94,7 +94,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         let until = if kind == CallKind::Entry { end_of(Duration::MAX) } else { world.clock.until() };
         if kind == CallKind::Ahead {
             // Called before it starts, so that an observer can prepare.
-            observer.ahead(&tool);
+            guarded(|| observer.ahead(&tool));
         }
         let span = world.trace.and_then(Trace::call);
         let limits = CallLimits { foreseen, key, span, confirmed, ..self.limits.of(kind) };
@@ -103,7 +103,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         }
         if kind == CallKind::Ahead {
             // No thread is available: the run makes the call in its turn.
-            observer.untaken(&tool);
+            guarded(|| observer.untaken(&tool));
             return drive.not_started(ticket, world);
         }
         let (result, times) = timed(self.tools, &self.span, (&tool, &arguments), &limits, until);

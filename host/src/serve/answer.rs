@@ -14,6 +14,7 @@ use ilo_asm::compile::{Options as Building, OutputSchema, compile_bytes};
 use ilo_asm::diagnostic::{Diagnostics, json};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::entry;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use ilo_vm::{FunctionId, Limits, Outcome, Program, Run, Status};
@@ -57,14 +58,6 @@ pub(super) enum Long {
     Run(Source, Option<String>, Bytes),
     /// Run a function that is offered.
     Function(usize, Bytes),
-}
-
-/// How the client takes part in a run.
-struct Control {
-    cancel: Interrupt,
-    ask: Arc<dyn Ask>,
-    /// The trace span of the request of the client.
-    parent: Option<Context>,
 }
 
 impl Work {
@@ -213,7 +206,7 @@ impl Long {
                 };
                 let program = Program::new(program)
                     .map_err(|error| refused(json!({"problems": [error.to_string()]})))?;
-                let function = self::function(&program, function.as_deref()).map_err(problem)?;
+                let function = entry::function(&program, function.as_deref(), "function").map_err(problem)?;
                 (program, function, inputs, found, source.output)
             }
             Long::Function(at, inputs) => {
@@ -235,9 +228,11 @@ impl Long {
         parent: Option<Context>,
         watch: Watch,
     ) -> CallToolResult {
-        let (control, kind) = (Control { cancel, ask, parent }, self.kind());
+        let kind = self.kind();
+        let telemetry = service.options.telemetry.as_ref().map(|telemetry| telemetry.part_of(parent));
+        let options = run::Options { cancel, ask: Some(ask), telemetry, ..service.options.clone() };
         let result = match self.prepare(service) {
-            Ok(prepared) => outcome(service, prepared, control, watch),
+            Ok(prepared) => outcome(service, prepared, options, watch),
             Err(refused) => *refused,
         };
         if kind == Kind::Function { plain(result) } else { result }
@@ -292,11 +287,6 @@ fn found(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// The requested function, otherwise the only one that no other function calls.
-fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem> {
-    crate::entry::function(program, name, "function")
-}
-
 /// Like [`plain`], without intermediate values.
 fn quick_result(outcome: &Outcome<'_>) -> Option<CallToolResult> {
     let mut text = String::new();
@@ -318,11 +308,9 @@ fn bounds(limits: &Limits) -> Bounds {
 }
 
 /// Runs a function. Answers with its outcome and the calls that it made.
-fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: Watch) -> CallToolResult {
+fn outcome(service: &Service, prepared: Prepared, options: run::Options, mut watch: Watch) -> CallToolResult {
     let Prepared { program, function, input, warnings, output } = prepared;
-    let Control { cancel, ask, parent } = control;
-    let telemetry = service.options.telemetry.as_ref().map(|telemetry| telemetry.part_of(parent));
-    let options = run::Options { cancel, ask: Some(ask), telemetry, output, ..service.options.clone() };
+    let options = run::Options { output, ..options };
     let ended = run::run(&program, function, &input, &service.tools, &options, &mut watch);
     drop(input);
     let finished = match ended {

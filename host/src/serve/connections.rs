@@ -7,9 +7,10 @@
 //! closed, since each carries others.
 
 use super::sender::{Counted, network};
+use ilo_drive::locked::locked;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
@@ -52,25 +53,21 @@ struct Known {
 
 impl Drop for Known {
     fn drop(&mut self) {
-        self.connections.all().remove(&self.number);
+        locked(&self.connections.0).remove(&self.number);
     }
 }
 
 impl Connections {
-    fn all(&self) -> MutexGuard<'_, HashMap<u64, Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A new connection.
     pub(super) fn opened(&self, number: u64, address: IpAddr, proxy: bool) -> Connection {
         let now = Now::Unfinished(Instant::now());
-        self.all().insert(number, Entry { address: network(address), proxy, now, task: None });
+        locked(&self.0).insert(number, Entry { address: network(address), proxy, now, task: None });
         Connection(Arc::new(Known { connections: self.clone(), number }))
     }
 
     /// Closes an unfinished connection that is older than `young`, if there is one.
     pub(super) fn close_unfinished(&self, young: Duration) -> bool {
-        let mut all = self.all();
+        let mut all = locked(&self.0);
         let mut of: HashMap<IpAddr, usize> = HashMap::new();
         let unfinished = |entry: &Entry| match entry.now {
             Now::Unfinished(since) if !entry.proxy => Some(since),
@@ -89,7 +86,7 @@ impl Connections {
 
     /// Closes the latest stream of the client that listens on the most, if those are more than a few.
     pub(super) fn close_stream(&self) -> bool {
-        let mut all = self.all();
+        let mut all = locked(&self.0);
         let mut of: HashMap<&Counted, (usize, Instant, u64)> = HashMap::new();
         for (&number, entry) in all.iter().filter(|(_, entry)| !entry.proxy) {
             if let Now::Listens(client, since) = &entry.now {
@@ -115,14 +112,14 @@ fn close(all: &mut HashMap<u64, Entry>, number: u64) -> bool {
 
 impl Connection {
     fn set(&self, now: Now) {
-        if let Some(entry) = self.0.connections.all().get_mut(&self.0.number) {
+        if let Some(entry) = locked(&self.0.connections.0).get_mut(&self.0.number) {
             entry.now = now;
         }
     }
 
     /// The task that serves it.
     pub(super) fn served_by(&self, task: AbortHandle) {
-        if let Some(entry) = self.0.connections.all().get_mut(&self.0.number) {
+        if let Some(entry) = locked(&self.0.connections.0).get_mut(&self.0.number) {
             entry.task = Some(task);
         }
     }
@@ -150,7 +147,7 @@ mod tests {
     }
 
     fn is_open(connections: &Connections, number: u64) -> bool {
-        connections.all().get(&number).is_some_and(|entry| entry.now != Now::Answered)
+        locked(&connections.0).get(&number).is_some_and(|entry| entry.now != Now::Answered)
     }
 
     #[test]
@@ -173,7 +170,7 @@ mod tests {
         busy.waits();
         assert!(connections.close_unfinished(Duration::ZERO));
         drop(busy);
-        assert!(!connections.all().contains_key(&10));
+        assert!(!locked(&connections.0).contains_key(&10));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use super::slots::Slot;
 use crate::tools::consent::{Ask, Consent, Question, arguments_shown, tool_shown};
 use ilo_drive::data::Data;
+use ilo_drive::locked::locked;
 use rmcp::RoleServer;
 use rmcp::model::{
     BooleanSchema, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -16,7 +17,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -65,10 +66,6 @@ impl Line {
         Line { to, slot, longest, at_once, early: Mutex::default() }
     }
 
-    fn early(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Consent>>> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Asks, and waits without a slot.
     fn put(&self, messages: &[String], question: &Question<'_>) -> Consent {
         let waiting = self.slot.without(|| {
@@ -85,7 +82,7 @@ impl Line {
             Some(Ok(answers)) => {
                 let mut answers = messages.iter().zip(answers);
                 let first = answers.next().map(|(_, consent)| consent);
-                let mut early = self.early();
+                let mut early = locked(&self.early);
                 for (message, consent) in answers {
                     early.entry(message.clone()).or_default().push_back(consent);
                 }
@@ -111,7 +108,7 @@ impl Ask for Line {
                 return Consent::Refused(format!("its arguments are too long to ask about ({size} bytes)"));
             }
         };
-        if let Some(consent) = self.early().get_mut(&message).and_then(VecDeque::pop_front) {
+        if let Some(consent) = locked(&self.early).get_mut(&message).and_then(VecDeque::pop_front) {
             return consent;
         }
         let mut left = TOGETHER;

@@ -12,9 +12,10 @@ use crate::run::{Ended, Observer, Options};
 use crate::tools::Tools;
 use ilo_asm::compile::OutputSchema;
 use ilo_drive::data::Data;
+use ilo_drive::locked::locked;
 use ilo_vm::{FunctionId, Program};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::spawn_blocking;
@@ -206,7 +207,7 @@ struct Entered<'k>(&'k Keeping, u64);
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        self.0.under_way().remove(&self.1);
+        locked(&self.0.under_way).remove(&self.1);
     }
 }
 
@@ -220,7 +221,7 @@ struct Follow<'k> {
 
 impl Observer for Follow<'_> {
     fn started(&mut self, seq: u64, tool: &str) {
-        let run = *self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = *locked(&self.run);
         if let Some(run) = run {
             self.keeping.calls(run, seq + 1, tool);
         }
@@ -249,7 +250,7 @@ impl Keeping {
     /// Counts a run that an owner starts. The error is that its runs take this much of the journal, or why
     /// that is not known.
     pub(super) fn has_room(&self, owner: &str, most: usize) -> Result<(), String> {
-        let allowed = || self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let allowed = || locked(&self.allowed);
         let known = allowed().remove(owner).filter(|left| *left > 0);
         let left = match known {
             Some(left) => left,
@@ -270,13 +271,9 @@ impl Keeping {
         Ok(())
     }
 
-    fn queued(&self) -> MutexGuard<'_, BTreeMap<u64, Option<String>>> {
-        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that a run waits for a slot; `None` if it does already, and false if its owner has too many.
     fn queue(&self, run: u64, owner: Option<&String>) -> Option<bool> {
-        let mut queued = self.queued();
+        let mut queued = locked(&self.queued);
         if queued.contains_key(&run) {
             return None;
         }
@@ -290,7 +287,7 @@ impl Keeping {
 
     /// Notes that a run waits no more. If others of its owner were left, they are looked for in time.
     fn unqueue(&self, run: u64) {
-        let mut queued = self.queued();
+        let mut queued = locked(&self.queued);
         let Some(owner) = queued.remove(&run) else { return };
         let most = if owner.is_some() { QUEUED } else { QUEUED_OF_NOBODY };
         if queued.values().filter(|of| **of == owner).count() == most / 2 {
@@ -298,13 +295,9 @@ impl Keeping {
         }
     }
 
-    fn under_way(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Marks a run as being worked on; `None` if a thread already works on it.
     fn enter(&self, run: u64, cancel: &Interrupt) -> Option<Entered<'_>> {
-        let mut under_way = self.under_way();
+        let mut under_way = locked(&self.under_way);
         if under_way.contains_key(&run) {
             return None;
         }
@@ -314,12 +307,12 @@ impl Keeping {
 
     /// Whether a thread works on a run.
     pub(super) fn is_under_way(&self, run: u64) -> bool {
-        self.under_way().contains_key(&run)
+        locked(&self.under_way).contains_key(&run)
     }
 
     /// Records that a run of this process makes a call.
     fn calls(&self, run: u64, calls: u64, tool: &str) {
-        if let Some(entry) = self.under_way().get_mut(&run) {
+        if let Some(entry) = locked(&self.under_way).get_mut(&run) {
             tool.clone_into(&mut entry.tool);
             entry.calls = calls;
         }
@@ -327,7 +320,7 @@ impl Keeping {
 
     /// What a run of this process is doing.
     pub(super) fn doing(&self, run: u64) -> Option<String> {
-        let under_way = self.under_way();
+        let under_way = locked(&self.under_way);
         let entry = under_way.get(&run).filter(|entry| entry.calls > 0)?;
         Some(format!("call {}: `{}`", entry.calls, entry.tool))
     }
@@ -346,7 +339,7 @@ impl Keeping {
         let (mut begun, mut entered) = (Some(begun), None);
         let mut tell = |run: u64| {
             entered = self.enter(run, &cancel);
-            *number.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+            *locked(&number) = Some(run);
             if let Some(begun) = begun.take() {
                 // A client that has left does not ask again.
                 let _ = begun.send(run);
@@ -389,7 +382,7 @@ impl Keeping {
     /// Cancels a run, whoever works on it.
     pub(super) fn cancel(&self, run: u64, who: Option<&str>) -> Result<(), String> {
         self.durable.cancel(run, who)?;
-        if let Some(entry) = self.under_way().get(&run) {
+        if let Some(entry) = locked(&self.under_way).get(&run) {
             entry.cancel.set_for("its task was cancelled");
         }
         self.news.notify_one();
@@ -443,7 +436,7 @@ pub(super) async fn supervise(shared: Weak<Shared>) {
 /// Continues one run on a thread when there is room, which its owner's runs share with those that the owner
 /// starts. Returns false if the owner has so many in line that it must be found again.
 fn continue_run(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64, owner: Option<String>) -> bool {
-    if keeping.under_way().contains_key(&run) || shared.slots.is_stopping() {
+    if locked(&keeping.under_way).contains_key(&run) || shared.slots.is_stopping() {
         return true;
     }
     match keeping.queue(run, owner.as_ref()) {

@@ -6,11 +6,12 @@
 
 use super::signature;
 use crate::https;
+use ilo_drive::locked::locked;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use reqwest::{Client, Url};
 use serde_json::Value;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long keys are valid.
@@ -40,17 +41,6 @@ struct Found {
     tried: Instant,
 }
 
-/// A URL whose answer can be trusted: over TLS, or on this machine.
-fn safe(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
-    let local = match url.host_str() {
-        Some("localhost" | "[::1]") => true,
-        Some(host) => host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback()),
-        None => false,
-    };
-    (url.scheme() == "https" || (url.scheme() == "http" && local)).then_some(url)
-}
-
 /// The possible URLs of the metadata of an issuer.
 fn places(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
@@ -70,18 +60,12 @@ fn places(issuer: &Url) -> Vec<Url> {
 /// Reads a JSON document.
 async fn document(http: &Client, url: &Url) -> Result<Vec<u8>, String> {
     let failed = |error| format!("{url}: {}", https::cause(error));
-    let mut response = http.get(url.clone()).send().await.map_err(failed)?;
+    let response = http.get(url.clone()).send().await.map_err(failed)?;
     if !response.status().is_success() {
         return Err(format!("{url}: HTTP status {}", response.status().as_u16()));
     }
-    let mut body = Vec::new();
-    while let Some(part) = response.chunk().await.map_err(failed)? {
-        if part.len() > BODY - body.len() {
-            return Err(format!("{url}: more than {BODY} bytes"));
-        }
-        body.extend_from_slice(&part);
-    }
-    Ok(body)
+    let body = https::body(response, BODY).await.map_err(failed)?;
+    body.ok_or_else(|| format!("{url}: more than {BODY} bytes"))
 }
 
 impl Keys {
@@ -91,7 +75,8 @@ impl Keys {
     /// An issuer whose metadata or keys cannot be read, or whose metadata names another issuer.
     pub(super) async fn new(issuer: &str) -> Result<Keys, String> {
         signature::install();
-        let Some(url) = safe(issuer).filter(|url| url.query().is_none() && url.fragment().is_none()) else {
+        let Some(url) = https::safe(issuer).filter(|url| url.query().is_none() && url.fragment().is_none())
+        else {
             return Err(format!("`{issuer}` is not an issuer; write `https://HOST` or `https://HOST/PATH`"));
         };
         let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
@@ -110,7 +95,7 @@ impl Keys {
             if metadata.get("issuer").and_then(Value::as_str) != Some(issuer) {
                 return Err(format!("the metadata at {place} does not name the issuer `{issuer}`"));
             }
-            let keys = metadata.get("jwks_uri").and_then(Value::as_str).and_then(safe);
+            let keys = metadata.get("jwks_uri").and_then(Value::as_str).and_then(https::safe);
             let Some(url) = keys.filter(|keys| keys.scheme() == place.scheme()) else {
                 return Err(format!("the metadata at {place} has no usable `jwks_uri`"));
             };
@@ -120,10 +105,6 @@ impl Keys {
             return Ok(Keys { http, url, found, turn: tokio::sync::Mutex::default() });
         }
         Err(format!("the metadata of the issuer `{issuer}` cannot be read: {why}"))
-    }
-
-    fn found(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The key with this ID for this algorithm.
@@ -148,10 +129,10 @@ impl Keys {
         if (key.is_some() && !old) || pause {
             return if old { Err("the keys are too old".to_owned()) } else { Ok(key) };
         }
-        self.found().tried = Instant::now();
+        locked(&self.found).tried = Instant::now();
         match read(&self.http, &self.url).await {
             Ok(keys) => {
-                let mut found = self.found();
+                let mut found = locked(&self.found);
                 (found.keys, found.read) = (keys, Instant::now());
             }
             Err(why) => {
@@ -164,7 +145,7 @@ impl Keys {
 
     /// A key, whether the keys are old, and whether it is too early to read them again.
     fn look(&self, id: Option<&str>, algorithm: Algorithm) -> (Option<DecodingKey>, bool, bool) {
-        let found = self.found();
+        let found = locked(&self.found);
         let key = chosen(&found.keys, id, algorithm);
         (key, found.read.elapsed() > FRESH, found.tried.elapsed() < PAUSE)
     }

@@ -8,6 +8,7 @@
 use super::message::{Refused, kind, split};
 use crate::file::without_mark;
 use axum::body::Bytes;
+use ilo_drive::locked::locked;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientNotification, ErrorCode, GetExtensions, JsonRpcError, RequestId, ServerJsonRpcMessage,
@@ -21,7 +22,7 @@ use std::future::Future;
 use std::io;
 use std::ops::Range;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Empty, empty};
 use tokio::sync::Notify;
 
@@ -41,13 +42,13 @@ impl Broken {
     fn set(&self, error: &io::Error) {
         let (first, notify) = &*self.0;
         let error = || io::Error::new(error.kind(), error.to_string());
-        first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(error);
+        locked(first).get_or_insert_with(error);
         notify.notify_one();
     }
 
     /// Takes the error.
     pub(super) fn error(&self) -> Option<io::Error> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        locked(&self.0.0).take()
     }
 }
 

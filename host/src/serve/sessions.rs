@@ -4,11 +4,12 @@ use super::sender::{Counted, Subject};
 use crate::interrupt::Interrupt;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
+use ilo_drive::locked::locked;
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
@@ -92,10 +93,6 @@ impl Sessions {
         Arc::clone(&self.manager)
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<String, Client>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes a request of a session, or the answer that begins one. The client counts as connected until the
     /// result is dropped. `None` if there is no such session.
     pub(super) async fn connected(
@@ -108,7 +105,7 @@ impl Sessions {
         if !there.contains_key(id) {
             return None;
         }
-        let mut clients = self.clients();
+        let mut clients = locked(&self.clients);
         if clients.len() >= 2 * self.most {
             // The library also ends sessions by itself.
             clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
@@ -121,7 +118,7 @@ impl Sessions {
     /// A session was begun by this subject.
     pub(super) fn begun(&self, headers: &HeaderMap, subject: Option<Subject>) {
         let Some(id) = name(headers) else { return };
-        if let Some(client) = self.clients().get_mut(id) {
+        if let Some(client) = locked(&self.clients).get_mut(id) {
             client.subject = subject;
         }
     }
@@ -129,7 +126,7 @@ impl Sessions {
     /// Whether the session that a request names was begun by this subject; also where there is no such
     /// session.
     pub(super) fn belongs(&self, headers: &HeaderMap, subject: Option<&Subject>) -> bool {
-        let clients = self.clients();
+        let clients = locked(&self.clients);
         let client = name(headers).and_then(|id| clients.get(id));
         client.is_none_or(|client| client.subject.as_ref() == subject)
     }
@@ -142,12 +139,12 @@ impl Sessions {
         let is_own = |(id, client): &(&String, &Client)| {
             client.counted.as_ref() == Some(counted) && there.contains_key(id.as_str())
         };
-        let own = self.clients().iter().filter(is_own).count() >= self.most_of_client;
+        let own = locked(&self.clients).iter().filter(is_own).count() >= self.most_of_client;
         if there.len() < self.most && !own {
             return true;
         }
         let idle = {
-            let mut clients = self.clients();
+            let mut clients = locked(&self.clients);
             clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
             // A client that left before its session began was never seen.
             for id in there.keys() {
@@ -160,13 +157,13 @@ impl Sessions {
         drop(there);
         let Some(id) = idle else { return false };
         tracing::info!("a session that is idle ends, since another needs its room");
-        self.clients().remove(&id);
+        locked(&self.clients).remove(&id);
         self.manager.close_session(&id.into()).await.is_ok()
     }
 
     /// The session that these headers name has ended: its runs are cancelled.
     pub(super) fn ended(&self, headers: &HeaderMap) {
-        let client = name(headers).and_then(|id| self.clients().remove(id));
+        let client = name(headers).and_then(|id| locked(&self.clients).remove(id));
         client.iter().for_each(Client::cancel);
     }
 
@@ -174,7 +171,7 @@ impl Sessions {
     /// through the interrupt if its client leaves.
     pub(super) fn run(self: &Arc<Sessions>, request: &Parts, interrupt: &Interrupt) -> Option<Running> {
         let id = name(&request.headers)?.to_owned();
-        let mut clients = self.clients();
+        let mut clients = locked(&self.clients);
         let client = clients.get_mut(&id)?;
         let number = client.next;
         client.next += 1;
@@ -192,7 +189,7 @@ impl Sessions {
         runtime.spawn(async move {
             loop {
                 sleep(sessions.left).await;
-                let clients = sessions.clients();
+                let clients = locked(&sessions.clients);
                 let Some(client) = clients.get(&id) else { return };
                 if client.open > 0 || client.runs.is_empty() {
                     return;
@@ -230,7 +227,7 @@ pub(super) struct Connected {
 impl Connected {
     /// Notes the ID of the request until it is answered; `false` if another one with this ID waits.
     pub(super) fn asks(&mut self, id: &RequestId) -> bool {
-        let mut clients = self.sessions.clients();
+        let mut clients = locked(&self.sessions.clients);
         let free = clients.get_mut(&self.id).is_none_or(|client| client.asked.insert(id.clone()));
         if free {
             self.request = Some(id.clone());
@@ -241,7 +238,7 @@ impl Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        let mut clients = self.sessions.clients();
+        let mut clients = locked(&self.sessions.clients);
         let Some(client) = clients.get_mut(&self.id) else { return };
         (client.open, client.last) = (client.open.saturating_sub(1), Instant::now());
         if let Some(request) = &self.request {
@@ -263,7 +260,7 @@ pub(super) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(client) = self.sessions.clients().get_mut(&self.id) {
+        if let Some(client) = locked(&self.sessions.clients).get_mut(&self.id) {
             client.runs.remove(&self.number);
             client.last = Instant::now();
         }
@@ -368,7 +365,7 @@ mod tests {
         assert!(sessions.connected(&headers, None).await.is_none());
         headers.insert(NAME, "made-up".parse().unwrap());
         assert!(sessions.connected(&headers, None).await.is_none());
-        assert!(sessions.clients().is_empty());
+        assert!(locked(&sessions.clients).is_empty());
         let (interrupt, running) = run(&sessions, &headers);
         assert!(!interrupt.is_set() && running.is_none());
     }

@@ -7,10 +7,11 @@
 use super::sender::Counted;
 use super::turns::{Busy, Place, Share, Turns};
 use crate::interrupt::Interrupt;
+use ilo_drive::locked::locked;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::available_parallelism;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -126,7 +127,7 @@ impl Slots {
 
     /// A client over HTTP: the same for all requests that are counted together.
     pub(super) fn client_at(&self, counted: &Counted) -> Arc<Client> {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = locked(&self.clients);
         if let Some(client) = clients.get(counted).and_then(Weak::upgrade) {
             return client;
         }
@@ -196,7 +197,7 @@ impl Unread {
     pub(super) fn add(&self, bytes: usize) {
         let unit = |_| Arc::clone(&self.client.unread).try_acquire_owned().ok();
         let units = (0..bytes.div_ceil(UNIT)).map_while(unit);
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).extend(units);
+        locked(&self.held).extend(units);
     }
 }
 
@@ -249,7 +250,7 @@ impl Slot {
         let own = Arc::clone(&self.client.left).try_acquire_owned();
         let all = Arc::clone(&self.slots.left).try_acquire_owned();
         if let (Ok(own), Ok(all)) = (own, all) {
-            *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some([own, all]);
+            *locked(&self.left) = Some([own, all]);
             self.set(None);
         }
     }
@@ -284,7 +285,7 @@ impl Slot {
     }
 
     fn set(&self, place: Option<Place>) {
-        let before = std::mem::replace(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner), place);
+        let before = std::mem::replace(&mut *locked(&self.held), place);
         drop(before);
     }
 }

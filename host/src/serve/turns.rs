@@ -4,8 +4,9 @@
 //! to the one that was served longest ago. So a client that has nothing under way waits for one place to
 //! become free, however long the lines of others are.
 
+use ilo_drive::locked::locked;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
 /// The places.
@@ -111,10 +112,6 @@ impl Turns {
         Turns(Arc::new(Mutex::new(State { free: places, lines: HashMap::new(), clock: 0 })))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for a place.
     ///
     /// # Errors
@@ -131,7 +128,7 @@ impl Turns {
     async fn wait(&self, share: Share, is_new: bool) -> Result<Place, Busy> {
         let (to, place) = oneshot::channel();
         {
-            let mut state = self.state();
+            let mut state = locked(&self.0);
             let line = state.lines.entry(share.client).or_default();
             line.waiting.retain(|waiting| !waiting.to.is_closed());
             if is_new && line.waiting.len() >= share.waiting {
@@ -147,7 +144,7 @@ impl Turns {
     fn give(&self) {
         loop {
             let (to, client) = {
-                let mut state = self.state();
+                let mut state = locked(&self.0);
                 if state.free == 0 {
                     return;
                 }
@@ -171,7 +168,7 @@ impl Turns {
     }
 
     fn free(&self, client: u64) {
-        let mut state = self.state();
+        let mut state = locked(&self.0);
         state.free += 1;
         if let Some(line) = state.lines.get_mut(&client) {
             line.taken = line.taken.saturating_sub(1);
@@ -183,7 +180,7 @@ impl Turns {
 
     /// Sends the last of the longest line away, if a line has more than one. Returns whether there was one.
     pub(super) fn shorten(&self) -> bool {
-        let mut state = self.state();
+        let mut state = locked(&self.0);
         let waits = |line: &Line| line.waiting.iter().filter(|waiting| waiting.is_new).count();
         let longest = state.lines.values_mut().max_by_key(|line| waits(line)).filter(|line| waits(line) > 1);
         let Some(line) = longest else { return false };
@@ -292,6 +289,6 @@ mod tests {
         assert!(at_once(&turns, 2).await.is_none());
         drop(held);
         assert!(at_once(&turns, 3).await.is_some());
-        assert!(turns.state().lines.is_empty());
+        assert!(locked(&turns.0).lines.is_empty());
     }
 }

@@ -8,11 +8,12 @@ use super::Running;
 use super::bound::Bound;
 use super::consent::{Asked, expired, understood};
 use crate::tools::consent::Consent;
+use ilo_drive::locked::locked;
 use rmcp::model::{ElicitResult, InputRequest, InputRequiredResult, InputResponses};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
@@ -50,10 +51,6 @@ impl Drop for Timer {
 }
 
 impl Waiting {
-    fn runs(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Keeps a run until its question is answered or expires. Returns the question as the answer to the call,
     /// or the run if it may not ask again.
     pub(super) fn keep(
@@ -79,16 +76,16 @@ impl Waiting {
             sleep(longest).await;
             waiting.expire(&kept);
             sleep(LATE).await;
-            drop(waiting.runs().remove(&kept));
+            drop(locked(&waiting.runs).remove(&kept));
         });
-        if let Some(kept) = self.runs().get_mut(&name) {
+        if let Some(kept) = locked(&self.runs).get_mut(&name) {
             kept.timer = Some(Timer(timer.abort_handle()));
         }
         Ok(InputRequiredResult::new(Some(requests), Some(name)))
     }
 
     fn insert(&self, kept: Kept) -> String {
-        let mut runs = self.runs();
+        let mut runs = locked(&self.runs);
         let mut name = String::new();
         for secret in &self.secrets {
             // Writing to a string does not fail.
@@ -108,7 +105,7 @@ impl Waiting {
     }
 
     fn expire(&self, name: &str) {
-        if let Some(kept) = self.runs().get_mut(name) {
+        if let Some(kept) = locked(&self.runs).get_mut(name) {
             kept.running.interrupt.set();
             if let Some(asked) = kept.asked.take() {
                 asked.answer(vec![expired()]);
@@ -125,7 +122,7 @@ impl Waiting {
         responses: Option<InputResponses>,
     ) -> Option<Running> {
         let kept = {
-            let mut runs = self.runs();
+            let mut runs = locked(&self.runs);
             runs.get(name).filter(|kept| *kept.running.bound == *bound)?;
             runs.remove(name)?
         };

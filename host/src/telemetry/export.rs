@@ -3,6 +3,7 @@
 use super::metrics::{Metric, Metrics};
 use super::span::{Span, attribute};
 use crate::https;
+use ilo_drive::locked::locked;
 use ilo_drive::problem::{Problem, shortened};
 use ilo_spec::error::Code;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -159,7 +160,7 @@ impl Queue {
             thread::sleep(Duration::from_millis(5));
         }
         let _ = wait.recv_timeout(until.saturating_duration_since(Instant::now()));
-        let failure = self.state.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = locked(&self.state.failure).take();
         let dropped = self.state.dropped.swap(0, Ordering::Relaxed);
         failure.or_else(|| {
             (dropped > 0).then(|| format!("{dropped} spans were dropped: the collector is too slow"))
@@ -188,7 +189,7 @@ impl Collector {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         let report = |sent: Result<(), String>| {
             if let Err(why) = sent {
-                *state.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                *locked(&state.failure) = Some(why);
             }
         };
         let mut spans: Vec<Box<Span>> = Vec::new();

@@ -7,10 +7,11 @@
 #![cfg_attr(not(feature = "telemetry"), allow(dead_code, reason = "without the feature nothing is sent"))]
 
 use super::span::attribute;
+use ilo_drive::locked::locked;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The bounds of the buckets, in seconds.
@@ -74,7 +75,7 @@ impl Metrics {
 
     /// Adds a duration.
     pub(super) fn add(&self, metric: Metric, attributes: Attributes, took: Duration) {
-        let mut series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut series = locked(&self.series);
         self.changed.store(true, Ordering::Relaxed);
         let mut key = (metric, attributes);
         if series.len() >= SERIES && !series.contains_key(&key) {
@@ -102,7 +103,7 @@ impl Metrics {
 
     /// All metrics in OTLP; `None` where nothing was added.
     pub(super) fn json(&self) -> Option<Value> {
-        let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        let series = locked(&self.series);
         self.changed.store(false, Ordering::Relaxed);
         let nanos =
             |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();

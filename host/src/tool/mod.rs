@@ -39,9 +39,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest interval between checks for an interrupt.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// One call that a provider answers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -83,18 +80,11 @@ impl Request<'_> {
 
     /// Waits, unless the call ends before.
     pub(crate) fn wait(&self, delay: Duration) -> Result<(), Failure> {
-        let begun = Instant::now();
-        loop {
-            let left = delay.saturating_sub(begun.elapsed());
-            let time = self.deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(());
-            } else if self.interrupt.is_set() {
-                return Err(Failure::Interrupted);
-            } else if time.is_zero() {
-                return Err(Failure::TimedOut);
-            }
-            std::thread::sleep(left.min(time).min(LOOK));
+        let end = Instant::now().checked_add(delay).filter(|&end| end <= self.deadline);
+        match (self.interrupt.sleep_until(end.unwrap_or(self.deadline)), end) {
+            (false, _) => Err(Failure::Interrupted),
+            (true, Some(_)) => Ok(()),
+            (true, None) => Err(Failure::TimedOut),
         }
     }
 }

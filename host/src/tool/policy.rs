@@ -10,9 +10,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest interval between checks for an interrupt.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// The settings for the tools of a server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerPolicy {
@@ -68,14 +65,5 @@ pub(crate) fn pause_end(retry: u32, until: Instant) -> Option<Instant> {
 
 /// Waits before a retry, counted from 0. Returns whether there is still time for it.
 pub(super) fn pause(retry: u32, until: Instant, interrupt: &Interrupt) -> bool {
-    let Some(end) = pause_end(retry, until) else { return false };
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if interrupt.is_set() {
-            return false;
-        } else if left.is_zero() {
-            return true;
-        }
-        std::thread::sleep(left.min(LOOK));
-    }
+    pause_end(retry, until).is_some_and(|end| interrupt.sleep_until(end))
 }

@@ -2,31 +2,26 @@
 
 use super::Failure;
 use crate::interrupt::Interrupt;
+use ilo_drive::locked::locked;
 use ilo_drive::policy::Rate;
 use ilo_drive::problem::shortened;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The maximum number of calls in a rate: each one is remembered for the period.
 pub(crate) const RATE_CALLS: u64 = 10_000;
 /// The longest period, in milliseconds: a day.
 pub(crate) const RATE_MS: u64 = 86_400_000;
-/// The longest interval between checks for an interrupt.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// When the last calls of a tool began, or will.
 #[derive(Debug, Default)]
 pub(crate) struct Limiter(Mutex<VecDeque<Instant>>);
 
 impl Limiter {
-    fn begun(&self) -> MutexGuard<'_, VecDeque<Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reserves the next turn. Returns its time, or how much later than `deadline` it would be.
     fn take(&self, rate: Rate, now: Instant, deadline: Instant) -> Result<Instant, Duration> {
-        let mut begun = self.begun();
+        let mut begun = locked(&self.0);
         while begun.len() > rate.calls {
             begun.pop_front();
         }
@@ -69,15 +64,7 @@ impl Limiter {
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
         let place = self.reserve(rate, tool, deadline)?;
-        loop {
-            let left = place.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(());
-            } else if interrupt.is_set() {
-                return Err(Failure::Interrupted);
-            }
-            std::thread::sleep(left.min(LOOK));
-        }
+        if interrupt.sleep_until(place) { Ok(()) } else { Err(Failure::Interrupted) }
     }
 }
 

@@ -11,9 +11,10 @@ use super::Failure;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ilo_drive::data::Data;
+use ilo_drive::locked::locked;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The minimum length of a secret; a shorter one would hide ordinary text.
 const LEAST: usize = 4;
@@ -51,7 +52,7 @@ static ALL: Mutex<Vec<Weak<Known>>> = Mutex::new(Vec::new());
 
 /// A text without the secrets of any tool or server.
 pub fn hidden_of_all(text: &str) -> String {
-    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = locked(&ALL);
     let known: Vec<_> = all.iter().filter_map(Weak::upgrade).map(Secrets).collect();
     drop(all);
     known.iter().fold(text.to_owned(), |text, secrets| secrets.shown(&text, false))
@@ -249,13 +250,9 @@ fn without_cut<'t>(text: &'t str, all: &[String]) -> Cow<'t, str> {
 }
 
 impl Secrets {
-    fn learned(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
-        self.0.learned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds these to those of all tools and servers.
     fn know(&self) {
-        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&ALL);
         // Looking through all of them each time would be quadratic in the servers of a file.
         if all.len() == all.capacity() {
             all.retain(|known| known.strong_count() > 0);
@@ -264,14 +261,14 @@ impl Secrets {
     }
 
     fn is_known(&self) -> bool {
-        let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = locked(&ALL);
         all.iter().any(|known| known.as_ptr() == Arc::as_ptr(&self.0))
     }
 
     /// Adds a secret that is not in the tools file.
     #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only tokens are learned"))]
     pub(crate) fn learn(&self, secret: &str) {
-        let mut learned = self.learned();
+        let mut learned = locked(&self.0.learned);
         let is_it = |known: &Vec<String>| known.first().is_some_and(|known| known == secret);
         if secret.len() < LEAST || learned.iter().any(is_it) {
             return;
@@ -293,7 +290,7 @@ impl Secrets {
 
     /// All secrets with their forms, longer ones first, so that none is replaced in part.
     fn all(&self) -> Vec<String> {
-        let mut all: Vec<String> = self.learned().concat();
+        let mut all: Vec<String> = locked(&self.0.learned).concat();
         all.extend(self.0.written.iter().chain(&self.0.forms).cloned());
         all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         all
@@ -338,7 +335,7 @@ impl Secrets {
 
     /// A failure without secrets.
     pub(crate) fn hidden_in(&self, failure: Failure) -> Failure {
-        if self.0.written.is_empty() && self.learned().is_empty() {
+        if self.0.written.is_empty() && locked(&self.0.learned).is_empty() {
             return failure;
         }
         match failure {

@@ -4,6 +4,7 @@
 use super::{Policy, Tools};
 use crate::mcp::server_config::{Server, Way};
 use crate::tool::policy::{Rules, ServerPolicy};
+use crate::tool::secrets::Secrets;
 use ilo_drive::problem::{Problem, shortened};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
@@ -29,25 +30,15 @@ use std::time::Duration;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[must_use]
-pub struct McpServer {
-    name: String,
-    way: Way,
-    timeout: Duration,
-    policy: ServerPolicy,
-}
-
-impl std::fmt::Debug for McpServer {
-    /// Without its settings, which have secrets.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("McpServer").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+pub struct McpServer(Server);
 
 impl McpServer {
     fn new(name: String, way: Way) -> McpServer {
-        McpServer { name, way, timeout: Server::TIMEOUT, policy: ServerPolicy::default() }
+        let policy = ServerPolicy { server: name.clone(), ..ServerPolicy::default() };
+        let (timeout, lacks, inputs) = (Server::TIMEOUT, Vec::new(), Vec::new());
+        McpServer(Server { name, way, timeout, policy, secrets: Secrets::default(), lacks, inputs })
     }
 
     /// A program that is started: a name that is searched for in `PATH`, or a path.
@@ -63,7 +54,7 @@ impl McpServer {
 
     /// Adds arguments of the program.
     pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> McpServer {
-        if let Way::Program { arguments, .. } = &mut self.way {
+        if let Way::Program { arguments, .. } = &mut self.0.way {
             arguments.extend(args.into_iter().map(Into::into));
         }
         self
@@ -72,7 +63,7 @@ impl McpServer {
     /// Adds a variable to the environment of the program. From the environment of the host it gets only
     /// `PATH`, `HOME` and the like.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> McpServer {
-        if let Way::Program { environment, .. } = &mut self.way {
+        if let Way::Program { environment, .. } = &mut self.0.way {
             environment.push((name.into(), value.into()));
         }
         self
@@ -80,7 +71,7 @@ impl McpServer {
 
     /// The folder in which the program runs; without this, that of the host.
     pub fn folder(mut self, path: impl AsRef<Path>) -> McpServer {
-        if let Way::Program { folder, .. } = &mut self.way {
+        if let Way::Program { folder, .. } = &mut self.0.way {
             *folder = path.as_ref().to_path_buf();
         }
         self
@@ -88,7 +79,7 @@ impl McpServer {
 
     /// Adds a header to each request to a server with a URL.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> McpServer {
-        if let Way::Http { headers, .. } = &mut self.way {
+        if let Way::Http { headers, .. } = &mut self.0.way {
             headers.push((name.into(), value.into()));
         }
         self
@@ -96,41 +87,41 @@ impl McpServer {
 
     /// How long it may take to start and to list its tools; without this, as long as a call.
     pub fn timeout(self, timeout: Duration) -> McpServer {
-        McpServer { timeout, ..self }
+        McpServer(Server { timeout, ..self.0 })
     }
 
     /// Programs may use only these tools.
     pub fn allow<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> McpServer {
-        self.policy.allow.get_or_insert_default().extend(tools.into_iter().map(Into::into));
+        self.0.policy.allow.get_or_insert_default().extend(tools.into_iter().map(Into::into));
         self
     }
 
     /// Programs may not use these tools.
     pub fn deny<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> McpServer {
-        self.policy.deny.extend(tools.into_iter().map(Into::into).collect::<BTreeSet<_>>());
+        self.0.policy.deny.extend(tools.into_iter().map(Into::into).collect::<BTreeSet<_>>());
         self
     }
 
     /// The policy of its tools that have none of their own.
     pub fn policy(mut self, policy: &Policy) -> McpServer {
-        self.policy.all = Rules::of(policy);
+        self.0.policy.all = Rules::of(policy);
         self
     }
 
     /// The policy of one of its tools.
     pub fn tool_policy(mut self, tool: impl Into<String>, policy: &Policy) -> McpServer {
-        self.policy.tools.insert(tool.into(), Rules::of(policy));
+        self.0.policy.tools.insert(tool.into(), Rules::of(policy));
         self
     }
 
     /// Why it cannot be used.
     fn wrong(&self) -> Option<String> {
-        if self.name.is_empty() {
+        if self.0.name.is_empty() {
             return Some(
                 "the name of a server is not empty, since tools are named `mcp://server/tool`".to_owned(),
             );
         }
-        match &self.way {
+        match &self.0.way {
             Way::Program { program, arguments, folder, environment } => {
                 let has_nul = |text: &str| text.contains('\0');
                 let bad = environment.iter().find(|(name, _)| name.is_empty() || name.contains(['=', '\0']));
@@ -179,23 +170,14 @@ impl Tools {
     /// Settings that no system can pass on.
     pub fn add_mcp_server(&mut self, server: McpServer) -> Result<(), Problem> {
         if let Some(why) = server.wrong() {
-            let place = format!("server `{}`", shortened(&server.name, 80));
+            let place = format!("server `{}`", shortened(&server.0.name, 80));
             return Err(Problem::new(Code::BadUsage, place, why));
         }
-        let McpServer { name, way, timeout, mut policy } = server;
-        let secrets = way.secrets(&[]);
-        policy.server.clone_from(&name);
+        let McpServer(server) = server;
+        let secrets = server.way.secrets(&[]);
         // A `/` would end the name in the address of a tool.
-        let name = name.replace('/', "%2F");
-        self.add_server(Server {
-            name,
-            way,
-            timeout,
-            policy,
-            secrets,
-            lacks: Vec::new(),
-            inputs: Vec::new(),
-        });
+        let name = server.name.replace('/', "%2F");
+        self.add_server(Server { name, secrets, ..server });
         Ok(())
     }
 }
@@ -251,8 +233,8 @@ mod tests {
             .policy(&Policy { confirm: true, ..Policy::default() })
             .tool_policy("read", &Policy::reads())
             .deny(["drop"]);
-        assert!(server.policy.rules("write").policy().confirm);
-        assert_eq!(server.policy.rules("read").policy(), Policy::reads());
-        assert!(server.policy.allows("read") && !server.policy.allows("drop"));
+        assert!(server.0.policy.rules("write").policy().confirm);
+        assert_eq!(server.0.policy.rules("read").policy(), Policy::reads());
+        assert!(server.0.policy.allows("read") && !server.0.policy.allows("drop"));
     }
 }

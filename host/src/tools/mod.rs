@@ -21,12 +21,13 @@ pub use servers::{Arrived, Prompt, Starting};
 
 use ilo_asm::catalog::{Catalog, Lookup};
 use ilo_drive::data::Data;
+use ilo_drive::locked::locked;
 pub use ilo_drive::policy::{OnDoubt, Policies, Rate};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// The most answers of a run that are noted.
@@ -50,7 +51,7 @@ pub struct Tools {
 impl Tools {
     /// Notes an answer that does not fit its schema and was accepted.
     pub(crate) fn note_accepted(&self, tool: &str, why: &str) {
-        let mut notes = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = locked(&self.accepted);
         if notes.len() < MOST_NOTES {
             notes.push(format!("an answer of `{tool}` does not fit: {why}"));
         }

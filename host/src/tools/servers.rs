@@ -7,10 +7,11 @@ use crate::mcp::server_config::{Input, Server};
 use crate::mcp::{self, Connections, Health, Started};
 use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
+use ilo_drive::locked::locked;
 use ilo_drive::problem::{Problem, Problems, did_you_mean, shortened};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The servers, running or not.
 #[derive(Clone, Debug, Default)]
@@ -189,7 +190,7 @@ impl Tools {
     /// changed to be read.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.servers.connections.as_ref().map(|all| all.notes()).unwrap_or_default();
-        notes.append(&mut self.accepted.lock().unwrap_or_else(PoisonError::into_inner));
+        notes.append(&mut locked(&self.accepted));
         notes
     }
 

@@ -613,7 +613,10 @@ fn what_prevents_a_run_is_said_before_it_starts() {
         }
         let options = AsyncOptions::new(&tools).function("g");
         let failed = run_async(&program(), &json!({"id": 1}), options).await.unwrap_err();
-        assert_eq!(failed.to_string(), "error[bad-usage]: the program has no function `g`");
+        assert_eq!(
+            failed.to_string(),
+            "error[unknown-function]: the program has no function `g`; there is only `f`"
+        );
     });
 }
 

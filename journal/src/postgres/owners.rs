@@ -8,10 +8,11 @@ use super::target::Target;
 use crate::backend::{Ownership, lost};
 use crate::cipher::Cipher;
 use crate::error::{Error, ErrorCode, Result};
+use ilo_drive::locked::locked;
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -109,7 +110,7 @@ impl Heart {
 
 impl Drop for Heart {
     fn drop(&mut self) {
-        self.shared.state().stopped = true;
+        locked(&self.shared.state).stopped = true;
         self.shared.stop.notify_one();
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
@@ -156,20 +157,16 @@ fn who() -> String {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The time of the database, as far as it is known.
     pub(crate) fn now(&self) -> i64 {
-        let (time, at) = self.state().clock;
+        let (time, at) = locked(&self.state).clock;
         time.saturating_add(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Waits until it is known which owners live: at most about a lease.
     pub(crate) fn settle(&self) {
         let until = Instant::now() + self.lease * 2;
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         while !state.settled && !state.stopped && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
@@ -180,7 +177,7 @@ impl Shared {
     fn beat(&self, mut link: Link, random: &Cipher) {
         let mut watch = Watch::default();
         let mut next = Instant::now();
-        while !self.state().stopped {
+        while !locked(&self.state).stopped {
             let wait = next.saturating_duration_since(Instant::now());
             if link.wait(self.stop.notified(), wait).is_some() {
                 break;
@@ -192,7 +189,7 @@ impl Shared {
                 next = Instant::now() + (self.lease / BEATS / 5);
             }
         }
-        self.state().stopped = true;
+        locked(&self.state).stopped = true;
         self.changed.notify_all();
         self.leave(&mut link);
     }
@@ -200,7 +197,7 @@ impl Shared {
     /// Beats once, and looks at the others.
     fn once(&self, link: &mut Link, watch: &mut Watch, random: &Cipher) -> std::result::Result<(), Trouble> {
         let schema = link.target().schema.clone();
-        let (id, sent) = (self.state().id, Instant::now());
+        let (id, sent) = (locked(&self.state).id, Instant::now());
         let statements = [
             Statement::new(
                 format!(
@@ -224,14 +221,14 @@ impl Shared {
             let next = new_id(random).map_err(Trouble::Refused)?;
             let joined = Instant::now();
             join(link, next).map_err(Trouble::Again)?;
-            let mut state = self.state();
+            let mut state = locked(&self.state);
             state.before.push(id);
             (state.id, state.beat) = (next, joined);
         } else {
-            let mut state = self.state();
+            let mut state = locked(&self.state);
             state.beat = sent;
         }
-        self.state().clock = (time, Instant::now());
+        locked(&self.state).clock = (time, Instant::now());
         let mut beats = Vec::new();
         for row in others {
             let read = || Ok((get(row, 0)?, get(row, 1)?));
@@ -239,7 +236,7 @@ impl Shared {
         }
         let gone = watch.look(&beats, Instant::now(), self.lease);
         self.mark(link, &gone)?;
-        self.state().settled = watch.unsettled.as_ref().is_some_and(Vec::is_empty);
+        locked(&self.state).settled = watch.unsettled.as_ref().is_some_and(Vec::is_empty);
         self.changed.notify_all();
         watch.beats += 1;
         if watch.beats.is_multiple_of(BEATS.into()) {
@@ -284,7 +281,7 @@ impl Shared {
     fn leave(&self, link: &mut Link) {
         let schema = link.target().schema.clone();
         let ids = {
-            let state = self.state();
+            let state = locked(&self.state);
             state.before.iter().copied().chain([state.id]).collect::<Vec<_>>()
         };
         let statements = [
@@ -337,7 +334,7 @@ impl Watch {
 
 impl Ownership for Shared {
     fn id(&self) -> i64 {
-        self.state().id
+        locked(&self.state).id
     }
 
     fn lock(&self) -> Option<Result<File>> {
@@ -346,7 +343,7 @@ impl Ownership for Shared {
 
     fn may_call(&self, owner: i64, run: i64) -> Result<()> {
         let until = Instant::now() + UNSURE;
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         loop {
             if state.id != owner {
                 return Err(lost(run));

@@ -27,12 +27,13 @@ use crate::queue::Ticket;
 use crate::row::{Decided, Live, Run};
 #[cfg(not(test))]
 use apply::{STATEMENTS, Tables};
+use ilo_drive::locked::locked;
 use owner::{Owner, Owners};
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use writer::Writer;
 
 /// The most pages that SQLite allows.
@@ -68,10 +69,6 @@ impl Sqlite {
         reader.pragma_update(None, "query_only", true)?;
         let writer = Writer::start(Tables { connection, statements: STATEMENTS, now: clock::now })?;
         Ok(Sqlite { writer, reader: Mutex::new(reader), owners, owner, path })
-    }
-
-    fn reader(&self) -> MutexGuard<'_, Connection> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -128,7 +125,7 @@ impl Backend for Sqlite {
         }
         if removed > 0 {
             // What was removed is not left in the log, unless somebody reads just now.
-            drop(self.reader().pragma_query(None, "wal_checkpoint(truncate)", |_| Ok(())));
+            drop(locked(&self.reader).pragma_query(None, "wal_checkpoint(truncate)", |_| Ok(())));
         }
         Ok(removed)
     }
@@ -149,76 +146,76 @@ impl Backend for Sqlite {
 
 impl Reads for Sqlite {
     fn run(&self, id: i64) -> Result<Run> {
-        reads::run_of(&self.reader(), id)
+        reads::run_of(&locked(&self.reader), id)
     }
 
     fn both(&self, id: i64) -> Result<(Run, Option<Live>)> {
-        reads::both_of(&self.reader(), id)
+        reads::both_of(&locked(&self.reader), id)
     }
 
     fn named(&self, name: &str) -> Result<Option<i64>> {
-        reads::named(&self.reader(), name)
+        reads::named(&locked(&self.reader), name)
     }
 
     fn of_key(&self, key: &[u8; RUN_KEY]) -> Result<Option<i64>> {
-        reads::of_key(&self.reader(), key)
+        reads::of_key(&locked(&self.reader), key)
     }
 
     fn page(&self, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>> {
-        reads::page(&self.reader(), filter, after, most)
+        reads::page(&locked(&self.reader), filter, after, most)
     }
 
     fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {
-        reads::before_newest(&self.reader(), filter, newest)
+        reads::before_newest(&locked(&self.reader), filter, newest)
     }
 
     fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>> {
-        reads::metadata(&self.reader(), run)
+        reads::metadata(&locked(&self.reader), run)
     }
 
     fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
-        reads::count(&self.reader())
+        reads::count(&locked(&self.reader))
     }
 
     fn unfinished(&self, subject: &str) -> Result<usize> {
-        reads::number_of(&self.reader(), reads::UNFINISHED, subject)
+        reads::number_of(&locked(&self.reader), reads::UNFINISHED, subject)
     }
 
     fn bytes_of(&self, subject: &str) -> Result<usize> {
-        reads::number_of(&self.reader(), reads::BYTES, subject)
+        reads::number_of(&locked(&self.reader), reads::BYTES, subject)
     }
 
     fn continuable(&self, now: i64, after: i64, most: usize) -> Result<Vec<i64>> {
-        reads::continuable(&self.reader(), now, after, most)
+        reads::continuable(&locked(&self.reader), now, after, most)
     }
 
     fn damaged(&self, each: &mut dyn FnMut(i64, Error)) -> Result<()> {
-        reads::damaged(&self.reader(), each)
+        reads::damaged(&locked(&self.reader), each)
     }
 
     fn next_wake(&self) -> Result<Option<i64>> {
-        reads::next_wake(&self.reader())
+        reads::next_wake(&locked(&self.reader))
     }
 
     fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<Decided>> {
-        reads::decisions(&self.reader(), run, call)
+        reads::decisions(&locked(&self.reader), run, call)
     }
 
     fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>> {
-        reads::program_of(&self.reader(), hash)
+        reads::program_of(&locked(&self.reader), hash)
     }
 
     fn setting(&self, name: &str) -> Result<Option<i64>> {
-        reads::setting(&self.reader(), name)
+        reads::setting(&locked(&self.reader), name)
     }
 
     fn settings(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        reads::settings(&self.reader())
+        reads::settings(&locked(&self.reader))
     }
 
     fn check(&self) -> Result<()> {
-        schema::check_pages(&self.reader())?;
-        if reads::orphans(&self.reader())? > 0 {
+        schema::check_pages(&locked(&self.reader))?;
+        if reads::orphans(&locked(&self.reader))? > 0 {
             return Err(Error::damaged("a run under way has no entry"));
         }
         Ok(())

@@ -14,17 +14,6 @@ pub struct AsyncOptions {
     pub(super) tools: Arc<Tools>,
     pub(super) function: Option<String>,
     pub(super) options: Options,
-    ask: Option<Ask>,
-    observer: Option<Box<dyn Observer + Send>>,
-    on_event: Option<Box<dyn FnMut(Event) + Send>>,
-    pub(super) recorder: Option<Box<dyn Recorder + Send>>,
-    tool_call_id: Option<String>,
-}
-
-/// The parts that the loop takes.
-pub(super) struct Parts {
-    pub(super) tools: Arc<Tools>,
-    pub(super) options: Options,
     pub(super) ask: Option<Ask>,
     pub(super) observer: Option<Box<dyn Observer + Send>>,
     pub(super) on_event: Option<Box<dyn FnMut(Event) + Send>>,
@@ -97,10 +86,5 @@ impl AsyncOptions {
     /// The identity that a framework has given to the call of the whole run, for its events.
     pub fn tool_call_id(self, id: impl Into<String>) -> AsyncOptions {
         AsyncOptions { tool_call_id: Some(id.into()), ..self }
-    }
-
-    pub(super) fn parts(self) -> Parts {
-        let AsyncOptions { tools, options, ask, observer, on_event, recorder, tool_call_id, .. } = self;
-        Parts { tools, options, ask, observer, on_event, recorder, tool_call_id }
     }
 }

@@ -1,7 +1,7 @@
 //! Selects the entry function of a program: the requested one, otherwise the only one that no other function
 //! calls.
 
-use ilo_drive::problem::{Problem, meant_or_all};
+use crate::problem::{Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_vm::{FunctionId, Program};
 
