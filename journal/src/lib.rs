@@ -47,11 +47,11 @@ mod recorder;
 mod recovery;
 mod row;
 mod session;
-#[cfg(test)]
-mod simulation;
 mod sqlite;
 mod state;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use answer::Answer;
 pub use calls::Called;

@@ -6,8 +6,6 @@
 mod apply;
 mod cluster;
 mod jobs;
-#[cfg(test)]
-pub(crate) mod ledger;
 mod link;
 mod owners;
 mod reading;
@@ -15,6 +13,8 @@ mod reads;
 mod rows;
 mod schema;
 mod target;
+#[cfg(test)]
+pub(crate) mod tests;
 mod tls;
 mod vacuum;
 mod writer;

@@ -223,7 +223,7 @@ mod tests {
     use crate::error::ErrorCode;
     use crate::postgres::link::Link;
     use crate::postgres::target::Target;
-    use crate::simulation::server::Server;
+    use crate::tests::simulation::server::Server;
     use std::sync::Arc;
 
     #[test]

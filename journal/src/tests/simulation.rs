@@ -14,7 +14,7 @@ use crate::limits::RunLimits;
 use crate::model::{Decision, FirstRecord, Lease, NewRun, Record, To};
 use crate::policy::{Effect, RecordedPolicy};
 #[cfg(feature = "postgres")]
-use crate::postgres::{Fate, ledger::Ledger};
+use crate::postgres::{Fate, tests::ledger::Ledger};
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::row::{Live, Run};
 use crate::sqlite::{self, STATEMENTS, Statements, Tables};
@@ -623,7 +623,7 @@ fn every_mutant_is_caught() {
 }
 
 #[cfg(feature = "postgres")]
-#[path = "../tests/support/server.rs"]
+#[path = "../../tests/support/server.rs"]
 #[allow(unreachable_pub, reason = "the tests outside use it too")]
 pub(crate) mod server;
 

@@ -1,15 +1,15 @@
 //! The statements of groups without threads, for the simulation: with groups that the server refuses, and
 //! with answers that are lost after the commit.
 
-use super::jobs::Job;
-use super::link::{Link, Statement, int};
-use super::rows::both;
-use super::schema;
-use super::target::Target;
-use super::writer::{Fate, Writing};
 use crate::backend::{Decide, Outcome, Write, Written};
 use crate::cipher::Cipher;
 use crate::error::{Error, ErrorCode, Result};
+use crate::postgres::jobs::Job;
+use crate::postgres::link::{Link, Statement, int};
+use crate::postgres::rows::both;
+use crate::postgres::schema;
+use crate::postgres::target::Target;
+use crate::postgres::writer::{Fate, Writing};
 use crate::queue::ticket;
 use crate::row::{Live, Run};
 use std::collections::BTreeSet;
@@ -91,8 +91,8 @@ impl Ledger {
         let schema = &self.writing.schema;
         let sql = format!(
             "SELECT {}, {} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id WHERE r.id = $1",
-            super::rows::RUN,
-            super::rows::LIVE
+            crate::postgres::rows::RUN,
+            crate::postgres::rows::LIVE
         );
         let rows = self.send(Statement::new(sql, vec![int(run)]));
         let row = rows.first().ok_or_else(|| Error::new(ErrorCode::NoRun, "no run"))?;

@@ -1,0 +1,3 @@
+//! A journal for the simulation.
+
+pub(crate) mod ledger;

@@ -1,0 +1,3 @@
+//! The simulation of processes that die.
+
+pub(crate) mod simulation;
