@@ -105,7 +105,7 @@ fn mismatch(value: &Data, ty: Type) -> Option<String> {
 }
 
 /// A list or record whose parts are compared in order.
-enum Inside<'v, 'p> {
+enum Held<'v, 'p> {
     List { items: Enumerate<Iter<'v, Data>>, at: usize, fields: Fields<'p> },
     Record { value: &'v Data, fields: IntoIter<Field<'p>>, at: &'p str },
 }
@@ -118,15 +118,15 @@ enum Part<'v, 'p> {
     End,
 }
 
-impl<'v, 'p> Inside<'v, 'p> {
+impl<'v, 'p> Held<'v, 'p> {
     fn next(&mut self) -> Part<'v, 'p> {
         match self {
-            Inside::List { items, at, fields } => {
+            Held::List { items, at, fields } => {
                 let Some((index, item)) = items.next() else { return Part::End };
                 *at = index;
                 Part::Listed(item, *fields)
             }
-            Inside::Record { value, fields, at } => {
+            Held::Record { value, fields, at } => {
                 for field in fields {
                     *at = field.name;
                     match value.get(field.name) {
@@ -156,12 +156,12 @@ fn misfit(value: &Data, listed: Option<Fields<'_>>) -> Option<(String, String)> 
     loop {
         let wrong = match part {
             Part::Listed(Data::List(items), fields) => {
-                inside.push(Inside::List { items: items.iter().enumerate(), at: 0, fields });
+                inside.push(Held::List { items: items.iter().enumerate(), at: 0, fields });
                 None
             }
             Part::Listed(value @ Data::Record(_), fields) => {
                 let fields = fields.iter().collect::<Vec<_>>().into_iter();
-                inside.push(Inside::Record { value, fields, at: "" });
+                inside.push(Held::Record { value, fields, at: "" });
                 None
             }
             Part::Listed(other, _) => Some(format!("expected a record, found {}", other.kind())),
@@ -172,9 +172,9 @@ fn misfit(value: &Data, listed: Option<Fields<'_>>) -> Option<(String, String)> 
             }
         };
         if let Some(why) = wrong {
-            let step = |inside: &Inside<'_, '_>| match inside {
-                Inside::List { at, .. } => format!(".{at}"),
-                Inside::Record { at, .. } => format!(".{at}"),
+            let step = |inside: &Held<'_, '_>| match inside {
+                Held::List { at, .. } => format!(".{at}"),
+                Held::Record { at, .. } => format!(".{at}"),
             };
             return Some((inside.iter().map(step).collect(), why));
         }

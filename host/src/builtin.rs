@@ -16,7 +16,7 @@ use ilo_vm::calendar::to_millisecond;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-type Work = fn(&Request<'_>) -> Result<Data, Failure>;
+type BuiltinWork = fn(&Request<'_>) -> Result<Data, Failure>;
 
 /// A built-in tool.
 pub(crate) struct Builtin {
@@ -26,7 +26,7 @@ pub(crate) struct Builtin {
     output: &'static str,
     /// Whether its calls may begin before their turn.
     ahead: bool,
-    work: Work,
+    work: BuiltinWork,
 }
 
 /// The `builtin` of the tool that waits.

@@ -63,7 +63,7 @@ impl Provider for Command {
 
 impl Command {
     fn answer(&self, request: &Request<'_>) -> Result<Data, Failure> {
-        let mut running = Running::start(self, request)?;
+        let mut running = RunningProgram::start(self, request)?;
         let status = running.wait(request)?;
         let output = std::mem::take(&mut *locked(&running.output));
         if !status.success() {
@@ -172,7 +172,7 @@ enum Event {
 /// Bytes that a thread collects and the caller takes.
 type Gathered = Arc<Mutex<Vec<u8>>>;
 
-struct Running {
+struct RunningProgram {
     child: Box<dyn ChildWrapper>,
     events: mpsc::Receiver<Event>,
     output: Gathered,
@@ -180,15 +180,20 @@ struct Running {
     over: bool,
 }
 
-impl Running {
-    fn start(command: &Command, request: &Request<'_>) -> Result<Running, Failure> {
+impl RunningProgram {
+    fn start(command: &Command, request: &Request<'_>) -> Result<RunningProgram, Failure> {
         let mut child = command.spawn(request).map_err(|error| {
             Failure::text(format!("cannot start `{}`: {error}", command.program.display()))
         })?;
         let (sender, events) = mpsc::channel();
         let (input, output, errors) = (child.stdin().take(), child.stdout().take(), child.stderr().take());
-        let running =
-            Running { child, events, output: Gathered::default(), errors: Gathered::default(), over: false };
+        let running = RunningProgram {
+            child,
+            events,
+            output: Gathered::default(),
+            errors: Gathered::default(),
+            over: false,
+        };
         running
             .serve(input, output, errors, request, &sender)
             .map_err(|error| Failure::text(format!("cannot serve its pipes: {error}")))?;
@@ -301,7 +306,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     /// Ends what still runs, and reaps the program.
     fn drop(&mut self) {
         if self.over {

@@ -19,7 +19,7 @@ use crate::file;
 use crate::mcp::server_config::Input;
 use crate::tools::Tools;
 use clients::is_comment;
-use file_keys::{FileKeys, is_clients_tools};
+use file_keys::{FileKeys, file_keys, is_clients_tools};
 use ilo_drive::data::Data;
 use ilo_drive::problem::{MOST, Problem, Problems, nearest, shortened};
 use ilo_spec::error::Code;
@@ -30,7 +30,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::{Form, Shown, Step};
-use tool::KINDS;
+use tool::{KINDS, tool};
 
 /// Keys of the file.
 const ROOT: &[&str] = &["mcpServers", "tools"];
@@ -193,7 +193,7 @@ struct Reading {
     /// Variables that were replaced in the current entry, with their values.
     expanded: Vec<(String, String)>,
     /// Schemas that stay text, with the file's name and text.
-    unread: text::Unread,
+    unread: text::UnreadSchemas,
     name: Arc<str>,
     source: Arc<str>,
 }
@@ -381,7 +381,7 @@ impl Reading {
         }
         let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
         if self.client {
-            self.file_keys(fields, &read, false);
+            file_keys(self, fields, &read, false);
         } else {
             self.keys(fields, &[ROOT, &read].concat());
         }
@@ -434,7 +434,7 @@ impl Reading {
                 continue;
             }
             self.owner = Some(Owner { is_server: false, name: name.clone() });
-            let tool = self.inside(Step::Key(name.clone()), |this| this.tool(name, entry, tools));
+            let tool = self.inside(Step::Key(name.clone()), |this| tool(this, name, entry, tools));
             tool.and_then(|tool| tools.add(tool));
             self.owner = None;
         }

@@ -55,7 +55,7 @@ impl Interrupt {
     }
 
     /// Blocks the thread until a time. False, before it, if the flag is set.
-    pub(crate) fn sleep_until(&self, end: Instant) -> bool {
+    pub fn sleep_until(&self, end: Instant) -> bool {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() || self.is_set() {

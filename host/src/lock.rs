@@ -18,7 +18,7 @@ use ilo_drive::data::write::hex;
 use ilo_drive::problem::{MOST, Problem, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use lock_file::Place;
+use lock_file::LockFile;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,7 +71,7 @@ impl Lock {
     /// be used.
     pub fn hold(mut self, path: &Path, update: bool) -> Result<Held, Vec<Problem>> {
         let one = |problem| vec![problem];
-        let place = Place::of(path).map_err(one)?;
+        let place = LockFile::of(path).map_err(one)?;
         // If nothing is to be written, there is no need to wait.
         if self.changed_since(&place).map_err(one)?.is_some_and(|changed| changed.is_empty()) {
             return Ok(Held::Same);
@@ -100,7 +100,7 @@ impl Lock {
 
     /// The definitions that `hold` would reject; nothing is written.
     pub fn problems(&self, path: &Path) -> Vec<Problem> {
-        let changed = Place::of(path).and_then(|place| self.changed_since(&place));
+        let changed = LockFile::of(path).and_then(|place| self.changed_since(&place));
         changed.map_or_else(
             |problem| vec![problem],
             |changed| changed.map_or_else(Vec::new, |changed| refused(&changed, path)),
@@ -108,7 +108,7 @@ impl Lock {
     }
 
     /// What has changed relative to the file; nothing if there is no file.
-    fn changed_since(&self, place: &Place) -> Result<Option<Changed>, Problem> {
+    fn changed_since(&self, place: &LockFile) -> Result<Option<Changed>, Problem> {
         Ok(Lock::read(place)?.map(|old| self.changed(&old)))
     }
 
@@ -122,7 +122,7 @@ impl Lock {
     }
 
     /// Reads a file; `None` if there is none.
-    fn read(place: &Place) -> Result<Option<Lock>, Problem> {
+    fn read(place: &LockFile) -> Result<Option<Lock>, Problem> {
         let Some(bytes) = place.read(FILE)? else { return Ok(None) };
         let bad = |message: String| place.problem(message);
         let bounds = Bounds { bytes: FILE, depth: DEPTH, values: usize::MAX };

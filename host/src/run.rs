@@ -20,7 +20,7 @@ pub use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use crate::blocking;
 use crate::interrupt::Interrupt;
 use crate::spans::Span;
-use crate::telemetry::{Context, Telemetry, Trace};
+use crate::telemetry::{Context, RunTrace, Telemetry};
 use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Policies, Policy, Tools, without_secrets};
 use calls::Calls;
@@ -180,7 +180,7 @@ fn drive_named(
 }
 
 /// Ends the trace and the span of a run.
-fn run_ended(trace: Option<Trace>, span: &Span, name: &str, finished: &Finished) {
+fn run_ended(trace: Option<RunTrace>, span: &Span, name: &str, finished: &Finished) {
     let error = match finished.outcome().map(|outcome| outcome.status()) {
         Some(Status::Ok(_)) => None,
         Some(Status::Err(_)) => Some("err"),
@@ -243,7 +243,7 @@ struct Around<'d> {
     tools: &'d Tools,
     options: &'d Options,
     clock: &'d Clock,
-    trace: Option<&'d Trace>,
+    trace: Option<&'d RunTrace>,
 }
 
 impl Policies for Around<'_> {

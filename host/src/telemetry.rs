@@ -17,7 +17,7 @@ pub use crate::trace_context::Context;
 #[cfg(feature = "telemetry")]
 use export::Queue;
 use metrics::Metric;
-use span::{Kind, Span};
+use span::{EndedSpan, SpanKind};
 #[cfg(not(feature = "telemetry"))]
 use without_feature::Queue;
 
@@ -36,7 +36,7 @@ pub struct Telemetry {
 
 /// The trace of one run.
 #[derive(Clone, Debug)]
-pub(crate) struct Trace {
+pub(crate) struct RunTrace {
     telemetry: Telemetry,
     run: Context,
     /// The same moment by both clocks.
@@ -93,13 +93,13 @@ impl Telemetry {
     }
 
     /// Begins the trace of a run.
-    pub(crate) fn begin(&self) -> Option<Trace> {
+    pub(crate) fn begin(&self) -> Option<RunTrace> {
         let run = Context::new(self.parent.as_ref())?;
-        Some(Trace { telemetry: self.clone(), run, start: (Instant::now(), SystemTime::now()) })
+        Some(RunTrace { telemetry: self.clone(), run, start: (Instant::now(), SystemTime::now()) })
     }
 }
 
-impl Trace {
+impl RunTrace {
     /// Begins the span of a call.
     pub(crate) fn call(&self) -> Option<Context> {
         Context::new(Some(&self.run))
@@ -135,12 +135,12 @@ impl Trace {
             Some(server) => {
                 attributes.push(("mcp.method.name", "tools/call".to_owned()));
                 attributes.push(("ilo.server", server.to_owned()));
-                (format!("tools/call {name}"), Kind::Client, Metric::Client)
+                (format!("tools/call {name}"), SpanKind::Client, Metric::Client)
             }
-            None => (format!("execute_tool {name}"), Kind::Internal, Metric::Tool),
+            None => (format!("execute_tool {name}"), SpanKind::Internal, Metric::Tool),
         };
         self.telemetry.measure(metric, &attributes, error, end.saturating_duration_since(start));
-        self.send(Span {
+        self.send(EndedSpan {
             context: span,
             name: title,
             kind,
@@ -158,10 +158,10 @@ impl Trace {
             ("gen_ai.workflow.name", function.to_owned()),
         ];
         self.telemetry.measure(Metric::Run, &attributes, error, self.start.0.elapsed());
-        self.send(Span {
+        self.send(EndedSpan {
             context: self.run,
             name: format!("invoke_workflow {function}"),
-            kind: Kind::Internal,
+            kind: SpanKind::Internal,
             start: self.start.1,
             end: self.time(Instant::now()),
             attributes,
@@ -169,7 +169,7 @@ impl Trace {
         });
     }
 
-    fn send(&self, span: Span) {
+    fn send(&self, span: EndedSpan) {
         self.telemetry.queue.add(span);
     }
 }

@@ -5,7 +5,7 @@ use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{FirstRecord, NewRun, RunId, Started};
 use crate::queue::{Order, Ticket};
-use crate::row::{Decided, Live, Run};
+use crate::row::{DecisionRow, Live, Run};
 use crate::state::{State, Status};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -24,7 +24,7 @@ pub(crate) enum Write {
     /// Leaves a run to others. Nothing is lost.
     Release { run: i64, epoch: i64 },
     /// Adds calls as they were made to a run.
-    Calls { run: i64, epoch: i64, rows: Vec<Decided> },
+    Calls { run: i64, epoch: i64, rows: Vec<DecisionRow> },
     /// Adds a run that was read from bytes.
     Import(Box<Exported>),
 }
@@ -68,7 +68,7 @@ pub(crate) struct Prepared {
     pub(crate) tools: Option<Vec<u8>>,
     pub(crate) metadata: BTreeMap<String, String>,
     /// Calls that it has made before its first record.
-    pub(crate) calls: Vec<Decided>,
+    pub(crate) calls: Vec<DecisionRow>,
 }
 
 /// A run with all that belongs to it, as it is exported and imported.
@@ -76,7 +76,7 @@ pub(crate) struct Prepared {
 pub(crate) struct Exported {
     pub(crate) run: Run,
     pub(crate) live: Option<Live>,
-    pub(crate) decisions: Vec<Decided>,
+    pub(crate) decisions: Vec<DecisionRow>,
     /// Its stored form.
     pub(crate) program: Vec<u8>,
     pub(crate) metadata: BTreeMap<String, String>,
@@ -90,7 +90,7 @@ pub(crate) struct Rows {
     pub(crate) run: Run,
     pub(crate) live: Option<Live>,
     /// What was decided on the call at which it is, in order.
-    pub(crate) decided: Result<Vec<Decided>>,
+    pub(crate) decided: Result<Vec<DecisionRow>>,
     /// The time of the last of these.
     pub(crate) last: Option<i64>,
 }
@@ -102,14 +102,14 @@ pub(crate) struct Change {
     pub(crate) live: Live,
     /// The entry of the run, where it changes too.
     pub(crate) entry: Option<Run>,
-    pub(crate) decided: Option<Decided>,
+    pub(crate) decided: Option<DecisionRow>,
 }
 
 /// What a decision about rows gives.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The run was taken over. The state is that before it was claimed.
-    Claimed { run: Run, live: Live, decided: Vec<Decided> },
+    Claimed { run: Run, live: Live, decided: Vec<DecisionRow> },
     /// Others must act first.
     Waits { state: State, call: u64, wake: Option<i64> },
     /// It has ended.
@@ -195,7 +195,7 @@ pub(crate) trait Reads {
     /// When the next run wakes, if one sleeps.
     fn next_wake(&self) -> Result<Option<i64>>;
     /// The decisions on a run, or on one of its calls, in order.
-    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<Decided>>;
+    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<DecisionRow>>;
     /// The metadata of a run.
     fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>>;
     /// An owner for people, if it is known and may still be making a call.

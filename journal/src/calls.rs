@@ -8,7 +8,7 @@
 use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY};
 use crate::error::{Error, Result};
-use crate::row::{CALLED, Decided};
+use crate::row::{CALLED, DecisionRow};
 
 /// The most calls that a session keeps to itself.
 pub(crate) const TOGETHER: usize = 64;
@@ -34,7 +34,7 @@ pub struct Called {
 
 impl Called {
     /// The row of this call, encrypted.
-    pub(crate) fn row(&self, cipher: &Cipher, run: i64, key: &[u8; RUN_KEY]) -> Result<Decided> {
+    pub(crate) fn row(&self, cipher: &Cipher, run: i64, key: &[u8; RUN_KEY]) -> Result<DecisionRow> {
         let mut detail = Vec::with_capacity(16 + self.arguments.len());
         detail.extend_from_slice(&self.took_ms.map_or(u64::MAX, |took| took.min(u64::MAX - 1)).to_le_bytes());
         // The length of a text fits 64 bits.
@@ -42,11 +42,11 @@ impl Called {
         detail.extend_from_slice(self.arguments.as_bytes());
         detail.extend_from_slice(&self.answer.as_ref().map(Answer::to_bytes).unwrap_or_default());
         let sealed = cipher.seal(key, self.call, Column::Detail, &detail)?;
-        Ok(Decided::noted(run, (self.call, &self.tool), self.at, CALLED, sealed))
+        Ok(DecisionRow::noted(run, (self.call, &self.tool), self.at, CALLED, sealed))
     }
 
     /// The call of a row.
-    pub(crate) fn of(cipher: &Cipher, key: &[u8; RUN_KEY], row: Decided) -> Result<Called> {
+    pub(crate) fn of(cipher: &Cipher, key: &[u8; RUN_KEY], row: DecisionRow) -> Result<Called> {
         let refused = || Error::damaged("a call of a run");
         let detail = cipher.open(key, row.call, Column::Detail, row.detail)?;
         let (took, rest) = detail.split_first_chunk().ok_or_else(refused)?;
@@ -85,7 +85,7 @@ mod tests {
             let plain = Cipher::new(None);
             let row = called.row(&plain, 1, &[2; 16]).unwrap();
             for length in 0..16 + called.arguments.len() {
-                let cut = crate::row::Decided { detail: row.detail[..length].to_vec(), ..row.clone() };
+                let cut = crate::row::DecisionRow { detail: row.detail[..length].to_vec(), ..row.clone() };
                 assert!(Called::of(&plain, &[2; 16], cut).is_err(), "{length}");
             }
         }

@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{Claimed, Decision, Held, Lease};
 use crate::policy::Effect;
-use crate::row::{Decided, EXPECTS, Live, OWNER_ENDED, Run};
-use crate::state::{Action, Before, State, To};
+use crate::row::{DecisionRow, EXPECTS, Live, OWNER_ENDED, Run};
+use crate::state::{Action, Before, Leads, State};
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::validate::expected::unexpected;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) fn claim(cipher: &Cipher, own: i64, rows: Rows, alive: &dyn Alive, no
     {
         return Err(owned(alive, owner, &run));
     }
-    if let Some(To::State(before)) = live.state.after(Action::Unblock) {
+    if let Some(Leads::State(before)) = live.state.after(Action::Unblock) {
         live.state = before;
     }
     if live.state == State::Calling {
@@ -83,7 +83,7 @@ fn wake(cipher: &Cipher, run: &Run, live: &mut Live, now: i64) -> Result<bool> {
 /// Makes what its new owner gets of a run that was taken over.
 pub(crate) fn claimed(
     cipher: &Cipher,
-    (run, live, decided): (Run, Live, &[Decided]),
+    (run, live, decided): (Run, Live, &[DecisionRow]),
     program: Arc<[u8]>,
 ) -> Result<Claimed> {
     let bound = approval(&live);
@@ -143,10 +143,10 @@ pub(crate) fn resolve(
         return Err(other_call(&run, &live, call));
     }
     let to = match live.state.after(action) {
-        Some(To::State(to)) => to,
-        Some(To::Stored) if live.answer.is_some() => State::Answered,
-        Some(To::Stored) => State::Ready,
-        Some(To::Ended) | None => return Err(live.state.refuse(action, &run.shown(), live.call)),
+        Some(Leads::State(to)) => to,
+        Some(Leads::Stored) if live.answer.is_some() => State::Answered,
+        Some(Leads::Stored) => State::Ready,
+        Some(Leads::Ended) | None => return Err(live.state.refuse(action, &run.shown(), live.call)),
     };
     if let (Decision::Retry, Some(was)) = (decision, live.was)
         && alive.may_speak(was)
@@ -267,14 +267,14 @@ fn owner_may_live(run: &Run, call: u64, shown: &str) -> Error {
 pub(crate) fn hold(
     cipher: &Cipher,
     (run, live): (&Run, &Live),
-    decided: &[Decided],
+    decided: &[DecisionRow],
     answer: &Answer,
 ) -> Result<()> {
     let (Answer::Ok(json) | Answer::Failed(json)) = answer else { return Ok(()) };
     let bounds = Bounds::from(&RunLimits::from_bytes(&run.limits)?.machine);
     let value =
         read(json.as_bytes(), &bounds).map_err(|error| misfit(&live.tool, &error.kind.to_string()))?;
-    let of_call = |decided: &&Decided| decided.call == live.call && decided.what == EXPECTS;
+    let of_call = |decided: &&DecisionRow| decided.call == live.call && decided.what == EXPECTS;
     let (Some(expects), Answer::Ok(_)) = (decided.iter().rfind(of_call), answer) else { return Ok(()) };
     let schema = cipher.open(&run.key, live.call, Column::Detail, expects.detail.clone())?;
     let why = unexpected(&String::from_utf8_lossy(&schema), &value);
@@ -294,7 +294,7 @@ pub(crate) fn block(cipher: &Cipher, why: &str, rows: Rows, alive: &dyn Alive, n
     let if_epoch = live.epoch;
     let slept = live.state == State::Sleeping && wake(cipher, &run, &mut live, now)?;
     let to = match live.state.after(Action::Block) {
-        Some(To::State(to)) => to,
+        Some(Leads::State(to)) => to,
         _ if matches!(live.state, State::Blocked(_)) => live.state,
         // It waits for something else.
         _ if slept => {
@@ -319,7 +319,7 @@ pub(crate) fn block(cipher: &Cipher, why: &str, rows: Rows, alive: &dyn Alive, n
 pub(crate) fn blocked(
     cipher: &Cipher,
     (run, live): (&Run, &Live),
-    decided: &[Decided],
+    decided: &[DecisionRow],
 ) -> Result<Option<String>> {
     let last = decided.iter().rfind(|decided| decided.what == Action::Block.name());
     let Some(last) = last else { return Ok(None) };
@@ -351,8 +351,11 @@ pub(crate) fn export(rows: Rows, alive: &dyn Alive) -> Verdict {
 }
 
 /// A row about the call at which a run is.
-pub(crate) fn of_live(live: &Live, what: &str, who: &str, detail: Vec<u8>, at: i64) -> Decided {
-    Decided { who: who.to_owned(), ..Decided::noted(live.run, (live.call, &live.tool), at, what, detail) }
+pub(crate) fn of_live(live: &Live, what: &str, who: &str, detail: Vec<u8>, at: i64) -> DecisionRow {
+    DecisionRow {
+        who: who.to_owned(),
+        ..DecisionRow::noted(live.run, (live.call, &live.tool), at, what, detail)
+    }
 }
 
 /// A time that comes after those of the call's other decisions, even if the clock was set back.

@@ -71,5 +71,5 @@ pub use session::{Beginning, Left, Session};
 // What a session is asked, and what it says.
 pub use ilo_drive::recorder::{Due, Permit, Taken};
 pub use sqlite::{Access, access};
-pub use state::{ACTIONS, Action, Before, STATES, State, Status, To as Leads};
+pub use state::{ACTIONS, Action, Before, Leads, STATES, State, Status};
 pub use store::{Options, RETENTION_DAYS, Store};

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::limits::{RunLimits, UsedUp};
 use crate::policy::RecordedPolicy;
 use crate::row::{Live, Run};
-use crate::state::{Action, State, Status, To as Leads};
+use crate::state::{Action, Leads, State, Status};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

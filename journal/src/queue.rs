@@ -33,12 +33,12 @@ pub(crate) struct Worker<J> {
 
 /// Jobs, and records that nobody waits for.
 pub(crate) struct Queue<J> {
-    state: Mutex<State<J>>,
+    state: Mutex<Backlog<J>>,
     /// The thread waits here.
     filled: Condvar,
 }
 
-struct State<J> {
+struct Backlog<J> {
     jobs: Vec<J>,
     /// The latest record of each run that nobody waits for.
     later: BTreeMap<i64, Later>,
@@ -252,7 +252,7 @@ pub(crate) fn closed() -> Error {
 impl<J: Send + 'static> Worker<J> {
     /// Starts a thread that serves a queue until [`Queue::take`] gives nothing.
     pub(crate) fn start(serve: impl FnOnce(&Queue<J>) + Send + 'static) -> Result<Worker<J>> {
-        let state = State {
+        let state = Backlog {
             jobs: Vec::new(),
             later: BTreeMap::new(),
             due: None,
@@ -326,7 +326,7 @@ impl<J> Drop for Worker<J> {
     }
 }
 
-impl<J> State<J> {
+impl<J> Backlog<J> {
     /// The records that are written with the next jobs.
     fn take_later(&mut self, now: Instant) -> Vec<Live> {
         let all = std::mem::take(&mut self.all) || self.closed;
@@ -339,7 +339,7 @@ impl<J> State<J> {
 
 impl<J> Queue<J> {
     /// Wakes the thread if it waits.
-    fn wake(&self, mut state: MutexGuard<'_, State<J>>) {
+    fn wake(&self, mut state: MutexGuard<'_, Backlog<J>>) {
         let sleep = std::mem::replace(&mut state.sleep, Sleep::Awake);
         drop(state);
         if sleep != Sleep::Awake {

@@ -137,7 +137,7 @@ pub(crate) const OWNER_ENDED: &str = "owner-ended";
 
 /// A row of `call`: what a person has decided.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Decided {
+pub(crate) struct DecisionRow {
     pub(crate) run: i64,
     pub(crate) call: u64,
     pub(crate) at: i64,
@@ -148,11 +148,11 @@ pub(crate) struct Decided {
     pub(crate) detail: Vec<u8>,
 }
 
-impl Decided {
+impl DecisionRow {
     /// A row that no person has caused.
-    pub(crate) fn noted(run: i64, call: (u64, &str), at: i64, what: &str, detail: Vec<u8>) -> Decided {
+    pub(crate) fn noted(run: i64, call: (u64, &str), at: i64, what: &str, detail: Vec<u8>) -> DecisionRow {
         let ((call, tool), what, who) = (call, what.to_owned(), String::new());
-        Decided { run, call, at, tool: tool.to_owned(), what, who, detail }
+        DecisionRow { run, call, at, tool: tool.to_owned(), what, who, detail }
     }
 
     /// The checksum of the row.

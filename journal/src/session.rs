@@ -80,7 +80,7 @@ pub struct Session {
     store: Arc<Store>,
     stage: Stage,
     /// The call at which the run was taken over.
-    found: Option<Found>,
+    found: Option<StoredRun>,
     /// The call that was recorded last.
     last: Option<Last>,
     cancel: bool,
@@ -111,7 +111,7 @@ enum Stage {
 }
 
 #[derive(Debug)]
-struct Found {
+struct StoredRun {
     call: u64,
     state: State,
     policy: RecordedPolicy,
@@ -147,7 +147,7 @@ impl Session {
         } = claimed;
         let mut session = Session::of(store, Stage::Running(Box::new(lease)), active_ms);
         session.cancel = cancel;
-        session.found = Some(Found { call, state, policy, tries, approved, answer, unchecked });
+        session.found = Some(StoredRun { call, state, policy, tries, approved, answer, unchecked });
         session
     }
 
@@ -198,7 +198,7 @@ impl Session {
 
     /// Whether the run was cancelled while it slept at this call. The call fails as cancelled.
     fn is_cancelled_asleep(&self, call: u64) -> bool {
-        let slept = |found: &Found| found.call == call && found.state == State::Ready;
+        let slept = |found: &StoredRun| found.call == call && found.state == State::Ready;
         self.cancel && self.found.as_ref().is_some_and(slept)
     }
 
@@ -241,7 +241,7 @@ impl Session {
     /// Whether somebody has cancelled the run, and it may be cancelled now: a call that may have been made is
     /// settled before.
     pub fn is_cancelled(&self) -> bool {
-        let unsettled = |found: &Found| matches!(found.state, State::Calling | State::Answered);
+        let unsettled = |found: &StoredRun| matches!(found.state, State::Calling | State::Answered);
         self.cancel && !self.found.as_ref().is_some_and(unsettled)
     }
 
@@ -269,7 +269,7 @@ impl Session {
         let last = Last::of(due, now)?;
         let approved = found.as_ref().is_some_and(|found| found.approved);
         let expecting = |last| Last { expects: due.expects.map(Expects::to_json), ..last };
-        if let Some(Found { state, policy: then, tries, answer, unchecked, .. }) = found {
+        if let Some(StoredRun { state, policy: then, tries, answer, unchecked, .. }) = found {
             match (after_claim(state, then, now, tries), answer) {
                 (Recovery::Make, _) => {}
                 (Recovery::Again, _) => {

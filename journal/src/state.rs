@@ -140,7 +140,7 @@ pub const STATES: [State; 11] = [
 
 /// The result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum To {
+pub enum Leads {
     /// Another state, or the same.
     State(State),
     /// [`State::Answered`] if an answer is stored, else [`State::Ready`].
@@ -151,7 +151,7 @@ pub enum To {
 
 impl State {
     /// The result of an action; `None` if the state does not allow it.
-    pub fn after(self, action: Action) -> Option<To> {
+    pub fn after(self, action: Action) -> Option<Leads> {
         use Action as A;
         use State as S;
         let to = match (self, action) {
@@ -172,17 +172,17 @@ impl State {
             | (S::Doubt, A::Retry)
             | (S::Asking, A::Approve)
             | (S::Asking | S::Sleeping, A::Cancel) => S::Ready,
-            (S::Ready | S::Calling | S::Answered, A::End) => return Some(To::Ended),
+            (S::Ready | S::Calling | S::Answered, A::End) => return Some(Leads::Ended),
             (S::Sleeping, A::Wake)
             | (S::Calling | S::Answered, A::Take)
             | (S::Asking, A::Expire | A::Deny)
             | (S::Doubt | S::Deferred, A::Answer | A::Fail) => S::Answered,
-            (S::Limited, A::More | A::Cancel) => return Some(To::Stored),
+            (S::Limited, A::More | A::Cancel) => return Some(Leads::Stored),
             // The owner, or the person who decides, comes first.
             (_, A::Cancel) => self,
             _ => return None,
         };
-        Some(To::State(to))
+        Some(Leads::State(to))
     }
 
     /// The displayed name.
@@ -354,90 +354,90 @@ impl fmt::Display for State {
 
 #[cfg(test)]
 mod tests {
-    use super::{ACTIONS, Action, Before, STATES, State, To};
+    use super::{ACTIONS, Action, Before, Leads, STATES, State};
     use crate::error::ErrorCode;
 
     /// The table of the design, written once more by hand: state, action, what follows. What is not here is
     /// refused.
-    fn expected(state: State, action: Action) -> Option<To> {
+    fn expected(state: State, action: Action) -> Option<Leads> {
         use Action as A;
         use State as S;
-        let rows: &[(S, &[(A, To)])] = &[
+        let rows: &[(S, &[(A, Leads)])] = &[
             (
                 S::Ready,
                 &[
-                    (A::Begin, To::State(S::Calling)),
-                    (A::Ask, To::State(S::Asking)),
-                    (A::Sleep, To::State(S::Sleeping)),
-                    (A::Defer, To::State(S::Deferred)),
-                    (A::Limit, To::State(S::Limited)),
-                    (A::Block, To::State(S::Blocked(Before::Ready))),
-                    (A::Next, To::State(S::Ready)),
-                    (A::End, To::Ended),
-                    (A::Cancel, To::State(S::Ready)),
+                    (A::Begin, Leads::State(S::Calling)),
+                    (A::Ask, Leads::State(S::Asking)),
+                    (A::Sleep, Leads::State(S::Sleeping)),
+                    (A::Defer, Leads::State(S::Deferred)),
+                    (A::Limit, Leads::State(S::Limited)),
+                    (A::Block, Leads::State(S::Blocked(Before::Ready))),
+                    (A::Next, Leads::State(S::Ready)),
+                    (A::End, Leads::Ended),
+                    (A::Cancel, Leads::State(S::Ready)),
                 ],
             ),
             (
                 S::Calling,
                 &[
-                    (A::Begin, To::State(S::Calling)),
-                    (A::NotMade, To::State(S::Ready)),
-                    (A::Defer, To::State(S::Deferred)),
-                    (A::Doubt, To::State(S::Doubt)),
-                    (A::Take, To::State(S::Answered)),
-                    (A::Limit, To::State(S::Limited)),
-                    (A::Block, To::State(S::Blocked(Before::Calling))),
-                    (A::Next, To::State(S::Ready)),
-                    (A::End, To::Ended),
-                    (A::Cancel, To::State(S::Calling)),
+                    (A::Begin, Leads::State(S::Calling)),
+                    (A::NotMade, Leads::State(S::Ready)),
+                    (A::Defer, Leads::State(S::Deferred)),
+                    (A::Doubt, Leads::State(S::Doubt)),
+                    (A::Take, Leads::State(S::Answered)),
+                    (A::Limit, Leads::State(S::Limited)),
+                    (A::Block, Leads::State(S::Blocked(Before::Calling))),
+                    (A::Next, Leads::State(S::Ready)),
+                    (A::End, Leads::Ended),
+                    (A::Cancel, Leads::State(S::Calling)),
                 ],
             ),
             (
                 S::Doubt,
                 &[
-                    (A::Answer, To::State(S::Answered)),
-                    (A::Fail, To::State(S::Answered)),
-                    (A::Retry, To::State(S::Ready)),
-                    (A::Cancel, To::State(S::Doubt)),
+                    (A::Answer, Leads::State(S::Answered)),
+                    (A::Fail, Leads::State(S::Answered)),
+                    (A::Retry, Leads::State(S::Ready)),
+                    (A::Cancel, Leads::State(S::Doubt)),
                 ],
             ),
             (
                 S::Asking,
                 &[
-                    (A::Approve, To::State(S::Ready)),
-                    (A::Deny, To::State(S::Answered)),
-                    (A::Expire, To::State(S::Answered)),
-                    (A::Cancel, To::State(S::Ready)),
+                    (A::Approve, Leads::State(S::Ready)),
+                    (A::Deny, Leads::State(S::Answered)),
+                    (A::Expire, Leads::State(S::Answered)),
+                    (A::Cancel, Leads::State(S::Ready)),
                 ],
             ),
             (
                 S::Deferred,
                 &[
-                    (A::Answer, To::State(S::Answered)),
-                    (A::Fail, To::State(S::Answered)),
-                    (A::Cancel, To::State(S::Deferred)),
+                    (A::Answer, Leads::State(S::Answered)),
+                    (A::Fail, Leads::State(S::Answered)),
+                    (A::Cancel, Leads::State(S::Deferred)),
                 ],
             ),
             (
                 S::Answered,
                 &[
-                    (A::Defer, To::State(S::Deferred)),
-                    (A::Doubt, To::State(S::Doubt)),
-                    (A::Take, To::State(S::Answered)),
-                    (A::Limit, To::State(S::Limited)),
-                    (A::Block, To::State(S::Blocked(Before::Answered))),
-                    (A::Next, To::State(S::Ready)),
-                    (A::End, To::Ended),
-                    (A::Cancel, To::State(S::Answered)),
+                    (A::Defer, Leads::State(S::Deferred)),
+                    (A::Doubt, Leads::State(S::Doubt)),
+                    (A::Take, Leads::State(S::Answered)),
+                    (A::Limit, Leads::State(S::Limited)),
+                    (A::Block, Leads::State(S::Blocked(Before::Answered))),
+                    (A::Next, Leads::State(S::Ready)),
+                    (A::End, Leads::Ended),
+                    (A::Cancel, Leads::State(S::Answered)),
                 ],
             ),
-            (S::Limited, &[(A::More, To::Stored), (A::Cancel, To::Stored)]),
-            (S::Sleeping, &[(A::Wake, To::State(S::Answered)), (A::Cancel, To::State(S::Ready))]),
+            (S::Limited, &[(A::More, Leads::Stored), (A::Cancel, Leads::Stored)]),
+            (S::Sleeping, &[(A::Wake, Leads::State(S::Answered)), (A::Cancel, Leads::State(S::Ready))]),
         ];
         if let S::Blocked(before) = state {
             return match action {
-                A::Unblock => Some(To::State(before.state())),
-                A::Cancel => Some(To::State(state)),
+                A::Unblock => Some(Leads::State(before.state())),
+                A::Cancel => Some(Leads::State(state)),
                 _ => None,
             };
         }

@@ -15,7 +15,7 @@ use crate::place::is_address;
 #[cfg(feature = "postgres")]
 use crate::postgres::Postgres;
 use crate::queue::Ticket;
-use crate::row::{CALLED, Decided, EXPECTS, Live, METADATA, Run, TOOLS};
+use crate::row::{CALLED, DecisionRow, EXPECTS, Live, METADATA, Run, TOOLS};
 use crate::sqlite::{Sqlite, portable};
 use crate::state::State;
 use ilo_drive::data::write::hex;
@@ -213,7 +213,7 @@ impl Store {
         Ok(())
     }
 
-    fn called(&self, run: i64, key: &[u8; RUN_KEY], calls: &[Called]) -> Result<Vec<Decided>> {
+    fn called(&self, run: i64, key: &[u8; RUN_KEY], calls: &[Called]) -> Result<Vec<DecisionRow>> {
         calls.iter().map(|called| called.row(&self.cipher, run, key)).collect()
     }
 
@@ -471,7 +471,7 @@ impl Store {
     pub fn decisions(&self, run: RunId) -> Result<Vec<model::Decided>> {
         let mut found = self.backend.reads().decisions(run.0, None)?;
         found.retain(|row| ![EXPECTS, TOOLS, METADATA, CALLED].contains(&row.what.as_str()));
-        let shown = |row: Decided| model::Decided {
+        let shown = |row: DecisionRow| model::Decided {
             call: row.call,
             at: row.at,
             tool: row.tool,

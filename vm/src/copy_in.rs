@@ -164,7 +164,7 @@ impl<'a> Items<'a> {
 
 /// A container that is being filled.
 #[derive(Clone, Copy)]
-struct Open<'a> {
+struct Copying<'a> {
     items: Items<'a>,
     next: usize,
     start: usize,
@@ -172,7 +172,7 @@ struct Open<'a> {
     depth: u32,
 }
 
-impl Open<'_> {
+impl Copying<'_> {
     fn value(&self) -> Value {
         let start = narrow(self.start);
         match self.items {
@@ -197,7 +197,7 @@ impl Copier<'_> {
     }
 
     #[inline(never)]
-    fn copy_nested<'a>(&mut self, top: Open<'a>, child: Datum<'a>) -> Result<Value, Refusal> {
+    fn copy_nested<'a>(&mut self, top: Copying<'a>, child: Datum<'a>) -> Result<Value, Refusal> {
         let mut stack = InlineStack::new(top);
         stack.push(top);
         let mut depth = 2;
@@ -241,7 +241,7 @@ impl Copier<'_> {
 
     /// Reserves the place of a container.
     #[inline]
-    fn open<'a>(&mut self, datum: Datum<'a>, depth: u32) -> Result<Open<'a>, Refusal> {
+    fn open<'a>(&mut self, datum: Datum<'a>, depth: u32) -> Result<Copying<'a>, Refusal> {
         self.meter.take(1, 0)?;
         self.heap.budget.check_depth(depth)?;
         let (items, len, shape) = match datum {
@@ -265,12 +265,12 @@ impl Copier<'_> {
             _ => (Items::List(&[]), 0, NONE),
         };
         let start = self.heap.take(len)?;
-        Ok(Open { items, next: 0, start, shape, depth: 1 })
+        Ok(Copying { items, next: 0, start, shape, depth: 1 })
     }
 
     /// Fills a container until the next nested container.
     #[inline]
-    fn fill<'a>(&mut self, open: &mut Open<'a>) -> Result<Option<Datum<'a>>, Refusal> {
+    fn fill<'a>(&mut self, open: &mut Copying<'a>) -> Result<Option<Datum<'a>>, Refusal> {
         while let Some(datum) = open.items.get(open.next) {
             let Some(value) = self.leaf(datum)? else { return Ok(Some(datum)) };
             self.heap.values[open.start + open.next] = value;

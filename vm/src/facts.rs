@@ -23,7 +23,7 @@ pub(crate) struct Facts {
     /// The fuel of one iteration of each loop, indexed by the instruction that begins it.
     pub(crate) loops: Vec<u32>,
     /// What a call of each function needs.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Callee>,
     /// Whether each function leaves its parameter registers unchanged.
     pub(crate) keeps: Vec<bool>,
     /// Whether another function calls it.
@@ -36,7 +36,7 @@ pub(crate) struct Facts {
 
 /// What a call needs to know about a function.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Entry {
+pub(crate) struct Callee {
     /// Its first instruction.
     pub(crate) start: u32,
     /// The fuel of one pass through it, without its loops.

@@ -22,11 +22,11 @@ pub struct JsonReader<'t> {
     limit: usize,
     /// A bit for each open container, set for records.
     records: [u64; WORDS],
-    state: State,
+    state: Awaited,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum Awaited {
     /// A value must follow.
     Value,
     /// A value or the end of the list.
@@ -98,36 +98,36 @@ impl fmt::Display for JsonErrorKind {
     }
 }
 
-type Result<T> = core::result::Result<T, JsonError>;
+type Scanned<T> = core::result::Result<T, JsonError>;
 
 impl<'t> JsonReader<'t> {
     /// A reader of one document that nests at most `limit` lists and records, and never more than
     /// [`limits::VALUE_DEPTH`].
     pub fn new(text: &'t str, limit: usize) -> JsonReader<'t> {
         let limit = limit.min(limits::VALUE_DEPTH);
-        JsonReader { text, at: 0, depth: 0, limit, records: [0; WORDS], state: State::Value }
+        JsonReader { text, at: 0, depth: 0, limit, records: [0; WORDS], state: Awaited::Value }
     }
 
     /// The next event, or `None` after the document.
     ///
     /// # Errors
     /// The first position at which the text is not JSON; after that, the reader must not be used.
-    pub fn next_event(&mut self) -> Result<Option<JsonEvent<'t>>> {
+    pub fn next_event(&mut self) -> Scanned<Option<JsonEvent<'t>>> {
         self.skip_space();
         let state = self.state;
         match state {
-            State::ListStart if self.eat(b']') => Ok(Some(self.end())),
-            State::Value | State::ListStart => self.value().map(Some),
-            State::RecordStart if self.eat(b'}') => Ok(Some(self.end())),
-            State::RecordStart => self.key("a name or `}`").map(Some),
-            State::After if self.depth == 0 => {
+            Awaited::ListStart if self.eat(b']') => Ok(Some(self.end())),
+            Awaited::Value | Awaited::ListStart => self.value().map(Some),
+            Awaited::RecordStart if self.eat(b'}') => Ok(Some(self.end())),
+            Awaited::RecordStart => self.key("a name or `}`").map(Some),
+            Awaited::After if self.depth == 0 => {
                 if self.at == self.text.len() {
                     Ok(None)
                 } else {
                     self.expected("the end")
                 }
             }
-            State::After if self.in_record() => {
+            Awaited::After if self.in_record() => {
                 if self.eat(b'}') {
                     return Ok(Some(self.end()));
                 }
@@ -137,7 +137,7 @@ impl<'t> JsonReader<'t> {
                 self.skip_space();
                 self.key("a name").map(Some)
             }
-            State::After => {
+            Awaited::After => {
                 if self.eat(b']') {
                     return Ok(Some(self.end()));
                 }
@@ -150,12 +150,12 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    fn expected<T>(&self, what: &'static str) -> Result<T> {
+    fn expected<T>(&self, what: &'static str) -> Scanned<T> {
         self.error(self.at, JsonErrorKind::Expected(what))
     }
 
     #[allow(clippy::unused_self, reason = "ends each path of its callers")]
-    fn error<T>(&self, offset: usize, kind: JsonErrorKind) -> Result<T> {
+    fn error<T>(&self, offset: usize, kind: JsonErrorKind) -> Scanned<T> {
         Err(JsonError { offset, kind })
     }
 
@@ -180,7 +180,7 @@ impl<'t> JsonReader<'t> {
         self.records.get(open / 64).is_some_and(|word| word >> (open % 64) & 1 != 0)
     }
 
-    fn begin(&mut self, record: bool) -> Result<JsonEvent<'t>> {
+    fn begin(&mut self, record: bool) -> Scanned<JsonEvent<'t>> {
         if self.depth >= self.limit {
             return self.error(self.at, JsonErrorKind::TooDeep);
         }
@@ -190,17 +190,17 @@ impl<'t> JsonReader<'t> {
             *word = if record { *word | bit } else { *word & !bit };
         }
         self.depth += 1;
-        self.state = if record { State::RecordStart } else { State::ListStart };
+        self.state = if record { Awaited::RecordStart } else { Awaited::ListStart };
         Ok(if record { JsonEvent::BeginRecord } else { JsonEvent::BeginList })
     }
 
     fn end(&mut self) -> JsonEvent<'t> {
         self.depth = self.depth.saturating_sub(1);
-        self.state = State::After;
+        self.state = Awaited::After;
         JsonEvent::End
     }
 
-    fn key(&mut self, what: &'static str) -> Result<JsonEvent<'t>> {
+    fn key(&mut self, what: &'static str) -> Scanned<JsonEvent<'t>> {
         if self.peek() != Some(b'"') {
             return self.expected(what);
         }
@@ -209,11 +209,11 @@ impl<'t> JsonReader<'t> {
         if !self.eat(b':') {
             return self.expected("`:`");
         }
-        self.state = State::Value;
+        self.state = Awaited::Value;
         Ok(JsonEvent::Key(key))
     }
 
-    fn value(&mut self) -> Result<JsonEvent<'t>> {
+    fn value(&mut self) -> Scanned<JsonEvent<'t>> {
         let event = match self.peek() {
             Some(b'[') => return self.begin(false),
             Some(b'{') => return self.begin(true),
@@ -224,7 +224,7 @@ impl<'t> JsonReader<'t> {
             _ if self.word("false") => JsonEvent::Bool(false),
             _ => return self.expected("a value"),
         };
-        self.state = State::After;
+        self.state = Awaited::After;
         Ok(event)
     }
 
@@ -238,7 +238,7 @@ impl<'t> JsonReader<'t> {
         found
     }
 
-    fn number(&mut self) -> Result<Number> {
+    fn number(&mut self) -> Scanned<Number> {
         let rest = self.rest();
         let is_part = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(is_part).count();
@@ -255,7 +255,7 @@ impl<'t> JsonReader<'t> {
     }
 
     /// Reads a string from its opening quote to its closing one.
-    fn string(&mut self) -> Result<JsonText<'t>> {
+    fn string(&mut self) -> Scanned<JsonText<'t>> {
         self.at += 1;
         let start = self.at;
         loop {

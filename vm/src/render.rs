@@ -45,7 +45,7 @@ pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error>
 
 /// A container and how many of its items are written.
 #[derive(Clone, Copy)]
-struct Open {
+struct Rendering {
     value: Value,
     next: usize,
     len: usize,
@@ -53,10 +53,10 @@ struct Open {
 
 /// Renders as compact JSON.
 pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
-    let mut open = InlineStack::new(Open { value, next: 0, len: 0 });
+    let mut open = InlineStack::new(Rendering { value, next: 0, len: 0 });
     begin(sink, value, &mut open)?;
     while let Some(top) = open.last() {
-        let Open { value, next, len } = *top;
+        let Rendering { value, next, len } = *top;
         let record = value.tag == Tag::Record;
         if next == len {
             open.pop();
@@ -79,7 +79,7 @@ pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> 
 }
 
 /// Writes a scalar, or opens a container.
-fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut InlineStack<Open>) -> Result<(), S::Error> {
+fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut InlineStack<Rendering>) -> Result<(), S::Error> {
     match value.tag {
         Tag::Nil => sink.raw("null"),
         Tag::False => sink.raw("false"),
@@ -90,7 +90,7 @@ fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut InlineStack<Open>) -> R
         Tag::Unknown => sink.unknown(),
         Tag::List | Tag::Record => {
             let len = sink.heap().len(sink.program(), value);
-            open.push(Open { value, next: 0, len });
+            open.push(Rendering { value, next: 0, len });
             sink.raw(if value.tag == Tag::List { "[" } else { "{" })
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    tools: input::Tools,
+    tools: input::ToolsOption,
     /// Print each diagnostic as a line of JSON to standard output
     #[arg(long)]
     json: bool,

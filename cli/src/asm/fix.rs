@@ -13,7 +13,7 @@ pub(super) struct Args {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    tools: input::Tools,
+    tools: input::ToolsOption,
     #[command(flatten)]
     reading: Reading,
 }

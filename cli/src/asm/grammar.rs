@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     to: To,
     #[command(flatten)]
-    tools: input::Tools,
+    tools: input::ToolsOption,
     /// The tools that may be called, separated by commas [default: all]
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,

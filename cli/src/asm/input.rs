@@ -137,13 +137,13 @@ const MOST_CATALOGUE: u64 = 64 << 20;
 
 /// The option with the available tools.
 #[derive(clap::Args)]
-pub(super) struct Tools {
+pub(super) struct ToolsOption {
     /// The catalogue of tools, as `ilo-vm tools --json` writes it
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
 }
 
-impl Tools {
+impl ToolsOption {
     /// Reads the catalogue, if one is given.
     pub(super) fn catalog(&self) -> Result<Option<Catalog>, String> {
         let Some(path) = &self.catalog else { return Ok(None) };

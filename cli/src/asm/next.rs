@@ -21,7 +21,7 @@ pub(super) struct Args {
     /// input
     file: PathBuf,
     #[command(flatten)]
-    tools: input::Tools,
+    tools: input::ToolsOption,
     /// The signature of the function, such as 'f(id: text) -> text' [default: that of the last header in the
     /// file]
     #[arg(long)]

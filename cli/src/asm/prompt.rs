@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NOTATION")]
     notation: Notation,
     #[command(flatten)]
-    tools: input::Tools,
+    tools: input::ToolsOption,
     /// The signature that the function must have, such as 'email(id: text) -> result answer, text'
     #[arg(long)]
     signature: Option<Signature>,

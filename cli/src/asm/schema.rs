@@ -18,7 +18,7 @@ A schema cannot express all rules; its description lists the others. Check what 
 Example: ilo-asm schema --catalog catalog.json --signature 'f(id: text) -> result nil, text' --for openai > ilo.schema.json")]
 pub(super) struct Args {
     #[command(flatten)]
-    tools: input::Tools,
+    tools: input::ToolsOption,
     /// The tools that may be called, separated by commas [default: all]
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,

@@ -40,7 +40,7 @@ struct Item {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Queued {
     list: VecDeque<Item>,
     /// How many items have each key.
     keys: HashMap<Key, usize>,
@@ -50,13 +50,13 @@ struct Waiting {
 
 /// A queue between the reader and the thread that answers.
 #[derive(Default)]
-pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
+pub(super) struct Inbox {
+    waiting: Mutex<Queued>,
     changed: Condvar,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+impl Inbox {
+    fn lock(&self) -> MutexGuard<'_, Queued> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -151,14 +151,14 @@ fn key(read: &Read) -> Option<Key> {
 mod tests {
     use super::*;
 
-    fn push(queue: &Queue, text: &str) {
+    fn push(queue: &Inbox, text: &str) {
         let message = Message::read(text.as_bytes().to_vec()).unwrap();
         assert!(queue.push(Read::Message(message), text.len()));
     }
 
     #[test]
     fn a_later_message_is_known_until_it_is_taken() {
-        let queue = Queue::default();
+        let queue = Inbox::default();
         let change =
             r#"{"method": "textDocument/didChange", "params": {"textDocument": {"uri": "a", "version": 1}}}"#;
         push(&queue, change);

@@ -7,7 +7,7 @@ use super::documents::{Document, Documents};
 use super::frame::{self, Frame, LONGEST};
 use super::message::{Id, Message, Params, Refusal, Wrong, code, read, shown};
 use super::protocol::{DidChange, DidClose, DidOpen, Initialize, Options, PublishDiagnostics, Workspace};
-use super::queue::{Queue, Read};
+use super::queue::{Inbox, Read};
 use ilo_asm::span::Units;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
@@ -28,7 +28,7 @@ enum State {
 /// # Errors
 /// If nothing can be written any more.
 pub(crate) fn serve(input: impl BufRead + Send + 'static, output: impl Write) -> io::Result<bool> {
-    let queue = Arc::new(Queue::default());
+    let queue = Arc::new(Inbox::default());
     let reader = Arc::clone(&queue);
     thread::Builder::new().name("reader".to_owned()).spawn(move || read_all(input, &reader))?;
     let mut session = Session {
@@ -46,7 +46,7 @@ pub(crate) fn serve(input: impl BufRead + Send + 'static, output: impl Write) ->
 }
 
 /// Reads messages until the end of the input, or until the receiver stops.
-fn read_all(mut input: impl BufRead, queue: &Queue) {
+fn read_all(mut input: impl BufRead, queue: &Inbox) {
     loop {
         let (read, bytes) = match frame::read(&mut input) {
             Ok(Frame::Message(bytes)) => {
@@ -77,7 +77,7 @@ fn read_all(mut input: impl BufRead, queue: &Queue) {
 
 struct Session<W> {
     output: W,
-    queue: Arc<Queue>,
+    queue: Arc<Inbox>,
     state: State,
     units: Units,
     /// Whether the client can say that a file has changed.

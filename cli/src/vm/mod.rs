@@ -40,13 +40,13 @@ use std::process::ExitCode;
 /// Check and run ilo programs.
 #[derive(Parser)]
 #[command(name = "ilo-vm", version, max_term_width = 100, disable_help_subcommand = true)]
-struct Cli {
+struct Invocation {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Task,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum Task {
     /// Check a program, then run it; standard output is its outcome.
     Run(run::Args),
     /// Continue runs of a journal.
@@ -104,11 +104,11 @@ struct AsmArgs {
     arguments: Vec<OsString>,
 }
 
-impl Verb {
+impl Task {
     /// Whether it is a long-running server.
     fn is_server(&self) -> bool {
         #[cfg(feature = "serve")]
-        if matches!(self, Verb::Serve(_)) {
+        if matches!(self, Task::Serve(_)) {
             return true;
         }
         false
@@ -171,39 +171,41 @@ pub fn main() -> ExitCode {
     if std::env::args_os().next().is_some_and(|name| is_assembler(&name)) {
         return asm::main();
     }
-    let verb = Cli::parse().verb;
+    let verb = Invocation::parse().verb;
     output::hide_in_panics();
     if !verb.is_server() {
         orphans::adopt();
     }
     let result = match verb {
-        Verb::Run(args) => run::run(&args),
+        Task::Run(args) => run::run(&args),
         #[cfg(feature = "login")]
-        Verb::Login(args) => login::login(&args),
+        Task::Login(args) => login::login(&args),
         #[cfg(feature = "login")]
-        Verb::Logout(args) => login::logout(&args),
+        Task::Logout(args) => login::logout(&args),
         #[cfg(feature = "journal")]
-        Verb::Resume(args) => journal::resume::run(&args),
+        Task::Resume(args) => journal::resume::run(&args),
         #[cfg(feature = "journal")]
-        Verb::Runs(args) => journal::runs::run(&args),
-        Verb::Check(args) => check::run(&args),
-        Verb::Verify(args) => verify::run(&args),
-        Verb::Plan(args) => plan::run(&args),
-        Verb::Tools(args) => tools::run(&args),
-        Verb::Trace(args) => trace::run(&args),
-        Verb::Test(args) => test::run(&args),
-        Verb::Replay(args) => replay::run(&args),
+        Task::Runs(args) => journal::runs::run(&args),
+        Task::Check(args) => check::run(&args),
+        Task::Verify(args) => verify::run(&args),
+        Task::Plan(args) => plan::run(&args),
+        Task::Tools(args) => tools::run(&args),
+        Task::Trace(args) => trace::run(&args),
+        Task::Test(args) => test::run(&args),
+        Task::Replay(args) => replay::run(&args),
         #[cfg(feature = "serve")]
-        Verb::Serve(args) => serve::run(&args),
-        Verb::Asm(args) => {
+        Task::Serve(args) => serve::run(&args),
+        Task::Asm(args) => {
             return asm::run(std::iter::once("ilo-vm asm".into()).chain(args.arguments));
         }
-        Verb::Completions(args) => output::bytes(&completions::script(&args, Cli::command()), Exit::Ok),
-        Verb::Man(args) => man::page(&args, Cli::command())
+        Task::Completions(args) => {
+            output::bytes(&completions::script(&args, Invocation::command()), Exit::Ok)
+        }
+        Task::Man(args) => man::page(&args, Invocation::command())
             .map_err(|message| Problem::new(Code::BadUsage, "", message).into())
             .and_then(|page| output::bytes(&page, Exit::Ok)),
         #[cfg(target_os = "linux")]
-        Verb::Keep(args) => Ok(cleanup_process::run(&args)),
+        Task::Keep(args) => Ok(cleanup_process::run(&args)),
     };
     orphans::end();
     match result {

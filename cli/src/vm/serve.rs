@@ -13,7 +13,7 @@ use ilo_host::serve::{Arriving, Durable, Http, Issuer, Service, Serving, http, s
 use ilo_host::telemetry::Telemetry;
 use ilo_host::tools::process_mark;
 use ilo_spec::error::Code;
-use programs::{End, Programs};
+use programs::{End, OfferedPrograms};
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 
 fn serve(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_without_questions(args.tools.as_deref())?;
-    let mut programs = Programs::new(args.files.clone(), args.lock.clone());
+    let mut programs = OfferedPrograms::new(args.files.clone(), args.lock.clone());
     let mut functions = programs.read(&args.programs, &tools)?;
     let (starting, problems) = tools.start_all();
     programs.tell(&tools, &problems);
@@ -217,7 +217,7 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
 }
 
 /// When the server ends: at a signal, or when the lock refuses the tools. Also returns why, in that case.
-fn ending(runtime: &Runtime, keeps: bool, programs: &mut Programs) -> (End, Serving<()>) {
+fn ending(runtime: &Runtime, keeps: bool, programs: &mut OfferedPrograms) -> (End, Serving<()>) {
     let (end, (to, refused)) = (End::default(), oneshot::channel());
     programs.set_end(to, Arc::clone(&end));
     let signal = signal(runtime, keeps);

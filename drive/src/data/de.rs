@@ -17,11 +17,11 @@ use std::fmt;
 /// # Errors
 /// The first part that does not fit the type, with its place; values nested deeper than 1,024.
 pub fn from_data<T: DeserializeOwned>(value: Data) -> Result<T, ConvertError> {
-    T::deserialize(Reader { value, depth: 0 })
+    T::deserialize(FromValue { value, depth: 0 })
 }
 
 /// One value, with the number of lists and records around it.
-struct Reader {
+struct FromValue {
     value: Data,
     depth: usize,
 }
@@ -38,11 +38,11 @@ macro_rules! integers {
     )*};
 }
 
-impl<'de> de::Deserializer<'de> for Reader {
+impl<'de> de::Deserializer<'de> for FromValue {
     type Error = ConvertError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ConvertError> {
-        let Reader { value, depth } = self;
+        let FromValue { value, depth } = self;
         if depth >= limits::VALUE_DEPTH && matches!(value, Data::List(_) | Data::Record(_)) {
             return Err(ConvertError::too_deep(limits::VALUE_DEPTH));
         }
@@ -92,7 +92,7 @@ impl<'de> de::Deserializer<'de> for Reader {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ConvertError> {
-        let Reader { value, depth } = self;
+        let FromValue { value, depth } = self;
         match value {
             Data::Text(name) => visitor.visit_enum(name.into_deserializer()),
             Data::Record(fields) if fields.len() == 1 && depth < limits::VALUE_DEPTH => {
@@ -136,7 +136,7 @@ impl<'de> SeqAccess<'de> for ItemReader {
     ) -> Result<Option<T::Value>, ConvertError> {
         let Some(value) = self.items.next() else { return Ok(None) };
         self.at += 1;
-        let read = seed.deserialize(Reader { value, depth: self.depth });
+        let read = seed.deserialize(FromValue { value, depth: self.depth });
         read.map(Some).map_err(|error| error.in_item(self.at - 1))
     }
 
@@ -163,7 +163,7 @@ impl<'de> MapAccess<'de> for FieldReader {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ConvertError> {
         let (name, value) = self.value.take().ok_or_else(|| ConvertError::new("a value without its key"))?;
-        let read = seed.deserialize(Reader { value, depth: self.depth });
+        let read = seed.deserialize(FromValue { value, depth: self.depth });
         read.map_err(|error| error.in_field(&name))
     }
 
@@ -174,25 +174,25 @@ impl<'de> MapAccess<'de> for FieldReader {
 
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Data, D::Error> {
-        Part(0).deserialize(deserializer)
+        PartSeed(0).deserialize(deserializer)
     }
 }
 
 /// Reads a value inside a number of lists and records.
 #[derive(Clone, Copy)]
-struct Part(usize);
+struct PartSeed(usize);
 
-impl Part {
+impl PartSeed {
     /// Reads the parts of a list or record.
-    fn inside<E: de::Error>(self) -> Result<Part, E> {
+    fn inside<E: de::Error>(self) -> Result<PartSeed, E> {
         if self.0 >= limits::VALUE_DEPTH {
             return Err(E::custom(ConvertError::too_deep(limits::VALUE_DEPTH)));
         }
-        Ok(Part(self.0 + 1))
+        Ok(PartSeed(self.0 + 1))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Part {
+impl<'de> DeserializeSeed<'de> for PartSeed {
     type Value = Data;
 
     fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
@@ -205,7 +205,7 @@ fn int<T: TryInto<i64> + Copy + fmt::Display, E: de::Error>(value: T) -> Result<
     Ok(Data::Number(Number::Int(int)))
 }
 
-impl<'de> Visitor<'de> for Part {
+impl<'de> Visitor<'de> for PartSeed {
     type Value = Data;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -113,7 +113,7 @@ pub fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
 }
 
 /// A list or record whose end was not reached.
-enum Open {
+enum Growing {
     List(Vec<Data>),
     Record { start: usize, fields: Vec<(String, Data)>, key: String },
 }
@@ -121,7 +121,7 @@ enum Open {
 struct Reader<'b> {
     json: Jiter<'b>,
     bounds: &'b Bounds,
-    open: Vec<Open>,
+    open: Vec<Growing>,
     left: usize,
 }
 
@@ -190,14 +190,14 @@ impl Reader<'_> {
             }
             Peek::Array => match self.json.known_array().map_err(|e| syntax(&e))? {
                 Some(first) => {
-                    self.open.push(Open::List(Vec::new()));
+                    self.open.push(Growing::List(Vec::new()));
                     return Ok(Begun::Inside(first));
                 }
                 None => Data::List(Items::new()),
             },
             Peek::Object => match self.json.known_object().map_err(|e| syntax(&e))?.map(str::to_owned) {
                 Some(key) => {
-                    self.open.push(Open::Record { start, fields: Vec::new(), key });
+                    self.open.push(Growing::Record { start, fields: Vec::new(), key });
                     return self.json.peek().map(Begun::Inside).map_err(|e| syntax(&e));
                 }
                 None => Data::Record(Fields::new()),
@@ -231,11 +231,11 @@ impl Reader<'_> {
                     self.json.finish().map_err(|_| (end, ReadErrorKind::Trailing))?;
                     return Ok(Placed::Last(value));
                 }
-                Some(Open::List(items)) => {
+                Some(Growing::List(items)) => {
                     items.push(value);
                     self.json.array_step().map_err(|e| syntax(&e))?
                 }
-                Some(Open::Record { fields, key, .. }) => {
+                Some(Growing::Record { fields, key, .. }) => {
                     fields.push((std::mem::take(key), value));
                     match self.json.next_key().map_err(|e| syntax(&e))? {
                         Some(name) => {
@@ -250,8 +250,8 @@ impl Reader<'_> {
                 return Ok(Placed::Next(next));
             }
             value = match self.open.pop() {
-                Some(Open::List(items)) => Data::List(items.into()),
-                Some(Open::Record { start, fields, .. }) => match repeated(&fields) {
+                Some(Growing::List(items)) => Data::List(items.into()),
+                Some(Growing::Record { start, fields, .. }) => match repeated(&fields) {
                     Some(key) => return Err((start, ReadErrorKind::DuplicateKey(key.to_owned()))),
                     None => Data::Record(fields.into()),
                 },

@@ -328,18 +328,18 @@ impl ser::SerializeStructVariant for Variant<RecordBuilder> {
 }
 
 /// A value with the number of lists and records around it.
-struct Part<'d>(&'d Data, usize);
+struct Nested<'d>(&'d Data, usize);
 
 impl Serialize for Data {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Part(self, 0).serialize(serializer)
+        Nested(self, 0).serialize(serializer)
     }
 }
 
-impl Serialize for Part<'_> {
+impl Serialize for Nested<'_> {
     /// Recursion, like everything that serializes; it ends at the depth that a value can have.
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Part(value, depth) = *self;
+        let Nested(value, depth) = *self;
         if depth >= limits::VALUE_DEPTH && matches!(value, Data::List(_) | Data::Record(_)) {
             return Err(ser::Error::custom(ConvertError::too_deep(limits::VALUE_DEPTH)));
         }
@@ -354,13 +354,13 @@ impl Serialize for Part<'_> {
             Data::Text(text) => serializer.serialize_str(text),
             Data::List(items) => {
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
-                items.iter().try_for_each(|item| list.serialize_element(&Part(item, depth + 1)))?;
+                items.iter().try_for_each(|item| list.serialize_element(&Nested(item, depth + 1)))?;
                 list.end()
             }
             Data::Record(fields) => {
                 let mut record = serializer.serialize_map(Some(fields.len()))?;
                 for (name, value) in fields {
-                    record.serialize_entry(name, &Part(value, depth + 1))?;
+                    record.serialize_entry(name, &Nested(value, depth + 1))?;
                 }
                 record.end()
             }

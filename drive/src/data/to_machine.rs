@@ -7,14 +7,14 @@ use ilo_spec::program::Number;
 use ilo_vm::Datum;
 
 /// A list or record whose end was not reached.
-enum Open<'a> {
+enum Copied<'a> {
     List(Vec<Datum<'a>>),
     Record(Vec<(&'a str, Datum<'a>)>, &'a str),
 }
 
 struct Gather<'a> {
     arena: &'a Bump,
-    open: Vec<Open<'a>>,
+    open: Vec<Copied<'a>>,
     whole: Datum<'a>,
 }
 
@@ -29,8 +29,8 @@ impl<'a> Gather<'a> {
     fn put(&mut self, value: Datum<'a>) {
         match self.open.last_mut() {
             None => self.whole = value,
-            Some(Open::List(items)) => items.push(value),
-            Some(Open::Record(fields, key)) => fields.push((*key, value)),
+            Some(Copied::List(items)) => items.push(value),
+            Some(Copied::Record(fields, key)) => fields.push((*key, value)),
         }
     }
 }
@@ -56,23 +56,23 @@ impl<'a> Sink<'a> for Gather<'a> {
     }
 
     fn begin_list(&mut self, length: usize) {
-        self.open.push(Open::List(Vec::with_capacity(length)));
+        self.open.push(Copied::List(Vec::with_capacity(length)));
     }
 
     fn begin_record(&mut self, length: usize) {
-        self.open.push(Open::Record(Vec::with_capacity(length), ""));
+        self.open.push(Copied::Record(Vec::with_capacity(length), ""));
     }
 
     fn key(&mut self, name: &'a str) {
-        if let Some(Open::Record(_, key)) = self.open.last_mut() {
+        if let Some(Copied::Record(_, key)) = self.open.last_mut() {
             *key = name;
         }
     }
 
     fn end(&mut self) {
         let whole = match self.open.pop() {
-            Some(Open::List(items)) => Datum::List(self.arena.alloc_slice_copy(&items)),
-            Some(Open::Record(fields, _)) => Datum::Record(self.arena.alloc_slice_copy(&fields)),
+            Some(Copied::List(items)) => Datum::List(self.arena.alloc_slice_copy(&items)),
+            Some(Copied::Record(fields, _)) => Datum::Record(self.arena.alloc_slice_copy(&fields)),
             None => return,
         };
         self.put(whole);

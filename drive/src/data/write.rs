@@ -27,7 +27,7 @@ pub trait Sink<'d> {
     fn end(&mut self);
 }
 
-enum Inside<'d> {
+enum Written<'d> {
     List(std::slice::Iter<'d, Data>),
     Record(std::slice::Iter<'d, (String, Data)>),
 }
@@ -35,17 +35,17 @@ enum Inside<'d> {
 impl Data {
     /// Sends the parts of the value to a sink.
     pub fn feed<'d>(&'d self, sink: &mut impl Sink<'d>) {
-        let mut inside: Vec<Inside<'_>> = Vec::new();
+        let mut inside: Vec<Written<'_>> = Vec::new();
         let mut next = Some(self);
         loop {
             match next {
                 Some(Data::List(items)) => {
                     sink.begin_list(items.len());
-                    inside.push(Inside::List(items.iter()));
+                    inside.push(Written::List(items.iter()));
                 }
                 Some(Data::Record(fields)) => {
                     sink.begin_record(fields.len());
-                    inside.push(Inside::Record(fields.iter()));
+                    inside.push(Written::Record(fields.iter()));
                 }
                 Some(scalar) => feed_scalar(scalar, sink),
                 None => {
@@ -55,8 +55,8 @@ impl Data {
             }
             next = match inside.last_mut() {
                 None => return,
-                Some(Inside::List(items)) => items.next(),
-                Some(Inside::Record(fields)) => fields.next().map(|(name, value)| {
+                Some(Written::List(items)) => items.next(),
+                Some(Written::Record(fields)) => fields.next().map(|(name, value)| {
                     sink.key(name);
                     value
                 }),

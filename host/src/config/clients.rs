@@ -5,7 +5,7 @@
 //! What only makes a client act without asking has none. A key that is in no row is judged by its name: see
 //! [`guards`]. `file_keys`, `server` and `reach` read the values.
 
-use crate::tool::named::Verdict;
+use crate::tool::named::Standing;
 use Effect::{
     AllowServers, AllowTools, Arguments, AskTools, Bearer, CallSeconds, Command, DenyServers, DenyTools,
     Folder, HeaderNames, Headers, Inputs, Milliseconds, Nothing, OffIf, Passed, Rules, Seconds, Servers,
@@ -80,7 +80,7 @@ pub(super) struct Row {
     pub(super) link: &'static str,
 }
 
-const fn row(of: Client, place: Place, keys: &'static str, effect: Effect) -> Row {
+const fn row(of: Documented, place: Place, keys: &'static str, effect: Effect) -> Row {
     Row { client: of.0, place, keys, effect, link: of.1 }
 }
 
@@ -91,47 +91,50 @@ impl Row {
 }
 
 /// The name of a client, and its documentation.
-type Client = (&'static str, &'static str);
+type Documented = (&'static str, &'static str);
 
-const AMAZON_Q: Client = ("Amazon Q, Kiro", "https://aws.github.io/amazon-q-developer-cli/agent-format.html");
-const AMP: Client = ("Amp", "https://ampcode.com/manual#mcp");
-const AMP_RULES: Client = ("Amp", "https://ampcode.com/manual/appendix#permissions-configuration");
-const AMP_SERVERS: Client = ("Amp", "https://ampcode.com/manual#mcp-server-permissions");
-const ANYTHING: Client = ("AnythingLLM", "https://docs.anythingllm.com/mcp-compatibility/overview");
-const CHERRY: Client = ("Cherry Studio", "https://docs.cherry-ai.com/docs/en-us/advanced-basic/mcp");
-const CLAUDE: Client = ("Claude Code", "https://code.claude.com/docs/en/settings");
-const CLAUDE_MCP: Client = ("Claude Code", "https://code.claude.com/docs/en/mcp");
-const DESKTOP: Client =
+const AMAZON_Q: Documented =
+    ("Amazon Q, Kiro", "https://aws.github.io/amazon-q-developer-cli/agent-format.html");
+const AMP: Documented = ("Amp", "https://ampcode.com/manual#mcp");
+const AMP_RULES: Documented = ("Amp", "https://ampcode.com/manual/appendix#permissions-configuration");
+const AMP_SERVERS: Documented = ("Amp", "https://ampcode.com/manual#mcp-server-permissions");
+const ANYTHING: Documented = ("AnythingLLM", "https://docs.anythingllm.com/mcp-compatibility/overview");
+const CHERRY: Documented = ("Cherry Studio", "https://docs.cherry-ai.com/docs/en-us/advanced-basic/mcp");
+const CLAUDE: Documented = ("Claude Code", "https://code.claude.com/docs/en/settings");
+const CLAUDE_MCP: Documented = ("Claude Code", "https://code.claude.com/docs/en/mcp");
+const DESKTOP: Documented =
     ("Claude Desktop", "https://modelcontextprotocol.io/docs/develop/connect-local-servers");
-const CLINE: Client = ("Cline", "https://docs.cline.bot/mcp/configuring-mcp-servers");
-const CODEX: Client = ("Codex", "https://developers.openai.com/codex/config-reference");
-const CONTINUE: Client = ("Continue", "https://docs.continue.dev/customize/deep-dives/mcp");
-const COPILOT: Client = (
+const CLINE: Documented = ("Cline", "https://docs.cline.bot/mcp/configuring-mcp-servers");
+const CODEX: Documented = ("Codex", "https://developers.openai.com/codex/config-reference");
+const CONTINUE: Documented = ("Continue", "https://docs.continue.dev/customize/deep-dives/mcp");
+const COPILOT: Documented = (
     "Copilot",
     "https://docs.github.com/en/copilot/how-tos/use-copilot-agents/coding-agent/extend-coding-agent-with-mcp",
 );
-const CRUSH: Client = ("Crush", "https://github.com/charmbracelet/crush/tree/main/docs/config#legacy-json");
-const CURSOR: Client = ("Cursor, LM Studio", "https://cursor.com/docs/context/mcp");
-const FASTMCP: Client = ("FastMCP", "https://gofastmcp.com/clients/client#configuration-format");
-const GEMINI: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/tools/mcp-server");
-const GEMINI_FILE: Client = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/cli/configuration");
-const GOOSE_MODES: Client = ("Goose", "https://block.github.io/goose/docs/guides/goose-permissions");
-const GOOSE: Client = ("Goose", "https://block.github.io/goose/docs/guides/config-files");
-const JAN: Client = ("Jan, AstrBot", "https://www.jan.ai/docs/desktop/mcp");
-const LIBRECHAT: Client =
+const CRUSH: Documented =
+    ("Crush", "https://github.com/charmbracelet/crush/tree/main/docs/config#legacy-json");
+const CURSOR: Documented = ("Cursor, LM Studio", "https://cursor.com/docs/context/mcp");
+const FASTMCP: Documented = ("FastMCP", "https://gofastmcp.com/clients/client#configuration-format");
+const GEMINI: Documented = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/tools/mcp-server");
+const GEMINI_FILE: Documented = ("Gemini CLI, Qwen Code", "https://geminicli.com/docs/cli/configuration");
+const GOOSE_MODES: Documented = ("Goose", "https://block.github.io/goose/docs/guides/goose-permissions");
+const GOOSE: Documented = ("Goose", "https://block.github.io/goose/docs/guides/config-files");
+const JAN: Documented = ("Jan, AstrBot", "https://www.jan.ai/docs/desktop/mcp");
+const LIBRECHAT: Documented =
     ("LibreChat", "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers");
-const MCPHOST: Client = ("MCPHost", "https://github.com/mark3labs/mcphost");
-const OPENAI: Client = ("OpenAI", "https://platform.openai.com/docs/guides/tools-remote-mcp");
-const OPENCODE: Client = ("opencode", "https://opencode.ai/docs/mcp-servers");
-const OPENCODE_FILE: Client = ("opencode", "https://opencode.ai/docs/permissions");
-const ROO: Client = ("Roo Code, Kilo Code", "https://docs.roocode.com/features/mcp/using-mcp-in-roo");
-const VSCODE: Client = ("VS Code", "https://code.visualstudio.com/docs/agents/reference/mcp-configuration");
-const VSCODE_SETTINGS: Client =
+const MCPHOST: Documented = ("MCPHost", "https://github.com/mark3labs/mcphost");
+const OPENAI: Documented = ("OpenAI", "https://platform.openai.com/docs/guides/tools-remote-mcp");
+const OPENCODE: Documented = ("opencode", "https://opencode.ai/docs/mcp-servers");
+const OPENCODE_FILE: Documented = ("opencode", "https://opencode.ai/docs/permissions");
+const ROO: Documented = ("Roo Code, Kilo Code", "https://docs.roocode.com/features/mcp/using-mcp-in-roo");
+const VSCODE: Documented =
+    ("VS Code", "https://code.visualstudio.com/docs/agents/reference/mcp-configuration");
+const VSCODE_SETTINGS: Documented =
     ("VS Code", "https://code.visualstudio.com/docs/agents/reference/copilot-settings");
-const WARP: Client = ("Warp", "https://docs.warp.dev/agents/capabilities/mcp");
-const WINDSURF: Client = ("Windsurf, Antigravity", "https://docs.windsurf.com/windsurf/cascade/mcp");
-const ZED: Client = ("Zed", "https://zed.dev/docs/ai/mcp");
-const ZED_FILE: Client = ("Zed", "https://zed.dev/docs/ai/tool-permissions");
+const WARP: Documented = ("Warp", "https://docs.warp.dev/agents/capabilities/mcp");
+const WINDSURF: Documented = ("Windsurf, Antigravity", "https://docs.windsurf.com/windsurf/cascade/mcp");
+const ZED: Documented = ("Zed", "https://zed.dev/docs/ai/mcp");
+const ZED_FILE: Documented = ("Zed", "https://zed.dev/docs/ai/tool-permissions");
 
 pub(super) const SANDBOX: &str =
     "a sandbox of another client is not built here; run the server in a container, or leave the key out";
@@ -373,11 +376,11 @@ fn words(key: &str) -> impl Iterator<Item = String> {
 }
 
 /// What a word of a client says about a tool. A word that is not known means that a person is asked.
-pub(super) fn verdict(word: &str) -> Verdict {
+pub(super) fn verdict(word: &str) -> Standing {
     match word {
-        "deny" | "reject" | "never" => Verdict::Denied,
-        "allow" | "approve" | "auto" => Verdict::Allowed,
-        _ => Verdict::Asked,
+        "deny" | "reject" | "never" => Standing::Denied,
+        "allow" | "approve" | "auto" => Standing::Allowed,
+        _ => Standing::Asked,
     }
 }
 

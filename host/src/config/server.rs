@@ -1,11 +1,12 @@
 //! Reads an entry under `mcpServers` in the format of MCP clients, with ilo's own key `policy`.
 
 use super::clients::{self, Effect, Place, begins, effect, guards, is_comment, keys, may_be_off};
-use super::policy::RULES;
+use super::policy::{RULES, checked_rules, rules};
+use super::reach::{times, unsupported, way};
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::mcp::server_config::Server;
-use crate::tool::named::{Group, Verdict};
+use crate::tool::named::{Group, Standing};
 use crate::tool::policy::{Rules, ServerPolicy};
 use ilo_drive::data::Data;
 use ilo_drive::problem::{nearest, shortened};
@@ -47,13 +48,13 @@ impl Reading {
             return None;
         }
         self.misplaced(fields);
-        let (starting, call) = self.times(fields);
+        let (starting, call) = times(self, fields);
         let mut policy = self.policy(name, fields);
         policy.all.timeout = policy.all.timeout.or(call).or(self.file.call_time);
         self.expanded.clear();
         self.asked.clear();
-        let way = self.way(fields);
-        self.unsupported(fields);
+        let way = way(self, fields);
+        unsupported(self, fields);
         for (path, message) in self.file.refusals.clone() {
             self.lacks(format!("the key `{path}` of the file {message}"));
         }
@@ -145,7 +146,7 @@ impl Reading {
         }
         for key in keys(Place::Server, Effect::DenyTools) {
             let names = self.field(fields, key, Reading::names);
-            policy.listed.0.extend(names.map(|names| Group::of(names, Verdict::Denied)));
+            policy.listed.0.extend(names.map(|names| Group::of(names, Standing::Denied)));
         }
         for key in keys(Place::Server, Effect::ToolKeys) {
             self.field(fields, key, |this, data| {
@@ -172,7 +173,7 @@ impl Reading {
                 };
                 let settings = match settings {
                     Data::Bool(true) => return,
-                    Data::Bool(false) => return hold(policy, Verdict::Denied),
+                    Data::Bool(false) => return hold(policy, Standing::Denied),
                     Data::Record(settings) => settings,
                     // No tool, but tools: `{"include": […], "exclude": […]}`.
                     Data::List(_) if matches!(name.as_str(), "include" | "allow" | "allowed") => {
@@ -180,7 +181,7 @@ impl Reading {
                     }
                     Data::List(_) if matches!(name.as_str(), "exclude" | "deny" | "disabled" | "blocked") => {
                         let names = this.names(settings).unwrap_or_default();
-                        return policy.listed.0.push(Group::of(names, Verdict::Denied));
+                        return policy.listed.0.push(Group::of(names, Standing::Denied));
                     }
                     other => {
                         return this
@@ -190,12 +191,12 @@ impl Reading {
                 for (key, value) in settings {
                     match (effect(Place::Server, key), key.as_str(), value) {
                         (Some(Effect::OffIf(off)), _, Data::Bool(value)) if off == *value => {
-                            hold(policy, Verdict::Denied);
+                            hold(policy, Standing::Denied);
                         }
                         (Some(Effect::OffIf(_)), _, Data::Bool(_)) => {}
                         (_, "approval_mode" | "approval" | "permission", Data::Text(word)) => {
                             let said = clients::verdict(word);
-                            if said != Verdict::Allowed {
+                            if said != Standing::Allowed {
                                 hold(policy, said);
                             }
                         }
@@ -214,18 +215,18 @@ impl Reading {
     /// A setting of a client that demands questions: a word, or the tools by a word. Here `never` is about
     /// the question.
     fn asking(&mut self, data: &Data, policy: &mut ServerPolicy) -> Option<()> {
-        let verdict = |word: &str| if word == "never" { Verdict::Allowed } else { clients::verdict(word) };
+        let verdict = |word: &str| if word == "never" { Standing::Allowed } else { clients::verdict(word) };
         match data {
             Data::Text(word) => match verdict(word) {
-                Verdict::Allowed => {}
-                Verdict::Asked => {
+                Standing::Allowed => {}
+                Standing::Asked => {
                     let all = &mut policy.all;
                     all.confirm = all.confirm.or(Some(true).filter(|_| all.read_only != Some(true)));
                 }
-                Verdict::Denied => policy.listed.0.push(Group::of(["*".to_owned()], Verdict::Denied)),
+                Standing::Denied => policy.listed.0.push(Group::of(["*".to_owned()], Standing::Denied)),
             },
             Data::Record(parts) => {
-                for (word, tools) in parts.iter().filter(|(word, _)| verdict(word) != Verdict::Allowed) {
+                for (word, tools) in parts.iter().filter(|(word, _)| verdict(word) != Standing::Allowed) {
                     let names = self.names(tools.get("tool_names").unwrap_or(tools))?;
                     policy.listed.0.push(Group::of(names, verdict(word)));
                 }
@@ -241,7 +242,7 @@ impl Reading {
         self.keys(fields, &[POLICY, RULES].concat());
         let allow = self.field(fields, "allow", Reading::names);
         let deny = self.field(fields, "deny", Reading::names).unwrap_or_default();
-        let all = self.rules(fields);
+        let all = rules(self, fields);
         let tools = self.field(fields, "tools", |this, data| this.single_rules(data, &all));
         self.client = client;
         let tools = tools.unwrap_or_default();
@@ -256,7 +257,7 @@ impl Reading {
             let read = |this: &mut Reading| {
                 let fields = this.record(data)?;
                 this.keys(fields, RULES);
-                Some(this.checked_rules(fields, all))
+                Some(checked_rules(this, fields, all))
             };
             let rules = self.inside(Step::Key(name.clone()), read);
             single.extend(rules.map(|rules| (name.clone(), rules)));

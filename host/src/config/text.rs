@@ -60,14 +60,14 @@ const DEPTH: usize = limits::DEFAULT_VALUE_DEPTH + 5;
 pub(super) type Wrong = (Option<usize>, String);
 
 /// The ranges of the schemas of a JSON file, by tool, each with its key.
-pub(super) type Unread = HashMap<String, Vec<(&'static str, Range<usize>)>>;
+pub(super) type UnreadSchemas = HashMap<String, Vec<(&'static str, Range<usize>)>>;
 
 /// A parsed text.
 pub(super) struct Parsed {
     /// Its values, with an empty record in place of each schema that was not read.
     pub(super) data: Data,
     /// These schemas.
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadSchemas,
 }
 
 /// Reads the text, in JSON also with comments and final commas, which are looked for only where it is no JSON
@@ -92,7 +92,7 @@ pub(super) fn parse(text: &str, form: Form) -> (Cow<'_, str>, Result<Parsed, Wro
 fn toml(text: &str) -> Result<Parsed, Wrong> {
     let table = DeTable::parse(text)
         .map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))?;
-    Ok(Parsed { data: from_table(table.get_ref())?, unread: Unread::new() })
+    Ok(Parsed { data: from_table(table.get_ref())?, unread: UnreadSchemas::new() })
 }
 
 /// The values of a table. The TOML parser limits the nesting and thereby this recursion.
@@ -148,7 +148,7 @@ fn locate_json(text: &str, path: &[Step]) -> usize {
     offset
 }
 
-/// The place of a part of a JSON value, and its offset as [`locate_json`] means it. The search ends where it is
+/// The place of a part of a JSON value, and the offset of its key. The search ends where it is
 /// found, or at an error.
 fn part(text: &str, step: &Step) -> Option<(usize, Range<usize>)> {
     let found = match step {

@@ -20,7 +20,7 @@ pub(super) fn project(folder: &Path) -> PathBuf {
 }
 
 /// The meaning of the text between the braces of a variable.
-enum Found {
+enum Filling {
     Value(String),
     /// A value that is asked for when the server starts.
     Asked,
@@ -65,13 +65,13 @@ impl Reading {
                 return None;
             };
             match self.variable(inside) {
-                Found::Value(value) => out.push_str(&value),
-                Found::Asked => {
+                Filling::Value(value) => out.push_str(&value),
+                Filling::Asked => {
                     out.push_str("${");
                     out.push_str(inside);
                     out.push('}');
                 }
-                Found::Lacking(message) => {
+                Filling::Lacking(message) => {
                     self.lacks(message);
                     return None;
                 }
@@ -82,14 +82,14 @@ impl Reading {
         Some(out)
     }
 
-    fn variable(&mut self, inside: &str) -> Found {
+    fn variable(&mut self, inside: &str) -> Filling {
         let shown = shortened(inside, 80);
         if let Some(id) = inside.strip_prefix("input:") {
             if self.inputs.iter().any(|input| input.id == id) {
                 self.asked.push(id.to_owned());
-                return Found::Asked;
+                return Filling::Asked;
             }
-            return Found::Lacking(format!(
+            return Filling::Lacking(format!(
                 "`inputs` of the file has no `{}` that can be asked for; write `${{NAME}}` for `${{{shown}}}`, and set it",
                 shortened(id, 80)
             ));
@@ -99,7 +99,7 @@ impl Reading {
             None => (inside, None),
         };
         if let Some(value) = self.folder_named(name) {
-            return Found::Value(value);
+            return Filling::Value(value);
         }
         let name = match name {
             "userHome" => "HOME",
@@ -108,16 +108,16 @@ impl Reading {
         match (std::env::var(name), otherwise) {
             (Ok(value), _) if !value.is_empty() || otherwise.is_none() => {
                 self.expanded.push((name.to_owned(), value.clone()));
-                Found::Value(value)
+                Filling::Value(value)
             }
-            (_, Some(otherwise)) if !otherwise.contains("${") => Found::Value(otherwise.to_owned()),
-            (_, Some(_)) => Found::Lacking("the text behind `:-` cannot be a variable".to_owned()),
-            _ if name.contains([':', '{']) => Found::Lacking(format!(
+            (_, Some(otherwise)) if !otherwise.contains("${") => Filling::Value(otherwise.to_owned()),
+            (_, Some(_)) => Filling::Lacking("the text behind `:-` cannot be a variable".to_owned()),
+            _ if name.contains([':', '{']) => Filling::Lacking(format!(
                 "only variables of the environment are known here; write `${{NAME}}` for `${{{shown}}}`, and set it"
             )),
             _ => {
                 let name = shortened(name, 80);
-                Found::Lacking(format!(
+                Filling::Lacking(format!(
                     "the environment has no text `{name}`; set it, or write `${{{name}:-default}}`"
                 ))
             }

@@ -18,22 +18,22 @@ const WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The file, which may not exist yet.
-pub(super) struct Place {
+pub(super) struct LockFile {
     /// Its path as given.
     shown: String,
     /// Its real path, with links followed.
     path: PathBuf,
 }
 
-impl Place {
+impl LockFile {
     /// Finds the file, following links; it may not exist.
-    pub(super) fn of(path: &Path) -> Result<Place, Problem> {
+    pub(super) fn of(path: &Path) -> Result<LockFile, Problem> {
         let shown = path.display().to_string();
         let bad = |message: String| Problem::new(Code::BadUsage, shown.clone(), message);
         match fs::metadata(path) {
             Ok(found) if found.is_file() => {
                 let path = path.canonicalize().map_err(|error| bad(format!("cannot be read: {error}")))?;
-                Ok(Place { shown, path })
+                Ok(LockFile { shown, path })
             }
             Ok(found) => Err(bad(format!("a lock is a file, and this is {}", file::kind(found.file_type())))),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -44,7 +44,7 @@ impl Place {
                     "this is a link to `{}`, which is not there; take the link away, or name the file itself",
                     to.display()
                 ))),
-                Err(_) => Ok(Place { shown, path: path.to_path_buf() }),
+                Err(_) => Ok(LockFile { shown, path: path.to_path_buf() }),
             },
         }
     }
@@ -159,7 +159,7 @@ mod tests {
         fs::write(&other, "not ours").unwrap();
         #[cfg(unix)]
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        Place::of(&path).unwrap().write("new").unwrap();
+        LockFile::of(&path).unwrap().write("new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert!(!left.exists() && other.exists());
         #[cfg(unix)]
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_turn_is_waited_for_and_not_for_ever() {
         let folder = tempfile::tempdir().unwrap();
-        let place = || Place::of(&folder.path().join("tools.lock")).unwrap();
+        let place = || LockFile::of(&folder.path().join("tools.lock")).unwrap();
         let (first, second) = (place(), place());
         let turn = first.turn_within(Duration::ZERO).unwrap();
         let refused = second.turn_within(Duration::ZERO).err().unwrap();

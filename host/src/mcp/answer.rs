@@ -18,7 +18,7 @@ pub(super) const WRAPPED: &str = "x-fastmcp-wrap-result";
 
 /// How an answer is read.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'b> {
+pub(super) struct ReadAs<'b> {
     pub(super) bounds: &'b Bounds,
     /// Whether the bytes of binary content are included.
     pub(super) bytes: bool,
@@ -36,11 +36,11 @@ pub(super) struct Reading<'b> {
 pub fn read_text(result: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
     let mut result = result.to_vec();
     prepare(&mut result)?;
-    read_result(&result, Reading { bounds, bytes: true, wrapped: false, integers_as_text: false })
+    read_result(&result, ReadAs { bounds, bytes: true, wrapped: false, integers_as_text: false })
 }
 
 /// Reads a whole message that answers a call. Also returns whether lone surrogates were replaced in it.
-pub(super) fn read(message: &mut [u8], reading: Reading<'_>) -> (Result<Data, Failure>, bool) {
+pub(super) fn read(message: &mut [u8], reading: ReadAs<'_>) -> (Result<Data, Failure>, bool) {
     let replaced = match prepare(message) {
         Ok(replaced) => replaced,
         Err(failure) => return (Err(failure), false),
@@ -48,7 +48,7 @@ pub(super) fn read(message: &mut [u8], reading: Reading<'_>) -> (Result<Data, Fa
     (read_message(message, reading), replaced)
 }
 
-fn read_message(message: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
+fn read_message(message: &[u8], reading: ReadAs<'_>) -> Result<Data, Failure> {
     read_result(result_of(message)?, reading)
 }
 
@@ -76,7 +76,7 @@ const RESULT: &[&str] =
 
 const TASK: &str = "the server made a task of the call, which a program cannot wait for";
 
-fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
+fn read_result(result: &[u8], reading: ReadAs<'_>) -> Result<Data, Failure> {
     let found = Picked::of(result, RESULT)?;
     if !found.is_object && result != b"null" {
         let message = format!("unexpected response type: expected a record, found {}", kind(result));
@@ -159,7 +159,7 @@ pub(super) fn unfit(error: &ReadError) -> Failure {
 }
 
 /// The text of content that is only a text.
-fn only_text(content: &[u8], reading: Reading<'_>) -> Result<Option<String>, Failure> {
+fn only_text(content: &[u8], reading: ReadAs<'_>) -> Result<Option<String>, Failure> {
     Ok(match read_content(content, reading)? {
         Data::Text(ref mut text) => Some(std::mem::take(text)),
         _ => None,
@@ -168,7 +168,7 @@ fn only_text(content: &[u8], reading: Reading<'_>) -> Result<Option<String>, Fai
 
 /// Unstructured content: no content is nil, texts are joined, a single part is itself, and several parts are
 /// a list.
-fn read_content(content: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
+fn read_content(content: &[u8], reading: ReadAs<'_>) -> Result<Data, Failure> {
     let Bounds { bytes: most, values, .. } = *reading.bounds;
     let mut parts: Vec<Data> = Vec::new();
     let (mut size, mut texts) = (0_usize, true);
@@ -197,7 +197,7 @@ fn read_content(content: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
 }
 
 /// A part of the content, with the size of its value.
-struct Part {
+struct ContentPart {
     value: Data,
     size: usize,
 }
@@ -230,10 +230,10 @@ impl Picked<'_> {
     }
 }
 
-fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure> {
+fn block(text: &[u8], reading: ReadAs<'_>, most: usize) -> Result<ContentPart, Failure> {
     let block = part_of(text)?;
     let limit = |size: usize| if size > most { Err(too_many_bytes(reading.bounds.bytes)) } else { Ok(()) };
-    let whole = |value: Data, size: usize| limit(size).map(|()| Part { value, size });
+    let whole = |value: Data, size: usize| limit(size).map(|()| ContentPart { value, size });
     let most = most.saturating_add(1);
     let kind = block.needed("type", most)?;
     match kind.as_str() {
@@ -266,7 +266,7 @@ fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure
 }
 
 /// The limit on the whole, for an error in a part.
-fn of_whole(failure: Failure, reading: Reading<'_>) -> Failure {
+fn of_whole(failure: Failure, reading: ReadAs<'_>) -> Failure {
     match failure {
         Failure::Limit(..) => too_many_bytes(reading.bounds.bytes),
         other => other,
@@ -286,10 +286,10 @@ fn named(kind: &str, block: &Picked<'_>, most: usize) -> Result<Vec<(String, Dat
 fn binary(
     mut fields: Vec<(String, Data)>,
     data: Option<&[u8]>,
-    reading: Reading<'_>,
-) -> Result<Part, Failure> {
+    reading: ReadAs<'_>,
+) -> Result<ContentPart, Failure> {
     let Some(base64) = data.map(text_of) else {
-        return Ok(Part { value: Data::Record(fields.into()), size: 0 });
+        return Ok(ContentPart { value: Data::Record(fields.into()), size: 0 });
     };
     let bad = || Failure::text("the tool's answer has binary content that is not base64");
     let base64 = base64.ok_or_else(bad)?;
@@ -297,7 +297,7 @@ fn binary(
     let size = i64::try_from(digits / 4 * 3 + digits % 4 * 3 / 4).unwrap_or(i64::MAX);
     fields.push(("size".to_owned(), Data::Number(Number::Int(size))));
     if !reading.bytes {
-        return Ok(Part { value: Data::Record(fields.into()), size: 0 });
+        return Ok(ContentPart { value: Data::Record(fields.into()), size: 0 });
     }
     let size = base64.len();
     if size > reading.bounds.bytes {
@@ -309,7 +309,7 @@ fn binary(
         return Err(bad());
     }
     fields.push(("data".to_owned(), Data::Text(base64.into_owned())));
-    Ok(Part { value: Data::Record(fields.into()), size })
+    Ok(ContentPart { value: Data::Record(fields.into()), size })
 }
 
 #[cfg(test)]

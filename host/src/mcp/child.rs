@@ -1,6 +1,6 @@
 //! A server that is a child process: its streams, and its termination.
 
-use super::guard::Lines;
+use super::guard::GuardedLines;
 use super::pending::Pending;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use rmcp::RoleClient;
@@ -26,7 +26,7 @@ pub(super) struct Child {
     input: Arc<Mutex<Option<ChildStdin>>>,
     output: ChildStdout,
     buffer: Vec<u8>,
-    lines: Lines,
+    lines: GuardedLines,
     ready: VecDeque<Vec<u8>>,
     pending: Arc<Pending>,
 }
@@ -49,7 +49,7 @@ impl Child {
             return Err(io::Error::other("its standard streams are not there"));
         };
         let input = Arc::new(Mutex::new(Some(input)));
-        let lines = Lines::new(Arc::clone(&pending));
+        let lines = GuardedLines::new(Arc::clone(&pending));
         let (buffer, ready) = (vec![0; PIECE], VecDeque::new());
         Ok((Child { process, input, output, buffer, lines, ready, pending }, errors))
     }

@@ -7,7 +7,7 @@
 //!   and the notification that its tools have changed.
 //! - Anything that is not a message is dropped.
 
-use super::pending::{Kind, Pending};
+use super::pending::{Pending, Purpose};
 use crate::tool::Failure;
 use ilo_spec::error::Code;
 use rmcp::model::{ErrorData, ServerJsonRpcMessage};
@@ -70,7 +70,7 @@ pub(super) fn passed(message: Vec<u8>, pending: &Pending) -> Option<Vec<u8>> {
 }
 
 /// A reader of messages, one per line.
-pub(super) struct Lines {
+pub(super) struct GuardedLines {
     pending: Arc<Pending>,
     line: Vec<u8>,
     scan: Scan,
@@ -78,9 +78,9 @@ pub(super) struct Lines {
     answered: bool,
 }
 
-impl Lines {
-    pub(super) fn new(pending: Arc<Pending>) -> Lines {
-        Lines { pending, line: Vec::new(), scan: Scan::default(), answered: false }
+impl GuardedLines {
+    pub(super) fn new(pending: Arc<Pending>) -> GuardedLines {
+        GuardedLines { pending, line: Vec::new(), scan: Scan::default(), answered: false }
     }
 
     /// Takes bytes and returns the messages that pass.
@@ -125,7 +125,7 @@ fn refused(id: &str, scan: &Scan, pending: &Pending) -> Option<Vec<u8>> {
         pending.unexpected(id);
         return None;
     };
-    if kind == Kind::Own {
+    if kind == Purpose::Own {
         let Failure::Limit(_, message) = &failure else { return None };
         pending.answered(id);
         return Some(error(id, code, message));
@@ -140,10 +140,10 @@ fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
 }
 
 /// What the library gets in place of a kept answer.
-fn in_place(id: &str, kind: Kind, tools: &[Value]) -> Vec<u8> {
+fn in_place(id: &str, kind: Purpose, tools: &[Value]) -> Vec<u8> {
     let result = match kind {
-        Kind::List => json!({"resultType": "complete", "tools": tools}),
-        Kind::Call | Kind::Own => json!({"resultType": "complete", "content": []}),
+        Purpose::List => json!({"resultType": "complete", "tools": tools}),
+        Purpose::Call | Purpose::Own => json!({"resultType": "complete", "content": []}),
     };
     json!({"jsonrpc": "2.0", "id": number(id), "result": result}).to_string().into_bytes()
 }
@@ -171,7 +171,7 @@ fn with_headers(message: &[u8], scan: &Scan) -> Vec<Value> {
 
 /// The state of the scanner within a message.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Place {
+enum ScanState {
     #[default]
     Outside,
     /// In a text.
@@ -188,7 +188,7 @@ struct Scan {
     deepest: usize,
     /// The number of values so far, or at least half of it.
     values: usize,
-    place: Place,
+    place: ScanState,
     /// The last text, with its escapes, and the member whose value is being read.
     text: Vec<u8>,
     name: String,
@@ -208,20 +208,23 @@ impl Scan {
 
     fn byte(&mut self, byte: u8) {
         let blank = matches!(byte, b' ' | b'\r' | b'\n' | b'\t');
-        let ends = self.place == Place::Outside && (blank || matches!(byte, b',' | b'}'));
+        let ends = self.place == ScanState::Outside && (blank || matches!(byte, b',' | b'}'));
         if self.depth == 1 && self.name == "id" && self.id.len() <= KEPT && !ends {
             self.id.push(byte);
         }
-        if self.place != Place::Outside {
-            if byte == b'"' && self.place == Place::Text {
-                self.place = Place::Outside;
+        if self.place != ScanState::Outside {
+            if byte == b'"' && self.place == ScanState::Text {
+                self.place = ScanState::Outside;
                 if self.depth == 1 && self.name == "method" {
                     self.method = Some(self.text());
                 }
                 return;
             }
-            self.place =
-                if byte == b'\\' && self.place == Place::Text { Place::Escaped } else { Place::Text };
+            self.place = if byte == b'\\' && self.place == ScanState::Text {
+                ScanState::Escaped
+            } else {
+                ScanState::Text
+            };
             if self.text.len() < KEPT {
                 self.text.push(byte);
             }
@@ -229,7 +232,7 @@ impl Scan {
         }
         match byte {
             b'"' => {
-                self.place = Place::Text;
+                self.place = ScanState::Text;
                 self.text.clear();
             }
             b'{' | b'[' => {
@@ -304,8 +307,8 @@ impl Scan {
             pending.unexpected(&id);
             return None;
         };
-        if kind != Kind::Own {
-            let tools = if kind == Kind::List { with_headers(&message, &self) } else { Vec::new() };
+        if kind != Purpose::Own {
+            let tools = if kind == Purpose::List { with_headers(&message, &self) } else { Vec::new() };
             pending.answer(&id, Ok(message));
             return Some(in_place(&id, kind, &tools));
         }
@@ -354,16 +357,16 @@ mod tests {
     use super::*;
     use rmcp::model::RequestId;
 
-    fn pending(kind: Kind) -> Arc<Pending> {
+    fn pending(kind: Purpose) -> Arc<Pending> {
         let pending = Arc::new(Pending::default());
         pending.register(&RequestId::Number(7), kind);
         pending
     }
 
     /// Tests that feed lines in parts: what passes, and which answer is kept.
-    fn lines(kind: Kind, parts: &[&[u8]]) -> (Vec<String>, Option<Result<Vec<u8>, Failure>>) {
+    fn lines(kind: Purpose, parts: &[&[u8]]) -> (Vec<String>, Option<Result<Vec<u8>, Failure>>) {
         let (pending, mut out) = (pending(kind), Vec::new());
-        let mut lines = Lines::new(Arc::clone(&pending));
+        let mut lines = GuardedLines::new(Arc::clone(&pending));
         parts.iter().for_each(|part| lines.feed(part, &mut out));
         let out = out.into_iter().map(|line| String::from_utf8(line).unwrap()).collect();
         (out, pending.take(&RequestId::Number(7)))
@@ -376,7 +379,7 @@ mod tests {
             let text = [b"{\"id\":", id, text.strip_prefix(b"{\"id\":7").unwrap()].concat();
             for at in 0..text.len() {
                 let (a, b) = text.split_at(at);
-                let (out, kept) = lines(Kind::Call, &[b"noise\n\n", a, b, b"[]\n"]);
+                let (out, kept) = lines(Purpose::Call, &[b"noise\n\n", a, b, b"[]\n"]);
                 assert_eq!(kept, Some(Ok(text.clone())));
                 let expected = r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[]}}"#;
                 assert_eq!(out, [expected]);
@@ -386,7 +389,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_found_by_an_escaped_name() {
-        let (out, kept) = lines(Kind::Call, &[b"{\"i\\u0064\":7,\"result\":{}}\n"]);
+        let (out, kept) = lines(Purpose::Call, &[b"{\"i\\u0064\":7,\"result\":{}}\n"]);
         assert!(out.len() == 1 && kept.is_some_and(|kept| kept.is_ok()));
     }
 
@@ -395,7 +398,7 @@ mod tests {
         let kept = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
             let text = format!("{{\"id\":7,\"result\":{{\"structuredContent\":{open}{close}}}}}\n");
-            lines(Kind::Call, &[text.as_bytes()]).1.unwrap()
+            lines(Purpose::Call, &[text.as_bytes()]).1.unwrap()
         };
         let most = DEPTH - AROUND;
         assert!(kept(most).is_ok());
@@ -409,12 +412,12 @@ mod tests {
         let message =
             |length: usize| frame.replace("\"\"", &format!("\"{}\"", "x".repeat(length - frame.len())));
         let whole = message(MESSAGE);
-        assert_eq!(lines(Kind::Call, &[whole.as_bytes()]).1.unwrap().map(|kept| kept.len()), Ok(MESSAGE));
+        assert_eq!(lines(Purpose::Call, &[whole.as_bytes()]).1.unwrap().map(|kept| kept.len()), Ok(MESSAGE));
         let early = format!("{{\"id\":7,\"result\":\"{}", "x".repeat(MESSAGE));
-        let (out, kept) = lines(Kind::Call, &[early.as_bytes(), early.as_bytes()]);
+        let (out, kept) = lines(Purpose::Call, &[early.as_bytes(), early.as_bytes()]);
         assert_eq!((out.len(), kept), (1, Some(Err(too_long(MESSAGE)))), "it is answered before its end");
         // If the ID comes at the end of the message.
-        let (out, kept) = lines(Kind::Call, &[message(MESSAGE + 1).as_bytes(), b"{\"a\":1}\n"]);
+        let (out, kept) = lines(Purpose::Call, &[message(MESSAGE + 1).as_bytes(), b"{\"a\":1}\n"]);
         assert_eq!((out.len(), kept), (1, Some(Err(too_long(MESSAGE)))));
     }
 
@@ -422,7 +425,7 @@ mod tests {
     fn what_the_library_reads_is_small_and_can_be_read() {
         let code = |result: &str| {
             let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{result}}}\n");
-            let (out, _) = lines(Kind::Own, &[text.as_bytes()]);
+            let (out, _) = lines(Purpose::Own, &[text.as_bytes()]);
             let value: Value = serde_json::from_str(out.first().unwrap()).unwrap();
             value.pointer("/error/code").and_then(Value::as_i64)
         };
@@ -438,7 +441,7 @@ mod tests {
     fn requests_pass_without_what_is_large() {
         let large = format!("[\"{}\"]", "x".repeat(REQUEST));
         let (out, _) = lines(
-            Kind::Call,
+            Purpose::Call,
             &[
                 b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\",\"params\":{large}}}\n").as_bytes(),
@@ -458,7 +461,7 @@ mod tests {
     #[test]
     fn an_error_without_an_id_is_for_the_only_request() {
         let text = b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"what?\"}}\n";
-        let (out, _) = lines(Kind::Own, &[text]);
+        let (out, _) = lines(Purpose::Own, &[text]);
         let expected = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32700,"message":"what?"}}"#;
         assert_eq!(out, [expected]);
     }

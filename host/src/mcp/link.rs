@@ -10,7 +10,7 @@ use super::listing::{Listed, Listing, list};
 use super::reason::short;
 use super::server_config::Server;
 use super::stderr::Tail;
-use super::transport::{self, Connection, Service};
+use super::transport::{self, ClientService, Connection};
 use crate::tool::{Failure, Grace, Request};
 use ilo_drive::locked::locked;
 use rmcp::RoleClient;
@@ -44,7 +44,7 @@ pub(super) struct Live {
     /// Whether it has announced a change since the tools were listed.
     pub(super) changed: Arc<AtomicBool>,
     pub(super) listed: Mutex<(Arc<[Listed]>, Instant)>,
-    service: Mutex<Option<Service>>,
+    service: Mutex<Option<ClientService>>,
 }
 
 /// Why a server could not be opened, and the end of its standard error.

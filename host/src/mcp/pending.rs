@@ -22,7 +22,7 @@ const NOISE: usize = 200;
 
 /// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Purpose {
     /// A call of a tool.
     Call,
     /// A listing of tools.
@@ -35,16 +35,16 @@ pub(super) enum Kind {
 pub(super) type Text = Result<Vec<u8>, Failure>;
 
 #[derive(Debug)]
-struct Request {
-    kind: Kind,
+struct PendingRequest {
+    kind: Purpose,
     /// Whether the server may have received the request.
     begun: bool,
     answer: Option<Text>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    requests: HashMap<String, Request>,
+struct Exchanges {
+    requests: HashMap<String, PendingRequest>,
     /// The abandoned request, and when its answer came nevertheless.
     given_up: Option<String>,
     late: Option<Instant>,
@@ -64,7 +64,7 @@ struct State {
 /// The requests of one connection, shared by their senders and the reader.
 #[derive(Debug)]
 pub(super) struct Pending {
-    state: Mutex<State>,
+    state: Mutex<Exchanges>,
     ended: watch::Sender<bool>,
     replied: tokio::sync::Notify,
 }
@@ -78,8 +78,10 @@ impl Default for Pending {
 
 impl Pending {
     /// A request is about to be sent.
-    pub(super) fn register(&self, id: &RequestId, kind: Kind) {
-        locked(&self.state).requests.insert(id.to_string(), Request { kind, begun: false, answer: None });
+    pub(super) fn register(&self, id: &RequestId, kind: Purpose) {
+        locked(&self.state)
+            .requests
+            .insert(id.to_string(), PendingRequest { kind, begun: false, answer: None });
     }
 
     /// From now on the server may have received a request, or, if `begun` is false, it has not.
@@ -114,7 +116,7 @@ impl Pending {
     }
 
     /// The purpose of the request with this ID, while somebody waits for its answer.
-    pub(super) fn kind(&self, id: &str) -> Option<Kind> {
+    pub(super) fn kind(&self, id: &str) -> Option<Purpose> {
         locked(&self.state)
             .requests
             .get(id)
@@ -168,7 +170,7 @@ impl Pending {
     /// The only request for which the library waits.
     pub(super) fn starting(&self) -> Option<String> {
         let state = locked(&self.state);
-        let mut own = state.requests.iter().filter(|(_, request)| request.kind == Kind::Own);
+        let mut own = state.requests.iter().filter(|(_, request)| request.kind == Purpose::Own);
         let (id, _) = own.next()?;
         own.next().is_none().then(|| id.clone())
     }

@@ -5,7 +5,7 @@
 //! tool with another definition is not called. A call is sent once. If its answer is missing, nobody knows
 //! whether it was carried out, and nothing here sends it again; a policy may (`retries`).
 
-use super::answer::{self, Reading};
+use super::answer::{self, ReadAs};
 use super::guard;
 use super::link::{Link, Live};
 use super::listing::{Listed, no_answer};
@@ -65,7 +65,7 @@ impl ServerTool {
 }
 
 /// A call of a tool.
-struct Call {
+struct ToolCall {
     link: Arc<Link>,
     definition: Arc<Listed>,
     /// Whether it may change something.
@@ -78,7 +78,7 @@ struct Call {
     key: Option<String>,
 }
 
-impl Call {
+impl ToolCall {
     /// Makes the call. Returns the text of the answer. A server that has lost its session has not made the
     /// call, so it is sent again in a new session.
     async fn make(self, arguments: JsonObject) -> Result<Vec<u8>, Failure> {
@@ -208,7 +208,7 @@ impl ServerTool {
             |error: serde_json::Error| Failure::text(format!("arguments that MCP cannot carry: {error}"));
         let arguments: JsonObject = serde_json::from_str(&request.arguments.to_json()).map_err(bad)?;
         let sent = Arc::new(AtomicBool::new(false));
-        let call = Call {
+        let call = ToolCall {
             link: Arc::clone(&self.link),
             definition: Arc::clone(&self.definition),
             changes: !request.read_only,
@@ -226,7 +226,7 @@ impl ServerTool {
         };
         let (mut text, wrapped) = (text?, self.definition.is_wrapped());
         let integers_as_text = request.integers_as_text;
-        let reading = Reading { bounds: &request.bounds, bytes: request.bytes, wrapped, integers_as_text };
+        let reading = ReadAs { bounds: &request.bounds, bytes: request.bytes, wrapped, integers_as_text };
         let (answer, replaced) = answer::read(&mut text, reading);
         if replaced {
             self.link.note_replaced(&self.definition.name);

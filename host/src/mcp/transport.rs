@@ -10,11 +10,11 @@ use super::child::Child;
 use super::client_handler::{LEGACY, Watcher};
 use super::guard::MESSAGE;
 use super::network;
-use super::pending::{Kind, Pending};
+use super::pending::{Pending, Purpose};
 use super::reason::cannot_open;
 use super::server_config::{Server, Way, has_authorization};
 use super::stderr::Tail;
-use super::web::{Client, unknown_method};
+use super::web::{GuardedClient, unknown_method};
 use crate::command::{closed, find};
 use crate::https;
 use crate::https::of_system;
@@ -47,7 +47,7 @@ const LATE: Duration = Duration::from_secs(3);
 /// The interval between checks for a late answer.
 const LOOK: Duration = Duration::from_millis(200);
 
-pub(super) type Service = RunningService<RoleClient, Watcher>;
+pub(super) type ClientService = RunningService<RoleClient, Watcher>;
 
 /// The shared state of one connection.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,7 @@ pub(super) async fn open(
     server: &Server,
     watcher: Watcher,
     shared: &mut Connection,
-) -> Result<Service, String> {
+) -> Result<ClientService, String> {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let newer = ClientLifecycleMode::Auto {
         preferred_versions: preferred_versions.clone(),
@@ -151,7 +151,7 @@ async fn open_with(
     lifecycle: ClientLifecycleMode,
     probe: Option<Duration>,
     shared: &mut Connection,
-) -> Result<Result<Service, ClientInitializeError>, String> {
+) -> Result<Result<ClientService, ClientInitializeError>, String> {
     *shared = Connection::default();
     let way = match &server.way {
         Way::Program { program, arguments, folder, environment } => {
@@ -161,18 +161,18 @@ async fn open_with(
         Way::None => return Err("cannot be reached with this tools file".to_owned()),
     };
     let probe = probe.filter(|_| matches!(way, Streams::Program(_)));
-    let watched = Watched { way, pending: Arc::clone(&shared.pending), probe, asked: None };
+    let watched = WatchedStreams { way, pending: Arc::clone(&shared.pending), probe, asked: None };
     Ok(watcher.serve_with_lifecycle(watched, lifecycle).await)
 }
 
 /// A transport for messages.
 enum Streams {
     Program(Box<Child>),
-    Http(Box<StreamableHttpClientTransport<Client>>),
+    Http(Box<StreamableHttpClientTransport<GuardedClient>>),
 }
 
 /// Standard streams, with their pending requests.
-struct Watched {
+struct WatchedStreams {
     way: Streams,
     pending: Arc<Pending>,
     /// The time limit for the first request of the newer protocol.
@@ -190,15 +190,15 @@ impl Drop for Reply {
     }
 }
 
-impl Watched {
+impl WatchedStreams {
     /// Records a message that is sent. Returns the ID of a request.
     fn note(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> (Option<String>, Option<Reply>) {
         match item {
             JsonRpcMessage::Request(request) => {
                 let kind = match &request.request {
-                    ClientRequest::CallToolRequest(_) => Kind::Call,
-                    ClientRequest::ListToolsRequest(_) => Kind::List,
-                    _ => Kind::Own,
+                    ClientRequest::CallToolRequest(_) => Purpose::Call,
+                    ClientRequest::ListToolsRequest(_) => Purpose::List,
+                    _ => Purpose::Own,
                 };
                 self.pending.register(&request.id, kind);
                 if let (ClientRequest::DiscoverRequest(_), Some(probe)) = (&request.request, self.probe) {
@@ -287,7 +287,7 @@ impl std::error::Error for StreamError {
     }
 }
 
-impl Transport<RoleClient> for Watched {
+impl Transport<RoleClient> for WatchedStreams {
     type Error = StreamError;
 
     fn send(
@@ -370,7 +370,7 @@ fn http(
     (url, headers): (&str, &[(String, String)]),
     probe: Option<Duration>,
     shared: &Connection,
-) -> Result<StreamableHttpClientTransport<Client>, String> {
+) -> Result<StreamableHttpClientTransport<GuardedClient>, String> {
     // A message is sent at once: waiting for more bytes would delay a call by some tens of milliseconds.
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).tcp_nodelay(true);
     let http = https::client(builder, url.starts_with("http://"))?;
@@ -386,6 +386,6 @@ fn http(
         .reinit_on_expired_session(false)
         .max_sse_event_size(2 * MESSAGE);
     let access = Access::of(url, &server.secrets).filter(|_| !has_authorization(headers)).map(Arc::new);
-    let client = Client { http, pending: Arc::clone(&shared.pending), probe, access };
+    let client = GuardedClient { http, pending: Arc::clone(&shared.pending), probe, access };
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

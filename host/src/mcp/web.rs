@@ -39,7 +39,7 @@ const RESERVED: [&str; 4] = ["accept", SESSION, "last-event-id", "content-type"]
 
 /// The HTTP client, which wraps that of the library.
 #[derive(Clone)]
-pub(super) struct Client {
+pub(super) struct GuardedClient {
     pub(super) http: reqwest::Client,
     pub(super) pending: Arc<Pending>,
     /// The time limit for the first request of the newer protocol.
@@ -95,7 +95,7 @@ fn events(response: reqwest::Response) -> Events {
     SseStream::from_bytes_stream(parts).boxed()
 }
 
-impl Client {
+impl GuardedClient {
     fn guarded(&self, events: Events) -> Events {
         let pending = Arc::clone(&self.pending);
         let pass = move |event: Sse| {
@@ -324,7 +324,7 @@ pub(super) fn unknown_method(id: RequestId) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(error, Some(id))
 }
 
-impl StreamableHttpClient for Client {
+impl StreamableHttpClient for GuardedClient {
     type Error = reqwest::Error;
 
     async fn post_message(

@@ -13,10 +13,10 @@ pub use options::AsyncOptions;
 
 use super::{Around, Clock, Finished, Observer, Recorder, Timed, guarded, observed, problems, run_ended};
 use crate::spans::Span;
-use crate::telemetry::{Telemetry, Trace};
+use crate::telemetry::{RunTrace, Telemetry};
 use crate::tool::left;
 use crate::tools::Tools;
-use calls::Calls;
+use calls::TaskCalls;
 use ilo_drive::data::to_data;
 use ilo_drive::lifecycle::start;
 use ilo_drive::locked::locked;
@@ -32,16 +32,16 @@ use tokio::task;
 type Stepping = (Drive<Option<Timed>>, Box<dyn Recorder + Send>);
 
 /// What the run and its calls share.
-struct Shared {
+struct RunShared {
     tools: Arc<Tools>,
     options: super::Options,
     clock: Clock,
-    trace: Option<Trace>,
+    trace: Option<RunTrace>,
 }
 
-impl Shared {
+impl RunShared {
     fn around(&self) -> Around<'_> {
-        let Shared { tools, options, clock, trace } = self;
+        let RunShared { tools, options, clock, trace } = self;
         Around { tools, options, clock, trace: trace.as_ref() }
     }
 }
@@ -108,7 +108,7 @@ async fn drive(run: Run, name: &str, options: AsyncOptions) -> Finished {
 }
 
 /// Drives a run within its span.
-async fn drive_within(run: Run, span: &Span, given: AsyncOptions) -> (Finished, Option<Trace>) {
+async fn drive_within(run: Run, span: &Span, given: AsyncOptions) -> (Finished, Option<RunTrace>) {
     let AsyncOptions { tools, options, ask, mut observer, mut on_event, mut recorder, tool_call_id, .. } =
         given;
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
@@ -117,7 +117,7 @@ async fn drive_within(run: Run, span: &Span, given: AsyncOptions) -> (Finished, 
     if on_event.is_some() {
         drive.watch(tool_call_id.as_deref());
     }
-    let shared = Arc::new(Shared { tools, clock: Clock::new(options.timeout), options, trace });
+    let shared = Arc::new(RunShared { tools, clock: Clock::new(options.timeout), options, trace });
     let mut watched = |watch: &mut dyn FnMut(&mut dyn Observer)| {
         if let Some(observer) = &mut observer {
             guarded(|| watch(observer.as_mut()));
@@ -129,7 +129,7 @@ async fn drive_within(run: Run, span: &Span, given: AsyncOptions) -> (Finished, 
             guarded(|| on_event(event));
         }
     };
-    let mut calls = Calls::new(Arc::clone(&shared), ask, span);
+    let mut calls = TaskCalls::new(Arc::clone(&shared), ask, span);
     loop {
         let next;
         (drive, recorder, next) = step(drive, recorder, &shared).await;
@@ -174,7 +174,7 @@ async fn drive_within(run: Run, span: &Span, given: AsyncOptions) -> (Finished, 
 async fn step(
     mut drive: Drive<Option<Timed>>,
     recorder: Option<Box<dyn Recorder + Send>>,
-    shared: &Arc<Shared>,
+    shared: &Arc<RunShared>,
 ) -> (Drive<Option<Timed>>, Option<Box<dyn Recorder + Send>>, Next) {
     let Some(recorder) = recorder else {
         let next = drive.next(&shared.around(), &mut ());

@@ -3,7 +3,7 @@
 use super::{Around, BothLimits, Observer, Options, Timed, end_of, guarded};
 use crate::interrupt::Interrupt;
 use crate::spans::Span;
-use crate::telemetry::{Trace, error_kind};
+use crate::telemetry::{RunTrace, error_kind};
 use crate::tools::{CallLimits, Failure, Tools};
 use ilo_drive::data::Data;
 use ilo_drive::{CallKind, CallTicket, Drive, Start};
@@ -25,16 +25,16 @@ pub(super) struct Calls<'s, 'e> {
     span: Span,
     limits: BothLimits,
     reports: (Sender<Report>, Receiver<Report>),
-    started: HashMap<CallTicket, Started<'s>>,
+    started: HashMap<CallTicket, ThreadCall<'s>>,
 }
 
 /// A call on a thread. Dropping it interrupts the call.
-struct Started<'s> {
+struct ThreadCall<'s> {
     interrupt: Interrupt,
     thread: Option<ScopedJoinHandle<'s, ()>>,
 }
 
-impl Drop for Started<'_> {
+impl Drop for ThreadCall<'_> {
     fn drop(&mut self) {
         self.interrupt.set();
     }
@@ -96,7 +96,7 @@ impl<'s, 'e> Calls<'s, 'e> {
             // Called before it starts, so that an observer can prepare.
             guarded(|| observer.ahead(&tool));
         }
-        let span = world.trace.and_then(Trace::call);
+        let span = world.trace.and_then(RunTrace::call);
         let limits = CallLimits { foreseen, key, span, confirmed, ..self.limits.of(kind) };
         if !alone && self.spawn(ticket, (&tool, &arguments), &limits, until) {
             return;
@@ -132,7 +132,7 @@ impl<'s, 'e> Calls<'s, 'e> {
             // The report of the dropped reporter is ignored.
             return false;
         };
-        self.started.insert(ticket, Started { interrupt, thread: Some(thread) });
+        self.started.insert(ticket, ThreadCall { interrupt, thread: Some(thread) });
         true
     }
 

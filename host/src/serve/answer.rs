@@ -1,6 +1,6 @@
 //! Executes calls of the tools of the server, and formats their answers.
 
-use super::arguments::{Given, Source};
+use super::arguments::{Given, ProgramSource};
 use super::message::values;
 use super::progress::Watch;
 use super::{Service, Shared, Stand, search};
@@ -47,7 +47,7 @@ pub(super) enum Work {
 /// Short work that calls no tool.
 pub(super) enum Short {
     /// Check a program.
-    Check(Source),
+    Check(ProgramSource),
     /// Look for tools.
     Find(String, usize),
 }
@@ -55,7 +55,7 @@ pub(super) enum Short {
 /// A run.
 pub(super) enum Long {
     /// Check a program, then run a function of it.
-    Run(Source, Option<String>, Bytes),
+    Run(ProgramSource, Option<String>, Bytes),
     /// Run a function that is offered.
     Function(usize, Bytes),
 }
@@ -151,25 +151,25 @@ impl Short {
 
 /// The tool that requested a run. The format of the answer depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RunTool {
     /// `run_program`.
     Program,
     /// A function that is a tool.
     Function,
 }
 
-impl Kind {
+impl RunTool {
     /// Its word in the name of a task.
     pub(super) fn word(self) -> &'static str {
         match self {
-            Kind::Program => "p",
-            Kind::Function => "f",
+            RunTool::Program => "p",
+            RunTool::Function => "f",
         }
     }
 
     /// The kind with a word.
-    pub(super) fn of(word: &str) -> Option<Kind> {
-        [Kind::Program, Kind::Function].into_iter().find(|kind| kind.word() == word)
+    pub(super) fn of(word: &str) -> Option<RunTool> {
+        [RunTool::Program, RunTool::Function].into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -185,10 +185,10 @@ pub(super) struct Prepared {
 }
 
 impl Long {
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> RunTool {
         match self {
-            Long::Run(..) => Kind::Program,
-            Long::Function(..) => Kind::Function,
+            Long::Run(..) => RunTool::Program,
+            Long::Function(..) => RunTool::Function,
         }
     }
 
@@ -235,18 +235,18 @@ impl Long {
             Ok(prepared) => outcome(service, prepared, options, watch),
             Err(refused) => *refused,
         };
-        if kind == Kind::Function { plain(result) } else { result }
+        if kind == RunTool::Function { plain(result) } else { result }
     }
 }
 
 /// The answer if a run cannot be recorded.
-pub(super) fn refusal(kind: Kind, why: &str) -> CallToolResult {
+pub(super) fn refusal(kind: RunTool, why: &str) -> CallToolResult {
     let result = refused(json!({"problems": [why]}));
-    if kind == Kind::Function { plain(result) } else { result }
+    if kind == RunTool::Function { plain(result) } else { result }
 }
 
 /// The answer of a run that a journal recorded, from its outcome; `None` if it was cancelled.
-pub(super) fn told(kind: Kind, run: u64, outcome: &str) -> Option<CallToolResult> {
+pub(super) fn told(kind: RunTool, run: u64, outcome: &str) -> Option<CallToolResult> {
     if outcome.len() > VALUE {
         let size = outcome.len();
         let problem = format!(
@@ -263,17 +263,17 @@ pub(super) fn told(kind: Kind, run: u64, outcome: &str) -> Option<CallToolResult
     let ok = is("status", "ok");
     let result = json!({"outcome": outcome, "run": run});
     let result = if ok { CallToolResult::structured(result) } else { refused(result) };
-    Some(if kind == Kind::Function { plain(result) } else { result })
+    Some(if kind == RunTool::Function { plain(result) } else { result })
 }
 
 /// Builds a source, checked against the tools.
-fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Program>, Diagnostics) {
+fn build(service: &Service, source: &ProgramSource) -> (Option<ilo_spec::program::Program>, Diagnostics) {
     let options = building(service, source, Some(service.tools.catalog()));
     compile_bytes(source.text.as_bytes(), &options)
 }
 
 /// How a source is read.
-fn building<'c>(service: &Service, source: &'c Source, catalog: Option<&'c Catalog>) -> Building<'c> {
+fn building<'c>(service: &Service, source: &'c ProgramSource, catalog: Option<&'c Catalog>) -> Building<'c> {
     let reading =
         ilo_asm::source::SourceLimits { source: service.source, ..ilo_asm::source::SourceLimits::default() };
     let (from, notation_setting) = (source.notation, Some("notation"));
@@ -282,7 +282,7 @@ fn building<'c>(service: &Service, source: &'c Source, catalog: Option<&'c Catal
 }
 
 /// The findings in a source, as data.
-fn found(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
+fn found(source: &ProgramSource, diagnostics: &Diagnostics) -> Vec<Value> {
     let lines = json::lines("source", &source.text, diagnostics);
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -21,7 +21,7 @@ pub(super) struct Given {
 }
 
 /// A program as the client sends it.
-pub(super) struct Source {
+pub(super) struct ProgramSource {
     pub(super) text: String,
     pub(super) notation: Option<Notation>,
     /// What the client expects of its function.
@@ -71,7 +71,7 @@ impl Given {
         serde_json::from_slice(&value).map(Some).map_err(|_| format!("`{name}` must be a whole number"))
     }
 
-    pub(super) fn source(&mut self) -> Result<Source, String> {
+    pub(super) fn source(&mut self) -> Result<ProgramSource, String> {
         let Some(value) = self.take("source") else {
             let missing = "`source` is missing: the text of the program";
             let other = self.unknown().map(|(name, _)| format!("; there is no argument `{name}`"));
@@ -95,7 +95,7 @@ impl Given {
         let notation = self.text("notation")?.map(|name| name.parse()).transpose()?;
         let signature = self.text("signature")?.map(|text| text.parse()).transpose()?;
         let (strict, output) = (self.flag("strict")?.unwrap_or(true), self.output_schema()?);
-        Ok(Source { text, notation, signature, strict, output })
+        Ok(ProgramSource { text, notation, signature, strict, output })
     }
 
     fn flag(&mut self, name: &str) -> Result<Option<bool>, String> {

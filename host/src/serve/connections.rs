@@ -21,19 +21,19 @@ const STREAMS: usize = 4;
 
 /// The connections.
 #[derive(Clone, Default)]
-pub(super) struct Connections(Arc<Mutex<HashMap<u64, Entry>>>);
+pub(super) struct OpenConnections(Arc<Mutex<HashMap<u64, Entry>>>);
 
 struct Entry {
     address: IpAddr,
     /// Whether a trusted proxy opened it.
     proxy: bool,
-    now: Now,
+    now: Activity,
     task: Option<AbortHandle>,
 }
 
 /// What a connection does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Now {
+enum Activity {
     /// It has no whole request, since then.
     Unfinished(Instant),
     /// Its request is answered.
@@ -44,25 +44,25 @@ enum Now {
 
 /// One connection. It is forgotten when this is dropped.
 #[derive(Clone)]
-pub(super) struct Connection(Arc<Known>);
+pub(super) struct OpenConnection(Arc<Registered>);
 
-struct Known {
-    connections: Connections,
+struct Registered {
+    connections: OpenConnections,
     number: u64,
 }
 
-impl Drop for Known {
+impl Drop for Registered {
     fn drop(&mut self) {
         locked(&self.connections.0).remove(&self.number);
     }
 }
 
-impl Connections {
+impl OpenConnections {
     /// A new connection.
-    pub(super) fn opened(&self, number: u64, address: IpAddr, proxy: bool) -> Connection {
-        let now = Now::Unfinished(Instant::now());
+    pub(super) fn opened(&self, number: u64, address: IpAddr, proxy: bool) -> OpenConnection {
+        let now = Activity::Unfinished(Instant::now());
         locked(&self.0).insert(number, Entry { address: network(address), proxy, now, task: None });
-        Connection(Arc::new(Known { connections: self.clone(), number }))
+        OpenConnection(Arc::new(Registered { connections: self.clone(), number }))
     }
 
     /// Closes an unfinished connection that is older than `young`, if there is one.
@@ -70,7 +70,7 @@ impl Connections {
         let mut all = locked(&self.0);
         let mut of: HashMap<IpAddr, usize> = HashMap::new();
         let unfinished = |entry: &Entry| match entry.now {
-            Now::Unfinished(since) if !entry.proxy => Some(since),
+            Activity::Unfinished(since) if !entry.proxy => Some(since),
             _ => None,
         };
         for entry in all.values().filter(|entry| unfinished(entry).is_some()) {
@@ -89,7 +89,7 @@ impl Connections {
         let mut all = locked(&self.0);
         let mut of: HashMap<&Counted, (usize, Instant, u64)> = HashMap::new();
         for (&number, entry) in all.iter().filter(|(_, entry)| !entry.proxy) {
-            if let Now::Listens(client, since) = &entry.now {
+            if let Activity::Listens(client, since) = &entry.now {
                 let found = of.entry(client).or_insert((0, *since, number));
                 found.0 += 1;
                 if *since >= found.1 {
@@ -105,13 +105,13 @@ impl Connections {
 fn close(all: &mut HashMap<u64, Entry>, number: u64) -> bool {
     // Its place is free once its task has ended; it is not chosen again until then.
     let Some(entry) = all.get_mut(&number) else { return false };
-    entry.now = Now::Answered;
+    entry.now = Activity::Answered;
     entry.task.iter().for_each(AbortHandle::abort);
     true
 }
 
-impl Connection {
-    fn set(&self, now: Now) {
+impl OpenConnection {
+    fn set(&self, now: Activity) {
         if let Some(entry) = locked(&self.0.connections.0).get_mut(&self.0.number) {
             entry.now = now;
         }
@@ -127,14 +127,14 @@ impl Connection {
     /// Its request has arrived whole; it listens if `listens` has the client.
     pub(super) fn has_request(&self, listens: Option<Counted>) {
         self.set(match listens {
-            Some(client) => Now::Listens(client, Instant::now()),
-            None => Now::Answered,
+            Some(client) => Activity::Listens(client, Instant::now()),
+            None => Activity::Answered,
         });
     }
 
     /// It waits for the next request.
     pub(super) fn waits(&self) {
-        self.set(Now::Unfinished(Instant::now()));
+        self.set(Activity::Unfinished(Instant::now()));
     }
 }
 
@@ -146,13 +146,13 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
-    fn is_open(connections: &Connections, number: u64) -> bool {
-        locked(&connections.0).get(&number).is_some_and(|entry| entry.now != Now::Answered)
+    fn is_open(connections: &OpenConnections, number: u64) -> bool {
+        locked(&connections.0).get(&number).is_some_and(|entry| entry.now != Activity::Answered)
     }
 
     #[test]
     fn the_oldest_unfinished_one_of_the_address_with_the_most_is_closed() {
-        let connections = Connections::default();
+        let connections = OpenConnections::default();
         let open = |number, last, proxy| connections.opened(number, address(last), proxy);
         let _first = open(1, 1, false);
         let _many = [open(2, 2, false), open(3, 2, false), open(4, 2, false)];
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_network_of_ipv6_counts_as_one_address() {
-        let connections = Connections::default();
+        let connections = OpenConnections::default();
         let open = |number, text: &str| connections.opened(number, text.parse().unwrap(), false);
         let _old = open(1, "2001:db8::1");
         let _many = [open(2, "2001:db8:1::1"), open(3, "2001:db8:1::2"), open(4, "2001:db8:1::3")];
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_stream_of_the_client_with_the_most_is_closed() {
-        let connections = Connections::default();
+        let connections = OpenConnections::default();
         let listen = |number, last| {
             let connection = connections.opened(number, address(last), false);
             connection.has_request(Some(Counted::Address(address(last))));

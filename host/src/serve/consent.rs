@@ -38,8 +38,8 @@ const YES: &str = "call_it";
 
 /// The end of the run of a channel to the code that serves its call.
 #[derive(Debug)]
-pub(super) struct Line {
-    to: UnboundedSender<Asked>,
+pub(super) struct QuestionLine {
+    to: UnboundedSender<Questions>,
     slot: Arc<Slot>,
     /// How long a question may be open.
     longest: Duration,
@@ -52,18 +52,23 @@ pub(super) struct Line {
 /// Questions with the channel for their answers. The run waits for the first; the others are about calls that
 /// will probably follow.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct Questions {
     messages: Vec<String>,
     answers: SyncSender<Vec<Consent>>,
     /// Completes when the run no longer waits.
     over: oneshot::Receiver<()>,
 }
 
-impl Line {
-    pub(super) fn new(to: UnboundedSender<Asked>, slot: Arc<Slot>, longest: Duration, at_once: bool) -> Line {
+impl QuestionLine {
+    pub(super) fn new(
+        to: UnboundedSender<Questions>,
+        slot: Arc<Slot>,
+        longest: Duration,
+        at_once: bool,
+    ) -> QuestionLine {
         // If the run is kept, it is cancelled first.
         let longest = if at_once { longest + LATER } else { longest };
-        Line { to, slot, longest, at_once, early: Mutex::default() }
+        QuestionLine { to, slot, longest, at_once, early: Mutex::default() }
     }
 
     /// Asks, and waits without a slot.
@@ -71,7 +76,7 @@ impl Line {
         let waiting = self.slot.without(|| {
             let (answers, answered) = sync_channel(1);
             let (_open, over) = oneshot::channel();
-            if self.to.send(Asked { messages: messages.to_vec(), answers, over }).is_err() {
+            if self.to.send(Questions { messages: messages.to_vec(), answers, over }).is_err() {
                 return Err(gone());
             }
             wait(&answered, question, Instant::now() + self.longest)
@@ -100,7 +105,7 @@ impl Line {
     }
 }
 
-impl Ask for Line {
+impl Ask for QuestionLine {
     fn ask(&self, question: &Question<'_>) -> Consent {
         let message = match asking(question.tool, question.arguments) {
             Ok(message) => message,
@@ -166,7 +171,7 @@ pub(super) fn expired() -> Consent {
 }
 
 /// How the person at a client can be asked.
-pub(super) enum Way {
+pub(super) enum AskingWay {
     /// Not at all.
     None,
     /// By a request to the client.
@@ -175,22 +180,22 @@ pub(super) enum Way {
     Answer,
 }
 
-impl Way {
+impl AskingWay {
     /// How the client of a request can be asked: only if it declares that it can show a form.
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Way {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> AskingWay {
         let offered = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let forms = offered.is_some_and(|offered| offered.form.is_some() || offered.url.is_none());
         let newer =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         match (forms, newer) {
-            (false, _) => Way::None,
-            (true, false) => Way::Request(context.peer.clone()),
-            (true, true) => Way::Answer,
+            (false, _) => AskingWay::None,
+            (true, false) => AskingWay::Request(context.peer.clone()),
+            (true, true) => AskingWay::Answer,
         }
     }
 }
 
-impl Asked {
+impl Questions {
     /// The questions as requests of the protocol.
     pub(super) fn requests(&self) -> impl Iterator<Item = ElicitRequest> {
         self.messages.iter().cloned().map(form)

@@ -42,13 +42,18 @@ pub trait Durable: Send + Sync {
     ///
     /// # Errors
     /// If something cannot be recorded.
-    fn start(&self, new: &NewRun<'_>, work: Work<'_>, begun: &mut dyn FnMut(u64)) -> Result<(), String>;
+    fn start(
+        &self,
+        new: &NewRun<'_>,
+        work: DurableWork<'_>,
+        begun: &mut dyn FnMut(u64),
+    ) -> Result<(), String>;
 
     /// Continues a run, if that is possible now, until it ends or waits.
     ///
     /// # Errors
     /// If something cannot be recorded.
-    fn resume(&self, run: u64, work: Work<'_>) -> Result<(), String>;
+    fn resume(&self, run: u64, work: DurableWork<'_>) -> Result<(), String>;
 
     /// Whether there may be runs to continue: others have written since the last time, or one wakes now.
     ///
@@ -121,7 +126,7 @@ pub struct NewRun<'r> {
 }
 
 /// The environment of a run.
-pub struct Work<'w> {
+pub struct DurableWork<'w> {
     /// The tools.
     pub tools: &'w Tools,
     /// The limits; their `cancel` cancels the run with its rollback.
@@ -183,7 +188,7 @@ pub enum Verdict {
 /// The runs of a journal on which the server works.
 pub(super) struct Keeping {
     pub(super) durable: Arc<dyn Durable>,
-    under_way: Mutex<HashMap<u64, UnderWay>>,
+    under_way: Mutex<HashMap<u64, KeptRun>>,
     /// The runs that wait for a slot to be continued, with their owners.
     queued: Mutex<BTreeMap<u64, Option<String>>>,
     /// How many runs an owner may start before the size of its runs is looked at again.
@@ -195,7 +200,7 @@ pub(super) struct Keeping {
 }
 
 /// A run on a thread of this process.
-struct UnderWay {
+struct KeptRun {
     cancel: Interrupt,
     /// The tool that it is calling.
     tool: String,
@@ -301,7 +306,7 @@ impl Keeping {
         if under_way.contains_key(&run) {
             return None;
         }
-        under_way.insert(run, UnderWay { cancel: cancel.clone(), tool: String::new(), calls: 0 });
+        under_way.insert(run, KeptRun { cancel: cancel.clone(), tool: String::new(), calls: 0 });
         Some(Entered(self, run))
     }
 
@@ -348,7 +353,7 @@ impl Keeping {
         let (cancel, output) = (cancel.clone(), new.output.cloned());
         let options = Options { cancel, ask: None, output, ..service.options.clone() };
         let (tools, stop) = (&service.tools, slot.cancel().clone());
-        let work = Work { tools, options, stop, observer: &mut follow };
+        let work = DurableWork { tools, options, stop, observer: &mut follow };
         let started = self.durable.start(new, work, &mut tell);
         drop(entered);
         self.news.notify_one();
@@ -363,7 +368,7 @@ impl Keeping {
             Follow { keeping: self, run: Arc::new(Mutex::new(Some(run))), watch: Watch::new(None) };
         let options = Options { cancel, ask: None, ..service.options.clone() };
         let (tools, stop) = (&service.tools, slot.cancel().clone());
-        self.durable.resume(run, Work { tools, options, stop, observer: &mut follow })
+        self.durable.resume(run, DurableWork { tools, options, stop, observer: &mut follow })
     }
 
     /// Records a decision, and lets the run continue.

@@ -3,7 +3,7 @@
 //! The server listens on loopback unless an address is given. `door` decides by the head of a request whether
 //! it is accepted; then the body is read, within limits of size and time.
 
-use super::connections::Connection;
+use super::connections::OpenConnection;
 use super::door::Door;
 use super::message::{Kind, Refused, kind, split};
 use super::resource::{Issuer, METADATA};
@@ -198,7 +198,7 @@ impl Visitor {
         let (mut head, body) = request.into_parts();
         let peer = head.extensions.get::<Address>().map_or(Ipv4Addr::UNSPECIFIED.into(), |address| address.0);
         // The library keeps heads, and a connection is forgotten with the last that has it.
-        let connection = head.extensions.remove::<Connection>();
+        let connection = head.extensions.remove::<OpenConnection>();
         let sender = self.door.sender(&head.headers, peer).await?;
         let (subject, counted) = (sender.subject.clone(), sender.counted.clone());
         let client = self.slots.client_at(&counted);
@@ -230,7 +230,7 @@ impl Visitor {
         let (whole, room) = self.whole(body, &headers, &unread.client).await?;
         let is_post = head.method == Method::POST;
         let listens = (head.method == Method::GET).then(|| counted.clone());
-        let answering = connection.map(|connection| Answering::new(connection, listens));
+        let answering = connection.map(|connection| Engaged::new(connection, listens));
         let mut request = Request::from_parts(head, Body::empty());
         if is_post || !whole.is_empty() {
             let (rest, arguments, id) = split(whole).map_err(|refused| bad_request(&refused))?;
@@ -255,8 +255,13 @@ impl Visitor {
             connected = self.sessions.connected(answer.headers(), Some(counted)).await;
             self.sessions.begun(answer.headers(), subject);
         }
-        let held =
-            Held { _connected: connected, _room: room, _open: open, _unread: unread, _answering: answering };
+        let held = UntilSent {
+            _connected: connected,
+            _room: room,
+            _open: open,
+            _unread: unread,
+            _answering: answering,
+        };
         Ok(answer.map(|body| Body::new(Tracked { body, _held: held })))
     }
 }
@@ -332,34 +337,34 @@ fn bad_request(refused: &Refused) -> Response {
 /// The body of an answer, with the connection, which ends when the body was sent or the client has left.
 struct Tracked {
     body: Body,
-    _held: Held,
+    _held: UntilSent,
 }
 
 /// What a request holds until its answer was sent.
-struct Held {
+struct UntilSent {
     _connected: Option<Connected>,
     /// The budget of the body of the request, whose arguments may be read until the answer ends.
     _room: Option<Room>,
     /// Its place among the requests of its client.
     _open: OwnedSemaphorePermit,
     _unread: Arc<Unread>,
-    _answering: Option<Answering>,
+    _answering: Option<Engaged>,
 }
 
 /// The parts of a body in the budget of its client, and in that of all.
 type Room = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 /// A connection whose request is answered. When this is dropped, it waits for the next one.
-struct Answering(Connection);
+struct Engaged(OpenConnection);
 
-impl Answering {
-    fn new(connection: Connection, listens: Option<Counted>) -> Answering {
+impl Engaged {
+    fn new(connection: OpenConnection, listens: Option<Counted>) -> Engaged {
         connection.has_request(listens);
-        Answering(connection)
+        Engaged(connection)
     }
 }
 
-impl Drop for Answering {
+impl Drop for Engaged {
     fn drop(&mut self) {
         self.0.waits();
     }

@@ -29,12 +29,12 @@ const MOST: usize = 100;
 pub(super) struct Keys {
     http: Client,
     url: Url,
-    found: Mutex<Found>,
+    found: Mutex<CachedKeys>,
     /// Held while the keys are read.
     turn: tokio::sync::Mutex<()>,
 }
 
-struct Found {
+struct CachedKeys {
     keys: Vec<Jwk>,
     /// When they were read, and when that was last tried.
     read: Instant,
@@ -101,7 +101,7 @@ impl Keys {
             };
             let keys = read(&http, &url).await?;
             let now = Instant::now();
-            let found = Mutex::new(Found { keys, read: now, tried: now });
+            let found = Mutex::new(CachedKeys { keys, read: now, tried: now });
             return Ok(Keys { http, url, found, turn: tokio::sync::Mutex::default() });
         }
         Err(format!("the metadata of the issuer `{issuer}` cannot be read: {why}"))

@@ -58,7 +58,7 @@ pub(super) struct Lines<W: AsyncWrite> {
     buffer: Vec<u8>,
     /// The part of the buffer that has been read but not examined.
     unread: Range<usize>,
-    line: Line,
+    line: PartialLine,
     /// The most bytes of a message.
     most: usize,
     output: AsyncRwTransport<RoleServer, Empty, W>,
@@ -83,7 +83,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
             input: Box::new(input),
             buffer: vec![0; PIECE],
             unread: 0..0,
-            line: Line::default(),
+            line: PartialLine::default(),
             most,
             output,
             sending: None,
@@ -169,13 +169,13 @@ fn is_notification(text: &[u8]) -> bool {
 
 /// A line that is being read.
 #[derive(Default)]
-struct Line {
+struct PartialLine {
     bytes: Vec<u8>,
     /// Whether it was rejected, so that the rest of it is dropped.
     refused: bool,
 }
 
-impl Line {
+impl PartialLine {
     /// Takes bytes of at most one line. Returns the line when it is complete, or what is wrong with it.
     fn feed(&mut self, part: &[u8], most: usize) -> Option<Result<Bytes, Refused>> {
         let ends = part.ends_with(b"\n");
@@ -184,7 +184,7 @@ impl Line {
             return None;
         }
         if self.bytes.len() + part.len() > most {
-            *self = Line { bytes: Vec::new(), refused: !ends };
+            *self = PartialLine { bytes: Vec::new(), refused: !ends };
             let message = format!("a message of more than {most} bytes");
             return Some(Err(Refused::new(None, ErrorCode::INVALID_REQUEST, message)));
         }
@@ -255,7 +255,7 @@ mod tests {
     fn a_line_holds_at_n_and_not_at_n_plus_1() {
         let most = 12;
         let codes = |parts: &[&str]| {
-            let mut line = Line::default();
+            let mut line = PartialLine::default();
             let fed = parts.iter().filter_map(|part| line.feed(part.as_bytes(), most));
             fed.map(|fed| fed.map_or_else(|refused| refused.error.code.0, |_| 0)).collect::<Vec<_>>()
         };

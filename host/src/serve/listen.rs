@@ -1,6 +1,6 @@
 //! Accepts connections: their number, and the time limits of clients, are restricted.
 
-use super::connections::{Connections, YOUNG};
+use super::connections::{OpenConnections, YOUNG};
 use super::http::App;
 use super::{Address, Shared};
 use axum::body::Body;
@@ -44,7 +44,7 @@ pub(super) async fn serve(
     let (room, open) = (Arc::new(Semaphore::new(CONNECTIONS)), GracefulShutdown::new());
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let (mut until, connections, mut number) = (pin!(until), Connections::default(), 0);
+    let (mut until, connections, mut number) = (pin!(until), OpenConnections::default(), 0);
     loop {
         let next = async {
             let accepted = listener.accept().await;
@@ -71,7 +71,7 @@ pub(super) async fn serve(
             async move { Ok::<_, Infallible>(app.answer(request).await) }
         });
         let (read, write) = stream.into_split();
-        let stream = TokioIo::new(tokio::io::join(Prompt(read), write));
+        let stream = TokioIo::new(tokio::io::join(PromptAck(read), write));
         let connection = open.watch(builder.serve_connection(stream, service));
         let task = tokio::spawn(async move {
             // A client that disconnects is not an error.
@@ -95,7 +95,7 @@ pub(super) async fn serve(
 /// A place for a connection. While there is none, others are closed.
 async fn place(
     room: &Arc<Semaphore>,
-    connections: &Connections,
+    connections: &OpenConnections,
     shared: &Shared,
 ) -> Option<OwnedSemaphorePermit> {
     let mut taken = Arc::clone(room).try_acquire_owned().ok();
@@ -111,9 +111,9 @@ async fn place(
 /// The part of a connection that is read. It acknowledges immediately what it has read: clients that write
 /// the head and body of a request separately and without `TCP_NODELAY` send the body only after the head is
 /// acknowledged, which the system delays by 40 ms.
-struct Prompt(OwnedReadHalf);
+struct PromptAck(OwnedReadHalf);
 
-impl AsyncRead for Prompt {
+impl AsyncRead for PromptAck {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -39,7 +39,7 @@ use arguments::Given;
 use arriving::Stand;
 use axum::http::request::Parts;
 use bound::Bound;
-use consent::{Asked, Line, Way};
+use consent::{AskingWay, QuestionLine, Questions};
 use durable::Keeping;
 use ilo_drive::problem::meant_or_all;
 use ilo_vm::{FunctionId, Program};
@@ -72,7 +72,7 @@ use turns::Busy;
 use waiting::Waiting;
 
 pub use arriving::{Arrivals, Arriving};
-pub use durable::{Call, Durable, NewRun, Now, Seen, Verdict, Work as DurableWork};
+pub use durable::{Call, Durable, DurableWork, NewRun, Now, Seen, Verdict};
 pub use http::{Http, http};
 pub use resource::Issuer;
 
@@ -155,7 +155,7 @@ struct Address(IpAddr);
 /// A run on its thread. Dropping it cancels the run.
 struct Running {
     task: JoinHandle<CallToolResult>,
-    questions: mpsc::UnboundedReceiver<Asked>,
+    questions: mpsc::UnboundedReceiver<Questions>,
     interrupt: Interrupt,
     /// How often it has asked by returning questions as the answer of its call.
     rounds: u32,
@@ -185,14 +185,14 @@ pub fn stdio(service: Service, arriving: Option<Arriving>, until: Serving<()>) -
 ///
 /// # Errors
 /// If the streams cannot be served.
-pub fn streams(service: Service, input: Input, output: Output) -> Serving<io::Result<()>> {
+pub fn streams(service: Service, input: InputStream, output: OutputStream) -> Serving<io::Result<()>> {
     serving(service, None, (input, output), Box::pin(std::future::pending()))
 }
 
 fn serving(
     service: Service,
     arriving: Option<Arriving>,
-    (input, output): (Input, Output),
+    (input, output): (InputStream, OutputStream),
     until: Serving<()>,
 ) -> Serving<io::Result<()>> {
     Box::pin(async move {
@@ -221,9 +221,9 @@ fn serving(
 /// crate.
 pub type Serving<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// The stream of messages from a client.
-pub type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub type InputStream = Box<dyn AsyncRead + Send + Unpin>;
 /// The stream of messages to a client.
-pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub type OutputStream = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl Shared {
     fn new(service: Service, arriving: Option<Arriving>) -> Arc<Shared> {
@@ -528,9 +528,9 @@ impl Session {
         let slot = Arc::new(slot);
         tokio::spawn(Slot::left_when_cancelled(Arc::downgrade(&slot)));
         let (to, questions) = mpsc::unbounded_channel();
-        let at_once = matches!(Way::of(context), Way::Answer);
+        let at_once = matches!(AskingWay::of(context), AskingWay::Answer);
         let stand = self.shared.now();
-        let line = Line::new(to, Arc::clone(&slot), stand.service.question, at_once);
+        let line = QuestionLine::new(to, Arc::clone(&slot), stand.service.question, at_once);
         let cancel = interrupt.clone();
         let parent = context.meta.get_traceparent().and_then(|text| text.parse().ok());
         let task = tokio::task::spawn_blocking(move || {
@@ -553,7 +553,7 @@ impl Session {
         mut running: Running,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (way, longest) = (Way::of(&context), self.shared.now().service.question);
+        let (way, longest) = (AskingWay::of(&context), self.shared.now().service.question);
         loop {
             let asked = tokio::select! {
                 result = &mut running.task => return running.ended(result, &context).await,
@@ -561,14 +561,14 @@ impl Session {
                 () = context.ct.cancelled() => return Ok(cancelled()),
             };
             match &way {
-                Way::None => {
+                AskingWay::None => {
                     asked.refuse("this client offers no way to ask (no `elicitation`)");
                 }
-                Way::Answer => match self.shared.waiting.keep(running, asked, longest) {
+                AskingWay::Answer => match self.shared.waiting.keep(running, asked, longest) {
                     Ok(questions) => return Ok(questions.into()),
                     Err(same) => running = same,
                 },
-                Way::Request(peer) => asked.put(peer, longest, context.ct.cancelled()).await,
+                AskingWay::Request(peer) => asked.put(peer, longest, context.ct.cancelled()).await,
             }
         }
     }
@@ -607,7 +607,7 @@ fn bound_of(request: &CallToolRequestParams, context: &RequestContext<RoleServer
     let arguments = arguments.map_or(&b"{}"[..], |arguments| &arguments.0);
     let subject = sender_of(context).and_then(|sender| sender.subject.as_ref());
     // Others are asked by requests, which need no state.
-    let asked = if matches!(Way::of(context), Way::Answer) { arguments } else { b"" };
+    let asked = if matches!(AskingWay::of(context), AskingWay::Answer) { arguments } else { b"" };
     Bound::new(subject, &request.name, asked)
 }
 

@@ -53,7 +53,7 @@ pub(super) struct Resource {
 
 /// Why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+enum TokenRefusal {
     /// It has no token.
     None,
     /// Its token is invalid.
@@ -116,18 +116,19 @@ impl Resource {
         checked.map_err(|refusal| self.refused(refusal))
     }
 
-    async fn checked(&self, token: &str) -> Result<(Subject, bool), Refusal> {
+    async fn checked(&self, token: &str) -> Result<(Subject, bool), TokenRefusal> {
         if is_critical(token) {
-            return Err(Refusal::Invalid("it has an extension that must be understood (`crit`)"));
+            return Err(TokenRefusal::Invalid("it has an extension that must be understood (`crit`)"));
         }
-        let header = jsonwebtoken::decode_header(token).map_err(|_| Refusal::Invalid("it is not a JWT"))?;
+        let header =
+            jsonwebtoken::decode_header(token).map_err(|_| TokenRefusal::Invalid("it is not a JWT"))?;
         let typed = header.typ.as_deref().map(str::to_ascii_lowercase);
         if !matches!(typed.as_deref(), None | Some("jwt" | "at+jwt" | "application/at+jwt")) {
-            return Err(Refusal::Invalid("it is a JWT of another type"));
+            return Err(TokenRefusal::Invalid("it is a JWT of another type"));
         }
         let key = self.keys.find(header.kid.as_deref(), header.alg).await;
-        let key = key.map_err(|_| Refusal::Unavailable)?;
-        let key = key.ok_or(Refusal::Invalid("the issuer has no such key"))?;
+        let key = key.map_err(|_| TokenRefusal::Unavailable)?;
+        let key = key.ok_or(TokenRefusal::Invalid("the issuer has no such key"))?;
         let mut validation = Validation::new(header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
         validation.set_issuer(&[&*self.issuer]);
@@ -136,7 +137,7 @@ impl Resource {
         validation.leeway = LEEWAY;
         let token = decode::<Map<String, Value>>(token, &key, &validation).map_err(|error| {
             use jsonwebtoken::errors::ErrorKind;
-            Refusal::Invalid(match error.kind() {
+            TokenRefusal::Invalid(match error.kind() {
                 ErrorKind::ExpiredSignature => "its time is over",
                 ErrorKind::ImmatureSignature => "its time has not begun",
                 ErrorKind::InvalidAudience => "it is for another audience",
@@ -147,33 +148,33 @@ impl Resource {
         })?;
         let claims = &token.claims;
         if !claims.get("iss").is_some_and(Value::is_string) {
-            return Err(Refusal::Invalid("its issuer is no text"));
+            return Err(TokenRefusal::Invalid("its issuer is no text"));
         }
         let given = scopes(claims);
         if self.scopes.iter().any(|scope| !given.contains(scope.as_str())) {
-            return Err(Refusal::Scope);
+            return Err(TokenRefusal::Scope);
         }
         let decides = self.approver_scope.as_deref().is_some_and(|scope| given.contains(scope));
         Ok((self.named(claims)?, decides))
     }
 
     /// Who has a token: its subject and its client, of which one must be there.
-    fn named(&self, claims: &Map<String, Value>) -> Result<Subject, Refusal> {
+    fn named(&self, claims: &Map<String, Value>) -> Result<Subject, TokenRefusal> {
         let text = |name: &str| match claims.get(name) {
             None => Ok(None),
             Some(Value::String(text)) if (1..=NAME).contains(&text.len()) => Ok(Some(text.clone())),
-            Some(_) => Err(Refusal::Invalid("its subject or client is no text")),
+            Some(_) => Err(TokenRefusal::Invalid("its subject or client is no text")),
         };
         let sub = text("sub")?;
         let client = CLIENT.into_iter().find(|name| claims.contains_key(*name));
         let client = client.map(text).transpose()?.flatten();
         if sub.is_none() && client.is_none() {
-            return Err(Refusal::Invalid("it names neither a subject nor a client"));
+            return Err(TokenRefusal::Invalid("it names neither a subject nor a client"));
         }
         Ok(Subject { issuer: Arc::clone(&self.issuer), sub, client })
     }
 
-    fn refused(&self, refusal: Refusal) -> Response {
+    fn refused(&self, refusal: TokenRefusal) -> Response {
         let at = format!("resource_metadata=\"{}\"", self.metadata_url);
         let scope = if self.scopes.is_empty() {
             String::new()
@@ -181,21 +182,21 @@ impl Resource {
             format!(", scope=\"{}\"", self.scopes.join(" "))
         };
         let (status, challenge, text) = match refusal {
-            Refusal::None => (
+            TokenRefusal::None => (
                 StatusCode::UNAUTHORIZED,
                 format!("Bearer {at}{scope}"),
                 "the request has no access token".to_owned(),
             ),
-            Refusal::Invalid(why) => {
+            TokenRefusal::Invalid(why) => {
                 let challenge =
                     format!("Bearer error=\"invalid_token\", error_description=\"{why}\", {at}{scope}");
                 (StatusCode::UNAUTHORIZED, challenge, format!("the access token is not accepted: {why}"))
             }
-            Refusal::Scope => {
+            TokenRefusal::Scope => {
                 let challenge = format!("Bearer error=\"insufficient_scope\", {at}{scope}");
                 (StatusCode::FORBIDDEN, challenge, format!("the access token lacks a scope{scope}"))
             }
-            Refusal::Unavailable => {
+            TokenRefusal::Unavailable => {
                 let text = "the keys of the authorization server cannot be had now\n";
                 return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
             }
@@ -214,17 +215,17 @@ fn is_critical(token: &str) -> bool {
 }
 
 /// The token of a request.
-fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+fn bearer(headers: &HeaderMap) -> Result<&str, TokenRefusal> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::None) };
-    let (scheme, token) = value.as_bytes().split_at_checked(7).ok_or(Refusal::None)?;
+    let (Some(value), None) = (given.next(), given.next()) else { return Err(TokenRefusal::None) };
+    let (scheme, token) = value.as_bytes().split_at_checked(7).ok_or(TokenRefusal::None)?;
     if !scheme.eq_ignore_ascii_case(b"bearer ") {
-        return Err(Refusal::None);
+        return Err(TokenRefusal::None);
     }
     if token.len() > TOKEN {
-        return Err(Refusal::Invalid("it is too long"));
+        return Err(TokenRefusal::Invalid("it is too long"));
     }
-    std::str::from_utf8(token.trim_ascii()).map_err(|_| Refusal::Invalid("it is not a JWT"))
+    std::str::from_utf8(token.trim_ascii()).map_err(|_| TokenRefusal::Invalid("it is not a JWT"))
 }
 
 /// The scopes of a token: a text with spaces, or a list.

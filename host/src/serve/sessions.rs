@@ -32,11 +32,11 @@ pub(super) struct Sessions {
     most: usize,
     most_of_client: usize,
     left: Duration,
-    clients: Mutex<HashMap<String, Client>>,
+    clients: Mutex<HashMap<String, SessionState>>,
 }
 
 /// The client of a session.
-struct Client {
+struct SessionState {
     /// When it was last connected.
     last: Instant,
     /// Requests that have not been answered completely.
@@ -51,9 +51,9 @@ struct Client {
     subject: Option<Subject>,
 }
 
-impl Client {
-    fn new(counted: Option<Counted>) -> Client {
-        Client {
+impl SessionState {
+    fn new(counted: Option<Counted>) -> SessionState {
+        SessionState {
             last: Instant::now(),
             open: 0,
             asked: HashSet::new(),
@@ -110,7 +110,7 @@ impl Sessions {
             // The library also ends sessions by itself.
             clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
         }
-        let client = clients.entry(id.to_owned()).or_insert_with(|| Client::new(counted));
+        let client = clients.entry(id.to_owned()).or_insert_with(|| SessionState::new(counted));
         (client.open, client.last) = (client.open + 1, Instant::now());
         Some(Connected { sessions: Arc::clone(self), id: id.to_owned(), request: None })
     }
@@ -136,7 +136,7 @@ impl Sessions {
     /// client with the most, and if possible one that is not connected.
     pub(super) async fn has_room(&self, counted: &Counted) -> bool {
         let there = self.manager.sessions.read().await;
-        let is_own = |(id, client): &(&String, &Client)| {
+        let is_own = |(id, client): &(&String, &SessionState)| {
             client.counted.as_ref() == Some(counted) && there.contains_key(id.as_str())
         };
         let own = locked(&self.clients).iter().filter(is_own).count() >= self.most_of_client;
@@ -149,7 +149,7 @@ impl Sessions {
             // A client that left before its session began was never seen.
             for id in there.keys() {
                 if !clients.contains_key(&**id) {
-                    clients.insert(id.to_string(), Client::new(None));
+                    clients.insert(id.to_string(), SessionState::new(None));
                 }
             }
             longest_idle(&clients, own.then_some(counted))
@@ -164,12 +164,12 @@ impl Sessions {
     /// The session that these headers name has ended: its runs are cancelled.
     pub(super) fn ended(&self, headers: &HeaderMap) {
         let client = name(headers).and_then(|id| locked(&self.clients).remove(id));
-        client.iter().for_each(Client::cancel);
+        client.iter().for_each(SessionState::cancel);
     }
 
     /// Notes a run for the client of a session; the run ends when the result is dropped. It is cancelled
     /// through the interrupt if its client leaves.
-    pub(super) fn run(self: &Arc<Sessions>, request: &Parts, interrupt: &Interrupt) -> Option<Running> {
+    pub(super) fn run(self: &Arc<Sessions>, request: &Parts, interrupt: &Interrupt) -> Option<SessionRun> {
         let id = name(&request.headers)?.to_owned();
         let mut clients = locked(&self.clients);
         let client = clients.get_mut(&id)?;
@@ -179,7 +179,7 @@ impl Sessions {
         if client.open == 0 {
             self.look_later(id.clone());
         }
-        Some(Running { sessions: Arc::clone(self), id, number })
+        Some(SessionRun { sessions: Arc::clone(self), id, number })
     }
 
     /// Cancels the runs of a client that is not connected, unless it connects again soon.
@@ -204,15 +204,15 @@ impl Sessions {
 }
 
 /// The session that was idle for longest: of one client, or of the one with the most.
-fn longest_idle(clients: &HashMap<String, Client>, of: Option<&Counted>) -> Option<String> {
+fn longest_idle(clients: &HashMap<String, SessionState>, of: Option<&Counted>) -> Option<String> {
     let mut at: HashMap<Option<&Counted>, usize> = HashMap::new();
     for client in clients.values() {
         *at.entry(client.counted.as_ref()).or_default() += 1;
     }
-    let count = |client: &Client| at.get(&client.counted.as_ref()).copied().unwrap_or_default();
-    let is_of = |client: &Client| of.is_none() || client.counted.as_ref() == of;
+    let count = |client: &SessionState| at.get(&client.counted.as_ref()).copied().unwrap_or_default();
+    let is_of = |client: &SessionState| of.is_none() || client.counted.as_ref() == of;
     let idle = clients.iter().filter(|(_, client)| client.runs.is_empty() && is_of(client));
-    let order = |client: &Client| (client.open > 0, usize::MAX - count(client), client.last);
+    let order = |client: &SessionState| (client.open > 0, usize::MAX - count(client), client.last);
     idle.min_by_key(|(_, client)| order(client)).map(|(id, _)| id.clone())
 }
 
@@ -252,13 +252,13 @@ impl Drop for Connected {
 }
 
 /// A run of a client.
-pub(super) struct Running {
+pub(super) struct SessionRun {
     sessions: Arc<Sessions>,
     id: String,
     number: u64,
 }
 
-impl Drop for Running {
+impl Drop for SessionRun {
     fn drop(&mut self) {
         if let Some(client) = locked(&self.sessions.clients).get_mut(&self.id) {
             client.runs.remove(&self.number);
@@ -295,7 +295,7 @@ mod tests {
         all.map(|headers| there.contains_key(name(headers).unwrap()))
     }
 
-    fn run(sessions: &Arc<Sessions>, headers: &HeaderMap) -> (Interrupt, Option<Running>) {
+    fn run(sessions: &Arc<Sessions>, headers: &HeaderMap) -> (Interrupt, Option<SessionRun>) {
         let (mut request, interrupt) = (Request::new(()).into_parts().0, Interrupt::default());
         request.headers = headers.clone();
         let running = sessions.run(&request, &interrupt);

@@ -5,7 +5,7 @@
 //! to the clients in turns (`turns`).
 
 use super::sender::Counted;
-use super::turns::{Busy, Place, Share, Turns};
+use super::turns::{Busy, Seat, Share, Turns};
 use crate::interrupt::Interrupt;
 use ilo_drive::locked::locked;
 use std::collections::HashMap;
@@ -90,7 +90,7 @@ impl Client {
     }
 
     /// Refuses a place if too many answers of the client were not read.
-    fn reads(&self, place: Place) -> Result<Place, Busy> {
+    fn reads(&self, place: Seat) -> Result<Seat, Busy> {
         if self.unread.available_permits() > 0 { Ok(place) } else { Err(Busy::Unread(UNREAD_OF_CLIENT)) }
     }
 
@@ -138,7 +138,7 @@ impl Slots {
     }
 
     /// Waits for a slot for a check or a search.
-    pub(super) async fn check(&self, client: &Client) -> Result<Place, Busy> {
+    pub(super) async fn check(&self, client: &Client) -> Result<Seat, Busy> {
         client.reads(self.checks.take(client.share(CHECKS_OF_CLIENT)).await?)
     }
 
@@ -214,7 +214,7 @@ fn checks() -> usize {
 pub(super) struct Slot {
     slots: Arc<Slots>,
     client: Arc<Client>,
-    held: Mutex<Option<Place>>,
+    held: Mutex<Option<Seat>>,
     /// Its places among the cancelled runs.
     left: Mutex<Option<[OwnedSemaphorePermit; 2]>>,
     cancel: Interrupt,
@@ -284,7 +284,7 @@ impl Slot {
         has
     }
 
-    fn set(&self, place: Option<Place>) {
+    fn set(&self, place: Option<Seat>) {
         let before = std::mem::replace(&mut *locked(&self.held), place);
         drop(before);
     }

@@ -5,9 +5,9 @@
 //! text. So a server needs no memory to find it again. A task belongs to the owner of the request that
 //! started it, whose name is in the journal; for others there is no such task.
 
-use super::answer::{self, Kind, Prepared};
+use super::answer::{self, Prepared, RunTool};
 use super::bound::Bound;
-use super::consent::{self, Way};
+use super::consent::{self, AskingWay};
 use super::durable::{Call, Keeping, NewRun, Now, Seen, Verdict};
 use super::progress::{Progress, Watch};
 use super::sender::{Sender, Subject};
@@ -55,14 +55,14 @@ fn owner_of(sender: Option<&Sender>) -> Option<String> {
 
 /// A run that a client knows.
 #[derive(Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct KnownRun {
     run: u64,
-    kind: Kind,
+    kind: RunTool,
     /// Whether it is the client's own; otherwise the client may only decide on its calls.
     own: bool,
 }
 
-impl Known {
+impl KnownRun {
     /// The text that names it.
     fn name(self, keeping: &Keeping) -> Result<String, ErrorData> {
         let handle = keeping.durable.handle(self.run, self.kind.word()).map_err(broken)?;
@@ -71,10 +71,10 @@ impl Known {
     }
 
     /// The run of a name, if the sender of a request has a right to it.
-    fn of(keeping: &Keeping, name: &str, sender: Option<&Sender>) -> Result<Known, ErrorData> {
+    fn of(keeping: &Keeping, name: &str, sender: Option<&Sender>) -> Result<KnownRun, ErrorData> {
         let mut parts = name.splitn(3, '-');
         let run = parts.next().and_then(|run| run.parse().ok()).ok_or_else(none)?;
-        let kind = parts.next().and_then(Kind::of).ok_or_else(none)?;
+        let kind = parts.next().and_then(RunTool::of).ok_or_else(none)?;
         let handle = keeping.durable.handle(run, kind.word()).map_err(broken)?;
         if handle.is_none() || handle.as_deref() != parts.next() {
             return Err(none());
@@ -83,26 +83,26 @@ impl Known {
         let own = owner == owner_of(sender);
         // A run without an owner is for the command line.
         if own || (owner.is_some() && sender.is_some_and(|sender| sender.decides)) {
-            Ok(Known { run, kind, own })
+            Ok(KnownRun { run, kind, own })
         } else {
             Err(none())
         }
     }
 
     /// The run, if it is the client's own.
-    fn own(self) -> Result<Known, ErrorData> {
+    fn own(self) -> Result<KnownRun, ErrorData> {
         if self.own { Ok(self) } else { Err(none()) }
     }
 }
 
 /// What the state of a question has to show that it is for this call.
-fn seal(keeping: &Keeping, known: Known, bound: &Bound) -> Result<String, ErrorData> {
+fn seal(keeping: &Keeping, known: KnownRun, bound: &Bound) -> Result<String, ErrorData> {
     let sealed = keeping.durable.handle(known.run, &bound.text()).map_err(broken)?;
     sealed.ok_or_else(|| broken(of_run(known.run, "it is gone")))
 }
 
 /// The state of a run for a client.
-fn task(keeping: &Keeping, known: Known, name: String, seen: Seen) -> DetailedTask {
+fn task(keeping: &Keeping, known: KnownRun, name: String, seen: Seen) -> DetailedTask {
     let time = |milliseconds: u64| to_millisecond(i64::try_from(milliseconds).unwrap_or(i64::MAX));
     let mut task = Task::new(name, TaskStatus::Working, time(seen.started), time(seen.since));
     task.poll_interval_ms = Some(POLL);
@@ -200,7 +200,7 @@ fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
 /// Records the answers to the open questions; other answers are ignored.
 fn take(
     keeping: &Keeping,
-    known: Known,
+    known: KnownRun,
     mut responses: InputResponses,
     who: Option<&str>,
 ) -> Result<(), ErrorData> {
@@ -213,7 +213,7 @@ fn take(
 }
 
 /// The answer for a client without tasks, whose run waits for something that it cannot decide.
-fn waits(known: Known, seen: &Seen) -> CallToolResult {
+fn waits(known: KnownRun, seen: &Seen) -> CallToolResult {
     let why = match &seen.now {
         Now::Works(text) => text.clone(),
         Now::Asks(call) if call.in_doubt => format!("call {} of `{}` is in doubt", call.number, call.tool),
@@ -227,7 +227,7 @@ fn waits(known: Known, seen: &Seen) -> CallToolResult {
     let mut result = CallToolResult::structured_error(
         json!({"status": "suspended", "run": known.run, "why": why, "problems": [text]}),
     );
-    if known.kind == Kind::Function {
+    if known.kind == RunTool::Function {
         result = answer::failed(&text);
     }
     result
@@ -284,7 +284,7 @@ impl Session {
                 Err(error) => ended(Err(error)),
             };
         };
-        let known = Known { run, kind, own: true };
+        let known = KnownRun { run, kind, own: true };
         if context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks()) {
             let name = known.name(&keeping)?;
             return Ok(CallToolResponse::Task(CreateTaskResult::new(
@@ -308,7 +308,7 @@ impl Session {
     /// The result of a run for a client without tasks: its outcome, or the question for which it waits.
     async fn without_tasks(
         &self,
-        known: Known,
+        known: KnownRun,
         keeping: &Arc<Keeping>,
         bound: &Bound,
         context: &RequestContext<RoleServer>,
@@ -316,17 +316,17 @@ impl Session {
         loop {
             let seen = keeping.durable.seen(known.run).map_err(broken)?;
             let seen = self.named(seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?);
-            let call = match (&seen.now, Way::of(context)) {
+            let call = match (&seen.now, AskingWay::of(context)) {
                 (Now::Ended(outcome), _) => {
                     let result = answer::told(known.kind, known.run, outcome);
                     return Ok(result.map_or_else(cancelled, CallToolResponse::Complete));
                 }
-                (Now::Asks(call), Way::Answer) => {
+                (Now::Asks(call), AskingWay::Answer) => {
                     let name = format!("{STATE}{}:{}", known.name(keeping)?, seal(keeping, known, bound)?);
                     let requests = requests(call, seen.since);
                     return Ok(InputRequiredResult::new(Some(requests), Some(name)).into());
                 }
-                (Now::Asks(call), Way::Request(peer)) if !call.in_doubt => {
+                (Now::Asks(call), AskingWay::Request(peer)) if !call.in_doubt => {
                     let longest = self.shared.now().service.question;
                     match consent::put(question(call), &peer, longest, context.ct.cancelled()).await {
                         Consent::Given => (call.number, Verdict::Make),
@@ -345,7 +345,7 @@ impl Session {
     /// Continues a run whose client waits for its answer.
     async fn continue_run(
         &self,
-        known: Known,
+        known: KnownRun,
         keeping: &Arc<Keeping>,
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
@@ -372,7 +372,7 @@ impl Session {
         let answered = async {
             let (keeping, sender) = (self.keeping()?, sender_of(context));
             let (name, sealed) = state.split_once(':').ok_or_else(none)?;
-            let known = Known::of(&keeping, name, sender)?.own()?;
+            let known = KnownRun::of(&keeping, name, sender)?.own()?;
             // Another call, or another client of the owner.
             if seal(&keeping, known, bound)? != sealed {
                 return Err(none());
@@ -387,7 +387,7 @@ impl Session {
     async fn seen(
         &self,
         keeping: &Arc<Keeping>,
-        known: Known,
+        known: KnownRun,
         name: String,
     ) -> Result<DetailedTask, ErrorData> {
         let kept = Arc::clone(keeping);
@@ -418,7 +418,7 @@ impl Session {
         sender: Option<&Sender>,
     ) -> Result<DetailedTask, ErrorData> {
         let keeping = self.keeping()?;
-        let known = Known::of(&keeping, &name, sender)?;
+        let known = KnownRun::of(&keeping, &name, sender)?;
         self.seen(&keeping, known, name).await
     }
 
@@ -430,13 +430,13 @@ impl Session {
         sender: Option<&Sender>,
     ) -> Result<(), ErrorData> {
         let keeping = self.keeping()?;
-        take(&keeping, Known::of(&keeping, name, sender)?, responses, owner_of(sender).as_deref())
+        take(&keeping, KnownRun::of(&keeping, name, sender)?, responses, owner_of(sender).as_deref())
     }
 
     /// Cancels a task; its rollback follows.
     pub(super) fn stop_task(&self, name: &str, sender: Option<&Sender>) -> Result<(), ErrorData> {
         let keeping = self.keeping()?;
-        let known = Known::of(&keeping, name, sender)?.own()?;
+        let known = KnownRun::of(&keeping, name, sender)?.own()?;
         if matches!(keeping.durable.seen(known.run).map_err(broken)?, Some(Seen { now: Now::Ended(_), .. })) {
             return Ok(());
         }

@@ -25,11 +25,11 @@ struct State {
 struct Line {
     taken: usize,
     served: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<InLine>,
 }
 
-struct Waiting {
-    to: oneshot::Sender<Place>,
+struct InLine {
+    to: oneshot::Sender<Seat>,
     most: usize,
     /// Whether it may be sent away for lack of connections.
     is_new: bool,
@@ -87,7 +87,7 @@ impl std::fmt::Display for Busy {
 
 /// One place, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Seat {
     turns: Option<Turns>,
     client: u64,
 }
@@ -98,7 +98,7 @@ impl std::fmt::Debug for Turns {
     }
 }
 
-impl Drop for Place {
+impl Drop for Seat {
     fn drop(&mut self) {
         if let Some(turns) = self.turns.take() {
             turns.free(self.client);
@@ -116,16 +116,16 @@ impl Turns {
     ///
     /// # Errors
     /// If the client waits for too many already, or is sent away.
-    pub(super) async fn take(&self, share: Share) -> Result<Place, Busy> {
+    pub(super) async fn take(&self, share: Share) -> Result<Seat, Busy> {
         self.wait(share, true).await
     }
 
     /// Waits for a place for work that has begun already.
-    pub(super) async fn take_again(&self, share: Share) -> Option<Place> {
+    pub(super) async fn take_again(&self, share: Share) -> Option<Seat> {
         self.wait(share, false).await.ok()
     }
 
-    async fn wait(&self, share: Share, is_new: bool) -> Result<Place, Busy> {
+    async fn wait(&self, share: Share, is_new: bool) -> Result<Seat, Busy> {
         let (to, place) = oneshot::channel();
         {
             let mut state = locked(&self.0);
@@ -134,7 +134,7 @@ impl Turns {
             if is_new && line.waiting.len() >= share.waiting {
                 return Err(Busy::Line(share.waiting));
             }
-            line.waiting.push_back(Waiting { to, most: share.most, is_new });
+            line.waiting.push_back(InLine { to, most: share.most, is_new });
         }
         self.give();
         place.await.map_err(|_| Busy::Short)
@@ -159,7 +159,7 @@ impl Turns {
                 }
                 (waiting.to, client)
             };
-            if let Err(mut place) = to.send(Place { turns: Some(self.clone()), client }) {
+            if let Err(mut place) = to.send(Seat { turns: Some(self.clone()), client }) {
                 // Who waited has gone; the place goes to the next.
                 place.turns = None;
                 self.free(client);
@@ -212,7 +212,7 @@ mod tests {
         Share { client, most: 2, waiting: 4 }
     }
 
-    async fn at_once(turns: &Turns, client: u64) -> Option<Place> {
+    async fn at_once(turns: &Turns, client: u64) -> Option<Seat> {
         timeout(Duration::from_millis(20), turns.take(share(client))).await.ok()?.ok()
     }
 

@@ -6,7 +6,7 @@
 
 use super::Running;
 use super::bound::Bound;
-use super::consent::{Asked, expired, understood};
+use super::consent::{Questions, expired, understood};
 use crate::tools::consent::Consent;
 use ilo_drive::locked::locked;
 use rmcp::model::{ElicitResult, InputRequest, InputRequiredResult, InputResponses};
@@ -35,7 +35,7 @@ pub(super) struct Waiting {
 struct Kept {
     running: Running,
     /// The question, until it expires.
-    asked: Option<Asked>,
+    asked: Option<Questions>,
     since: Instant,
     /// Ends the wait for the answer.
     timer: Option<Timer>,
@@ -56,7 +56,7 @@ impl Waiting {
     pub(super) fn keep(
         self: &Arc<Waiting>,
         mut running: Running,
-        asked: Asked,
+        asked: Questions,
         longest: Duration,
     ) -> Result<InputRequiredResult, Running> {
         if running.rounds >= ROUNDS {

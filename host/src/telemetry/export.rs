@@ -1,7 +1,7 @@
 //! Sends spans and metrics to a collector, on a separate thread.
 
 use super::metrics::{Metric, Metrics};
-use super::span::{Span, attribute};
+use super::span::{EndedSpan, attribute};
 use crate::https;
 use ilo_drive::locked::locked;
 use ilo_drive::problem::{Problem, shortened};
@@ -28,7 +28,7 @@ const INTERVAL: u64 = 60_000;
 const ANSWER: Duration = Duration::from_secs(10);
 
 enum Message {
-    Span(Box<Span>),
+    Span(Box<EndedSpan>),
     /// Send everything, and signal when it is done.
     Flush(SyncSender<()>),
 }
@@ -36,7 +36,7 @@ enum Message {
 /// The connection to the collector.
 pub(super) struct Queue {
     sender: SyncSender<Message>,
-    state: Arc<State>,
+    state: Arc<Losses>,
     /// Whether spans are sent.
     traces: bool,
     /// `None` if no metrics are sent.
@@ -44,7 +44,7 @@ pub(super) struct Queue {
 }
 
 #[derive(Default)]
-struct State {
+struct Losses {
     dropped: AtomicU64,
     /// Why spans could not be sent, if this has not been reported yet.
     failure: Mutex<Option<String>>,
@@ -118,7 +118,7 @@ impl Queue {
         let plain = urls.all(|url| url.scheme() == "http");
         let http = https::client(builder, plain).map_err(|why| wrong(ALL, why))?;
         let (sender, receiver) = sync_channel(QUEUE);
-        let state = Arc::<State>::default();
+        let state = Arc::<Losses>::default();
         let (is_traced, measured) =
             (traces.is_some(), metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)));
         let interval = Duration::from_millis(interval);
@@ -131,7 +131,7 @@ impl Queue {
     }
 
     /// Adds a span, unless the queue is full.
-    pub(super) fn add(&self, span: Span) {
+    pub(super) fn add(&self, span: EndedSpan) {
         let wanted = self.traces && span.context.is_sampled();
         if wanted && self.sender.try_send(Message::Span(Box::new(span))).is_err() {
             self.state.dropped.fetch_add(1, Ordering::Relaxed);
@@ -185,14 +185,14 @@ fn headers(text: &str) -> Result<HeaderMap, Problem> {
 
 impl Collector {
     /// Sends what arrives until the queue is closed.
-    fn serve(&self, queue: &Receiver<Message>, state: &State) {
+    fn serve(&self, queue: &Receiver<Message>, state: &Losses) {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         let report = |sent: Result<(), String>| {
             if let Err(why) = sent {
                 *locked(&state.failure) = Some(why);
             }
         };
-        let mut spans: Vec<Box<Span>> = Vec::new();
+        let mut spans: Vec<Box<EndedSpan>> = Vec::new();
         let mut until = Instant::now();
         let mut measured = until + self.interval;
         loop {
@@ -228,7 +228,7 @@ impl Collector {
         }
     }
 
-    async fn send_spans(&self, spans: &[Box<Span>]) -> Result<(), String> {
+    async fn send_spans(&self, spans: &[Box<EndedSpan>]) -> Result<(), String> {
         let Some(url) = &self.traces else { return Ok(()) };
         let spans: Vec<_> = spans.iter().map(|span| span.json()).collect();
         let body = json!({"resourceSpans": [{

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The kind of a span.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum SpanKind {
     /// Internal work.
     Internal = 1,
     /// A request to a server.
@@ -16,10 +16,10 @@ pub(super) enum Kind {
 
 /// A span that has ended.
 #[derive(Debug)]
-pub(super) struct Span {
+pub(super) struct EndedSpan {
     pub(super) context: Context,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: SpanKind,
     pub(super) start: SystemTime,
     pub(super) end: SystemTime,
     pub(super) attributes: Vec<(&'static str, String)>,
@@ -31,7 +31,7 @@ pub(super) fn attribute(name: &str, value: &str) -> Value {
     json!({"key": name, "value": {"stringValue": value}})
 }
 
-impl Span {
+impl EndedSpan {
     /// The span in OTLP.
     pub(super) fn json(&self) -> Value {
         let nanos =

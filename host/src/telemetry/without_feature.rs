@@ -1,7 +1,7 @@
 //! Without the feature `telemetry` there is no queue.
 
 use super::metrics::Metric;
-use super::span::Span;
+use super::span::EndedSpan;
 use ilo_drive::problem::Problem;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ impl Queue {
         Ok(None)
     }
 
-    pub(super) fn add(&self, _span: Span) {
+    pub(super) fn add(&self, _span: EndedSpan) {
         match *self {}
     }
 

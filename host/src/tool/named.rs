@@ -3,7 +3,7 @@
 
 /// What holds for a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verdict {
+pub(crate) enum Standing {
     /// Nothing more than elsewhere.
     Allowed,
     /// A person is asked before each call.
@@ -21,28 +21,28 @@ pub(crate) struct Named(pub(crate) Vec<Group>);
 pub(crate) struct Group {
     /// Whether a pattern may be the name of a tool without its server.
     pub(crate) bare: bool,
-    pub(crate) patterns: Vec<(String, Verdict)>,
+    pub(crate) patterns: Vec<(String, Standing)>,
 }
 
 impl Group {
     /// Only these tools are allowed.
     pub(crate) fn only(names: impl IntoIterator<Item = String>) -> Group {
-        let mut patterns = vec![("*".to_owned(), Verdict::Denied)];
-        patterns.extend(names.into_iter().map(|name| (name, Verdict::Allowed)));
+        let mut patterns = vec![("*".to_owned(), Standing::Denied)];
+        patterns.extend(names.into_iter().map(|name| (name, Standing::Allowed)));
         Group { bare: true, patterns }
     }
 
     /// The same holds for all these tools.
-    pub(crate) fn of(names: impl IntoIterator<Item = String>, verdict: Verdict) -> Group {
+    pub(crate) fn of(names: impl IntoIterator<Item = String>, verdict: Standing) -> Group {
         Group { bare: true, patterns: names.into_iter().map(|name| (name, verdict)).collect() }
     }
 }
 
 impl Named {
     /// What holds for a tool of a server.
-    pub(crate) fn verdict(&self, server: &str, tool: &str) -> Verdict {
+    pub(crate) fn verdict(&self, server: &str, tool: &str) -> Standing {
         if self.0.is_empty() {
-            return Verdict::Allowed;
+            return Standing::Allowed;
         }
         let forms = forms(server, tool);
         let of = |group: &Group| {
@@ -50,9 +50,9 @@ impl Named {
                 (group.bare && fits(pattern, tool)) || forms.iter().any(|form| fits(pattern, form))
             };
             let last = group.patterns.iter().rev().find(|(pattern, _)| fits(pattern));
-            last.map_or(Verdict::Allowed, |&(_, verdict)| verdict)
+            last.map_or(Standing::Allowed, |&(_, verdict)| verdict)
         };
-        self.0.iter().map(of).max().unwrap_or(Verdict::Allowed)
+        self.0.iter().map(of).max().unwrap_or(Standing::Allowed)
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn tools_are_found_in_the_forms_of_all_clients() {
         let verdict = |pattern: &str| {
-            let patterns = vec![(pattern.to_owned(), Verdict::Denied)];
+            let patterns = vec![(pattern.to_owned(), Standing::Denied)];
             let named = Named(vec![Group { bare: true, patterns }]);
             named.verdict("my server", "get.it")
         };
@@ -147,24 +147,24 @@ mod tests {
             "mcp_my_server_get_it",
             "*",
         ] {
-            assert_eq!(verdict(pattern), Verdict::Denied, "{pattern}");
+            assert_eq!(verdict(pattern), Standing::Denied, "{pattern}");
         }
         for pattern in ["mcp__my", "mcp__other__*", "get", "@my", ""] {
-            assert_eq!(verdict(pattern), Verdict::Allowed, "{pattern}");
+            assert_eq!(verdict(pattern), Standing::Allowed, "{pattern}");
         }
     }
 
     #[test]
     fn the_last_pattern_of_a_group_and_the_strictest_group_decide() {
-        let own = |pairs: &[(&str, Verdict)]| Group {
+        let own = |pairs: &[(&str, Standing)]| Group {
             bare: false,
             patterns: pairs.iter().map(|&(text, verdict)| (text.to_owned(), verdict)).collect(),
         };
         let named = Named(vec![
-            own(&[("*", Verdict::Denied), ("s_get", Verdict::Allowed), ("s_ask", Verdict::Asked)]),
-            own(&[("s_get", Verdict::Asked), ("ask", Verdict::Denied)]),
+            own(&[("*", Standing::Denied), ("s_get", Standing::Allowed), ("s_ask", Standing::Asked)]),
+            own(&[("s_get", Standing::Asked), ("ask", Standing::Denied)]),
         ]);
         let found = ["get", "ask", "set"].map(|tool| named.verdict("s", tool));
-        assert_eq!(found, [Verdict::Asked, Verdict::Asked, Verdict::Denied]);
+        assert_eq!(found, [Standing::Asked, Standing::Asked, Standing::Denied]);
     }
 }

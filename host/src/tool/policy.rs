@@ -1,7 +1,7 @@
 //! The policies of the tools file: the allowed tools of a server, and the rules for each tool. Claims of a
 //! server about its tools are not used.
 
-use super::named::{Named, Verdict};
+use super::named::{Named, Standing};
 use crate::interrupt::Interrupt;
 use ilo_drive::policy::Policy;
 pub(crate) use ilo_drive::policy::Rules;
@@ -33,18 +33,18 @@ impl ServerPolicy {
     pub(crate) fn allows(&self, tool: &str) -> bool {
         !self.deny.contains(tool)
             && self.allow.as_ref().is_none_or(|allowed| allowed.contains(tool))
-            && self.verdict(tool) != Verdict::Denied
+            && self.verdict(tool) != Standing::Denied
     }
 
     /// What the file of a client says about a tool.
-    fn verdict(&self, tool: &str) -> Verdict {
+    fn verdict(&self, tool: &str) -> Standing {
         self.listed.verdict(&self.server, tool).max(self.named.verdict(&self.server, tool))
     }
 
     /// The rules for a tool.
     pub(crate) fn rules(&self, tool: &str) -> Rules {
         let rules = self.tools.get(tool).unwrap_or(&Rules::default()).within(&self.all);
-        let asked = self.verdict(tool) == Verdict::Asked && rules.read_only != Some(true);
+        let asked = self.verdict(tool) == Standing::Asked && rules.read_only != Some(true);
         if asked { Rules { confirm: Some(true), ..rules } } else { rules }
     }
 

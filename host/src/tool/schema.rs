@@ -20,11 +20,11 @@ pub struct Schema(Arc<Whole>);
 #[derive(Debug)]
 struct Whole {
     text: Option<Part>,
-    value: OnceLock<Result<Arc<Data>, Wrong>>,
+    value: OnceLock<Result<Arc<Data>, SchemaFault>>,
 }
 
 /// Why it cannot be used, and the offset in the file if the reason is inside the schema.
-type Wrong = (Option<usize>, String);
+type SchemaFault = (Option<usize>, String);
 
 /// A part of the text of a tools file in JSON.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Schema {
 }
 
 impl Whole {
-    fn value(&self) -> &Result<Arc<Data>, Wrong> {
+    fn value(&self) -> &Result<Arc<Data>, SchemaFault> {
         self.value.get_or_init(|| {
             let Some(Part { text, range, .. }) = &self.text else { return Ok(Arc::new(ANYTHING.clone())) };
             let bounds =

@@ -1,7 +1,7 @@
 //! MCP servers that a host describes in code. Nothing in their settings is replaced: `${NAME}` and `$` are
 //! themselves, as references to the environment belong to files.
 
-use super::{Policy, Tools};
+use super::Policy;
 use crate::mcp::server_config::{Server, Way};
 use crate::tool::policy::{Rules, ServerPolicy};
 use crate::tool::secrets::Secrets;
@@ -114,6 +114,19 @@ impl McpServer {
         self
     }
 
+    /// Its settings, if a system can pass them on.
+    pub(super) fn checked(self) -> Result<Server, Problem> {
+        if let Some(why) = self.wrong() {
+            let place = format!("server `{}`", shortened(&self.0.name, 80));
+            return Err(Problem::new(Code::BadUsage, place, why));
+        }
+        let McpServer(server) = self;
+        let secrets = server.way.secrets(&[]);
+        // A `/` would end the name in the address of a tool.
+        let name = server.name.replace('/', "%2F");
+        Ok(Server { name, secrets, ..server })
+    }
+
     /// Why it cannot be used.
     fn wrong(&self) -> Option<String> {
         if self.0.name.is_empty() {
@@ -163,28 +176,10 @@ fn is_header(name: &str, value: &str) -> bool {
     !name.is_empty() && name.chars().all(token) && !value.chars().any(|c| c.is_control() && c != '\t')
 }
 
-impl Tools {
-    /// Adds an MCP server, which is started by [`Tools::connect`]. One of the same name is replaced.
-    ///
-    /// # Errors
-    /// Settings that no system can pass on.
-    pub fn add_mcp_server(&mut self, server: McpServer) -> Result<(), Problem> {
-        if let Some(why) = server.wrong() {
-            let place = format!("server `{}`", shortened(&server.0.name, 80));
-            return Err(Problem::new(Code::BadUsage, place, why));
-        }
-        let McpServer(server) = server;
-        let secrets = server.way.secrets(&[]);
-        // A `/` would end the name in the address of a tool.
-        let name = server.name.replace('/', "%2F");
-        self.add_server(Server { name, secrets, ..server });
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Tools;
 
     #[test]
     fn settings_are_taken_as_they_are() {

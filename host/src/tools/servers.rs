@@ -1,7 +1,7 @@
 //! The MCP servers of a tools file: finds those that a program names, starts them, and adds their tools to
 //! the table.
 
-use super::{Source, Tool, Tools};
+use super::{McpServer, Source, Tool, Tools};
 use crate::blocking;
 use crate::mcp::server_config::{Input, Server};
 use crate::mcp::{self, Connections, Health, Started};
@@ -186,6 +186,15 @@ fn turned_off(key: &str) -> String {
 }
 
 impl Tools {
+    /// Adds an MCP server, which is started by [`Tools::connect`]. One of the same name is replaced.
+    ///
+    /// # Errors
+    /// Settings that no system can pass on.
+    pub fn add_mcp_server(&mut self, server: McpServer) -> Result<(), Problem> {
+        self.add_server(server.checked()?);
+        Ok(())
+    }
+
     /// Takes the notes about answers of servers that did not make them fail, such as text that had to be
     /// changed to be read.
     pub fn notes(&self) -> Vec<String> {

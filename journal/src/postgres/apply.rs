@@ -6,7 +6,7 @@ use super::rows::{
     live_params, one_row, run_params, unnest,
 };
 use crate::backend::{Change, Prepared};
-use crate::row::{Decided, EXPECTS, Live, Run, TOOLS, signed};
+use crate::row::{DecisionRow, EXPECTS, Live, Run, TOOLS, signed};
 use std::collections::BTreeMap;
 
 /// A change with the version of the row that was read, and the token of its decision.
@@ -76,7 +76,7 @@ pub(crate) fn start(schema: &str, new: &[&Prepared]) -> Statement {
     params.push(blobs(with_live.iter().map(|(key, _)| key.to_vec())));
     let after_live = params.len();
     let rows = first_rows(new);
-    let decided: Vec<(&Decided, &[u8])> = rows.iter().map(|(_, row, token)| (row, &token[..])).collect();
+    let decided: Vec<(&DecisionRow, &[u8])> = rows.iter().map(|(_, row, token)| (row, &token[..])).collect();
     params.extend(decided_params(&decided));
     params.push(blobs(rows.iter().map(|(key, ..)| key.clone())));
     let after_decided = params.len();
@@ -108,12 +108,13 @@ pub(crate) fn start(schema: &str, new: &[&Prepared]) -> Statement {
 }
 
 /// The rows about their calls with which runs begin. Their tokens follow from the keys, which are random.
-fn first_rows(new: &[&Prepared]) -> Vec<(Vec<u8>, Decided, Vec<u8>)> {
+fn first_rows(new: &[&Prepared]) -> Vec<(Vec<u8>, DecisionRow, Vec<u8>)> {
     let mut rows = Vec::new();
     for new in new {
         let key = new.run.key.to_vec();
-        let row =
-            |call, what: &str, detail: &[u8]| Decided::noted(0, call, new.run.started, what, detail.to_vec());
+        let row = |call, what: &str, detail: &[u8]| {
+            DecisionRow::noted(0, call, new.run.started, what, detail.to_vec())
+        };
         if let Some(tools) = &new.tools {
             rows.push((key.clone(), row((0, ""), TOOLS, tools), [&key[..], b"t"].concat()));
         }
@@ -196,8 +197,8 @@ pub(crate) fn expects(schema: &str, rows: &[(&Live, [u8; 16])]) -> Statement {
 }
 
 /// Adds calls as they were made to runs that still have their epoch. Returns these runs.
-pub(crate) fn calls(schema: &str, rows: &[(&Decided, i64, [u8; 16])]) -> Statement {
-    let decided: Vec<(&Decided, &[u8])> = rows.iter().map(|(row, _, token)| (*row, &token[..])).collect();
+pub(crate) fn calls(schema: &str, rows: &[(&DecisionRow, i64, [u8; 16])]) -> Statement {
+    let decided: Vec<(&DecisionRow, &[u8])> = rows.iter().map(|(row, _, token)| (*row, &token[..])).collect();
     let mut params = decided_params(&decided);
     params.push(ints(rows.iter().map(|(_, epoch, _)| *epoch)));
     let columns = format!("u.{}", DECIDED_NAMES.replace(", ", ", u."));
@@ -240,7 +241,7 @@ pub(crate) fn replace(schema: &str, run: i64, epoch: i64, new: &Prepared) -> Vec
 }
 
 /// Writes the decisions of a run that was imported, by its key.
-pub(crate) fn decisions_of(schema: &str, key: &[u8], rows: &[(&Decided, &[u8])]) -> Statement {
+pub(crate) fn decisions_of(schema: &str, key: &[u8], rows: &[(&DecisionRow, &[u8])]) -> Statement {
     let mut params = decided_params(rows);
     params.push(blob(key));
     let columns = DECIDED_NAMES.replacen("run", "r.id", 1).replace(", ", ", w.");
@@ -334,7 +335,7 @@ fn with_decisions(
     let entries: Vec<&Run> = changes.iter().filter_map(|one| one.change.entry.as_ref()).collect();
     params.push(ints(entries.iter().map(|run| run.id)));
     params.push(blobs(entries.iter().map(|run| run.limits.clone())));
-    let decided: Vec<(&Decided, &[u8])> =
+    let decided: Vec<(&DecisionRow, &[u8])> =
         changes.iter().filter_map(|one| Some((one.change.decided.as_ref()?, &one.token[..]))).collect();
     params.extend(decided_params(&decided));
     let columns = format!("w.{}", DECIDED_NAMES.replace(", ", ", w."));

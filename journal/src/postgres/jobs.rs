@@ -8,7 +8,7 @@ use crate::cipher::sha256;
 use crate::error::{Error, Result};
 use crate::model::{Lease, RunId, Started};
 use crate::queue::Sender;
-use crate::row::{Decided, Live, Run};
+use crate::row::{DecisionRow, Live, Run};
 use std::collections::{BTreeSet, HashMap};
 use tokio_postgres::Row;
 
@@ -56,7 +56,7 @@ impl Job {
 
     /// How many bytes of data it sends, about.
     pub(crate) fn bytes(&self) -> usize {
-        let decided = |row: &Decided| row.detail.len();
+        let decided = |row: &DecisionRow| row.detail.len();
         match self {
             Job::Write { write: Write::Start(new), .. } => {
                 let live = new.live.as_ref().map_or(0, Live::bytes);

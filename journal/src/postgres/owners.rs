@@ -35,7 +35,7 @@ pub(crate) struct Heart {
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Heartbeats>,
     changed: Condvar,
     stop: Notify,
     /// Counts what others may have changed.
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
 }
 
 #[derive(Debug)]
-struct State {
+struct Heartbeats {
     id: i64,
     /// The ids that it had before, each of which was taken for dead.
     before: Vec<i64>,
@@ -79,7 +79,7 @@ impl Heart {
         let mut link = Link::open(target, &news)?;
         let (sent, id) = (Instant::now(), new_id(cipher)?);
         let time = join(&mut link, id)?;
-        let state = State {
+        let state = Heartbeats {
             id,
             before: Vec::new(),
             beat: sent,

@@ -6,7 +6,7 @@ use super::link::{Statement, blobs, ints};
 use super::rows::{DECIDED, LIVE, RUN, agreed, decided, get, live, run};
 use crate::backend::{Alive, Outcome, Rows, no_run};
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::{Decided, Live, Run};
+use crate::row::{DecisionRow, Live, Run};
 use std::collections::{BTreeSet, HashMap};
 use tokio_postgres::Row;
 
@@ -14,11 +14,11 @@ use tokio_postgres::Row;
 const ATTEMPTS: u32 = 20;
 
 /// Owners at the time of a read: whether each is gone, whether it has said so itself, and its name.
-struct Owners {
+struct KnownOwners {
     found: HashMap<i64, (bool, bool, String)>,
 }
 
-impl Alive for Owners {
+impl Alive for KnownOwners {
     fn lives(&self, id: i64) -> Result<bool> {
         Ok(self.found.get(&id).is_some_and(|(gone, ..)| !gone))
     }
@@ -62,8 +62,8 @@ pub(crate) struct Read {
     runs: HashMap<i64, Result<(Run, Option<Live>)>>,
     /// Which version of its row each run has.
     seen: HashMap<i64, String>,
-    decided: HashMap<i64, Result<Vec<Decided>>>,
-    owners: Owners,
+    decided: HashMap<i64, Result<Vec<DecisionRow>>>,
+    owners: KnownOwners,
     tokens: BTreeSet<Vec<u8>>,
 }
 
@@ -74,7 +74,7 @@ impl Read {
             runs: HashMap::new(),
             seen: HashMap::new(),
             decided: HashMap::new(),
-            owners: Owners { found: HashMap::new() },
+            owners: KnownOwners { found: HashMap::new() },
             tokens: BTreeSet::new(),
         };
         let mut lives = HashMap::new();

@@ -8,7 +8,7 @@ use crate::backend::{Filter, Found, Reads, no_run};
 use crate::cipher::RUN_KEY;
 use crate::error::{Error, Result};
 use crate::queue::{Order, Queue, Sender, Worker, ticket};
-use crate::row::{Decided, EXPORTED, Live, Run, signed};
+use crate::row::{DecisionRow, EXPORTED, Live, Run, signed};
 use crate::state::{STATES, State, Status};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -268,7 +268,7 @@ impl Reads for Postgres {
         Ok(self.one(sql, vec![], |row| get(row, 0))?.flatten())
     }
 
-    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<Decided>> {
+    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<DecisionRow>> {
         let sql = format!(
             "SELECT {DECIDED} FROM {}.decision d WHERE d.run = $1 AND ($2 < 0 OR d.call = $2) \
              ORDER BY d.call, d.at, d.id",

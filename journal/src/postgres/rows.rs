@@ -3,7 +3,7 @@
 use super::link::{Param, blobs, flags, ints, maybe_blobs, maybe_ints, maybe_texts, texts};
 use crate::error::{Error, Result};
 use crate::policy::RecordedPolicy;
-use crate::row::{Decided, EXPORTED, Live, Run, signed, unsigned};
+use crate::row::{DecisionRow, EXPORTED, Live, Run, signed, unsigned};
 use crate::state::{Before, State};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
@@ -93,8 +93,8 @@ pub(crate) fn agreed(run: Run, live: Option<Live>) -> Result<(Run, Option<Live>)
 }
 
 /// Reads a row with the columns [`DECIDED`].
-pub(crate) fn decided(row: &Row) -> Result<Decided> {
-    Ok(Decided {
+pub(crate) fn decided(row: &Row) -> Result<DecisionRow> {
+    Ok(DecisionRow {
         run: get(row, 0)?,
         call: unsigned(get(row, 1)?, "call number")?,
         at: get(row, 2)?,
@@ -175,7 +175,7 @@ pub(crate) fn run_params(rows: &[&Run]) -> Vec<Param> {
 pub(crate) const DECIDED_NAMES: &str = "run, call, at, tool, what, who, detail, token";
 
 /// Rows of `decision` with their tokens as arrays, in the order of [`DECIDED_NAMES`].
-pub(crate) fn decided_params(rows: &[(&Decided, &[u8])]) -> Vec<Param> {
+pub(crate) fn decided_params(rows: &[(&DecisionRow, &[u8])]) -> Vec<Param> {
     let each = || rows.iter();
     vec![
         ints(each().map(|(row, _)| row.run)),

@@ -20,11 +20,11 @@ pub(crate) struct Vacuum {
     target: Arc<Target>,
     ended: usize,
     next: Instant,
-    state: Arc<State>,
+    state: Arc<Cleaning>,
 }
 
 #[derive(Default)]
-struct State {
+struct Cleaning {
     works: AtomicBool,
     /// How long the last one took, in milliseconds; negative where the role may not do it.
     took: AtomicI64,

@@ -12,7 +12,7 @@ use crate::backend::{Exported, Prepared, Write, Written};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::RunId;
 use crate::queue::{Queue, Worker};
-use crate::row::{Decided, Live};
+use crate::row::{DecisionRow, Live};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -299,7 +299,7 @@ impl Writing {
                 token_of(&prepared.run.key, prepared.live.as_ref().map_or(0, |live| live.epoch), at)
             })
             .collect();
-        let rows: Vec<(&Decided, &[u8])> =
+        let rows: Vec<(&DecisionRow, &[u8])> =
             imported.decisions.iter().zip(tokens.iter().map(|token| &token[..])).collect();
         statements.push(apply::decisions_of(&schema, &prepared.run.key, &rows));
         statements.push(apply::started(&schema, &[&prepared]));

@@ -5,7 +5,7 @@ use crate::backend::{Alive, Change, Exported, Outcome, Prepared, Rows, Write, Wr
 use crate::decide::{next_time, of_live};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{Lease, RunId, Started};
-use crate::row::{CANCELLED, Decided, EXPECTS, Live, METADATA, Run, TOOLS, signed};
+use crate::row::{CANCELLED, DecisionRow, EXPECTS, Live, METADATA, Run, TOOLS, signed};
 use rusqlite::{CachedStatement, Connection, params};
 use std::collections::BTreeMap;
 
@@ -133,7 +133,7 @@ impl Tables {
         };
         self.insert_run(&run)?;
         if let Some(tools) = &new.tools {
-            self.insert_decision(&Decided::noted(run.id, (0, ""), run.started, TOOLS, tools.clone()))?;
+            self.insert_decision(&DecisionRow::noted(run.id, (0, ""), run.started, TOOLS, tools.clone()))?;
         }
         self.insert_metadata(&run, &new.metadata)?;
         self.insert_calls(run.id, &new.calls)?;
@@ -147,7 +147,7 @@ impl Tables {
         }
         // The signatures of tools have the time of the start.
         let at = run.started.saturating_add(1);
-        self.insert_decision(&Decided::noted(run.id, (0, ""), at, METADATA, packed(metadata)))
+        self.insert_decision(&DecisionRow::noted(run.id, (0, ""), at, METADATA, packed(metadata)))
     }
 
     fn insert_program(&self, run: &Run, program: &[u8]) -> Result<()> {
@@ -192,7 +192,7 @@ impl Tables {
         Ok(())
     }
 
-    pub(crate) fn insert_decision(&self, decided: &Decided) -> Result<()> {
+    pub(crate) fn insert_decision(&self, decided: &DecisionRow) -> Result<()> {
         let mut insert = self.connection.prepare_cached("INSERT INTO call VALUES (?,?,?,?,?,?,?,?)")?;
         insert.execute(params![
             decided.run,
@@ -221,15 +221,15 @@ impl Tables {
     }
 
     /// Adds calls as they were made, if the run still has this epoch.
-    fn keep(&self, run: i64, epoch: i64, rows: &[Decided]) -> Result<()> {
+    fn keep(&self, run: i64, epoch: i64, rows: &[DecisionRow]) -> Result<()> {
         let mut held = self.connection.prepare_cached("SELECT 1 FROM live WHERE run = ? AND epoch = ?")?;
         if held.exists([run, epoch])? { self.insert_calls(run, rows) } else { Err(lost(run)) }
     }
 
-    fn insert_calls(&self, run: i64, rows: &[Decided]) -> Result<()> {
+    fn insert_calls(&self, run: i64, rows: &[DecisionRow]) -> Result<()> {
         for row in rows {
             let at = next_time(self.last_time(run, row.call)?, row.at);
-            self.insert_decision(&Decided { run, at, ..row.clone() })?;
+            self.insert_decision(&DecisionRow { run, at, ..row.clone() })?;
         }
         Ok(())
     }

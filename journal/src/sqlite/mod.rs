@@ -24,7 +24,7 @@ use crate::cipher::{Cipher, RUN_KEY};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::queue::Ticket;
-use crate::row::{Decided, Live, Run};
+use crate::row::{DecisionRow, Live, Run};
 #[cfg(not(test))]
 use apply::{STATEMENTS, Tables};
 use ilo_drive::locked::locked;
@@ -197,7 +197,7 @@ impl Reads for Sqlite {
         reads::next_wake(&locked(&self.reader))
     }
 
-    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<Decided>> {
+    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<DecisionRow>> {
         reads::decisions(&locked(&self.reader), run, call)
     }
 

@@ -4,7 +4,7 @@ use super::row::{self, DECIDED, LIVE, RUN, RUN_COLUMNS};
 use crate::backend::{Filter, Found, no_run};
 use crate::cipher::RUN_KEY;
 use crate::error::{Error, Result};
-use crate::row::{Decided, EXPORTED, Live, METADATA, Run, signed};
+use crate::row::{DecisionRow, EXPORTED, Live, METADATA, Run, signed};
 use crate::state::{STATES, State, Status};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, ToSql, params};
@@ -107,7 +107,7 @@ pub(crate) fn program_of(connection: &Connection, hash: &[u8; 32]) -> Result<Vec
 }
 
 /// The decisions on a run, or on one of its calls, in order.
-pub(crate) fn decisions(connection: &Connection, run: i64, call: Option<u64>) -> Result<Vec<Decided>> {
+pub(crate) fn decisions(connection: &Connection, run: i64, call: Option<u64>) -> Result<Vec<DecisionRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {DECIDED} FROM call WHERE run = ?1 AND (?2 IS NULL OR call = ?2) ORDER BY call, at"
     ))?;
@@ -125,14 +125,14 @@ pub(crate) fn decided_of(
     connection: &Connection,
     run: i64,
     call: u64,
-) -> Result<(Result<Vec<Decided>>, Option<i64>)> {
+) -> Result<(Result<Vec<DecisionRow>>, Option<i64>)> {
     let mut statement = connection
         .prepare_cached(&format!("SELECT {DECIDED} FROM call WHERE run = ? AND call = ? ORDER BY at"))?;
     let mut rows = statement.query(params![run, signed(call)])?;
     let (mut found, mut last) = (Ok(Vec::new()), None);
     while let Some(row) = rows.next()? {
         last = Some(row.get(2)?);
-        found = found.and_then(|mut found: Vec<Decided>| {
+        found = found.and_then(|mut found: Vec<DecisionRow>| {
             found.push(row::decided(row)?);
             Ok(found)
         });

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::policy::RecordedPolicy;
-use crate::row::{CANCELLED, Decided, EXPORTED, Live, Run, unsigned};
+use crate::row::{CANCELLED, DecisionRow, EXPORTED, Live, Run, unsigned};
 use crate::state::State;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -81,8 +81,8 @@ pub(crate) fn run(row: &Row<'_>, at: usize) -> Result<Run> {
 pub(crate) const DECIDED: &str = "run, call, at, tool, what, who, detail, sum";
 
 /// Reads a row with the columns [`DECIDED`].
-pub(crate) fn decided(row: &Row<'_>) -> Result<Decided> {
-    let decided = Decided {
+pub(crate) fn decided(row: &Row<'_>) -> Result<DecisionRow> {
+    let decided = DecisionRow {
         run: row.get(0)?,
         call: unsigned(row.get(1)?, "call number")?,
         at: row.get(2)?,

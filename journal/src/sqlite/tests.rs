@@ -9,7 +9,7 @@ use crate::error::{ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{Decision, FirstRecord, NewRun, Record, To};
 use crate::policy::{Effect, RecordedPolicy};
-use crate::row::{Decided, EXPECTS, Live};
+use crate::row::{DecisionRow, EXPECTS, Live};
 use crate::sqlite::portable;
 use crate::sqlite::reads::{self, continuable};
 use crate::sqlite::schema;
@@ -144,7 +144,7 @@ fn an_answer_of_an_exported_run_is_compared_with_its_schema() {
     let page = reads::page(&tables.connection, &Filter::default(), 0, 1).unwrap();
     let (run, live) = page.into_iter().next().unwrap().1.unwrap();
     let schema = br#"{"type":"object","properties":{"paid":{"type":"boolean"}},"required":["paid"]}"#;
-    let expects = Decided {
+    let expects = DecisionRow {
         run: id,
         call: 1,
         at: 10_000,

@@ -8,10 +8,10 @@ use crate::row::Live;
 
 /// The thread and its queue.
 #[derive(Debug)]
-pub(crate) struct Writer(Worker<Box<dyn Job>>);
+pub(crate) struct Writer(Worker<Box<dyn WriteJob>>);
 
 /// A job in a transaction. It may run again if the transaction cannot be committed.
-trait Job: Send {
+trait WriteJob: Send {
     /// Runs it. An error makes the transaction impossible.
     fn run(&mut self, tables: &Tables) -> Result<()>;
     /// The transaction has ended with this result.
@@ -24,7 +24,7 @@ struct Work<T, F> {
     reply: Sender<T>,
 }
 
-impl<T: Send, F: FnMut(&Tables) -> Result<T> + Send> Job for Work<T, F> {
+impl<T: Send, F: FnMut(&Tables) -> Result<T> + Send> WriteJob for Work<T, F> {
     fn run(&mut self, tables: &Tables) -> Result<()> {
         match (self.function)(tables) {
             Err(error) if error.aborts => Err(error),
@@ -43,7 +43,7 @@ impl<T: Send, F: FnMut(&Tables) -> Result<T> + Send> Job for Work<T, F> {
 
 impl Writer {
     pub(crate) fn start(tables: Tables) -> Result<Writer> {
-        Worker::start(move |queue: &Queue<Box<dyn Job>>| {
+        Worker::start(move |queue: &Queue<Box<dyn WriteJob>>| {
             while let Some((mut jobs, later)) = queue.take() {
                 write(&tables, &mut jobs, &later);
             }
@@ -81,7 +81,7 @@ impl Writer {
 }
 
 /// Writes jobs in one transaction; where that fails, each in its own.
-fn write(tables: &Tables, jobs: &mut [Box<dyn Job>], later: &[Live]) {
+fn write(tables: &Tables, jobs: &mut [Box<dyn WriteJob>], later: &[Live]) {
     let whole = transaction(tables, |tables| {
         for live in later {
             // Who has lost the run learns it when it waits for a write.

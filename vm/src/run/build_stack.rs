@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct Building {
     pub(super) record: bool,
     /// Where its values and names begin.
     pub(super) values: usize,
@@ -21,7 +21,7 @@ pub(super) struct Open {
 pub(crate) struct BuildStack {
     pub(super) values: Vec<Value>,
     pub(super) names: Vec<u32>,
-    pub(super) open: Vec<Open>,
+    pub(super) open: Vec<Building>,
     /// The number of values for which the stacks are charged in this run.
     pub(super) granted: usize,
     /// Why the value will be refused.
@@ -30,7 +30,7 @@ pub(crate) struct BuildStack {
 }
 
 /// Bytes that a value takes on the stacks: itself, a name, and an open container.
-pub(super) const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Open>();
+pub(super) const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Building>();
 
 impl BuildStack {
     /// Begins a run: nothing is charged yet.

@@ -1,7 +1,7 @@
 //! The state of a run, and how it ends.
 
 use crate::budget::{Budget, Limits};
-use crate::facts::Entry;
+use crate::facts::Callee;
 use crate::fault::{Fault, Trap};
 use crate::frame::Frame;
 use crate::gc;
@@ -54,7 +54,7 @@ pub struct Run {
     /// function.
     pub(super) arguments: Range<usize>,
     pub(super) mark: Mark,
-    pub(super) entry: Entry,
+    pub(super) entry: Callee,
     /// The instruction at which the heap was last collected, and the fuel left after that.
     pub(super) last_collection: (usize, u64),
     /// Tables of the snapshot reader, kept for the next restore.
@@ -91,7 +91,7 @@ impl Run {
             function: FunctionId(0),
             arguments: 0..0,
             mark: Mark::default(),
-            entry: Entry::default(),
+            entry: Callee::default(),
             last_collection: (0, 0),
             tables: None,
         }

@@ -9,7 +9,7 @@ use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
 use crate::machine::{CallKind, Machine};
 use crate::run::build_error::{BuildError, Misuse};
-use crate::run::build_stack::{Open, STACKED};
+use crate::run::build_stack::{Building, STACKED};
 use crate::run::state::Run;
 use crate::shape_table::NONE;
 use crate::value::Value;
@@ -282,7 +282,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn close_with_room(&mut self, open: Open) -> Result<Value, Refusal> {
+    fn close_with_room(&mut self, open: Building) -> Result<Value, Refusal> {
         loop {
             match self.close(open) {
                 Err(Refusal::Trap(trap)) => self.run.make_room(trap)?,
@@ -328,12 +328,17 @@ impl<'r> Builder<'r> {
         }
         let guess = if record { self.run.machine.heap.shapes.guess(self.place + depth) } else { NONE };
         let scratch = &mut self.run.scratch;
-        scratch.open.push(Open { record, values: scratch.values.len(), names: scratch.names.len(), guess });
+        scratch.open.push(Building {
+            record,
+            values: scratch.values.len(),
+            names: scratch.names.len(),
+            guess,
+        });
         Ok(())
     }
 
     /// Moves a complete container into the heap.
-    fn close(&mut self, open: Open) -> Result<Value, Refusal> {
+    fn close(&mut self, open: Building) -> Result<Value, Refusal> {
         let scratch = &self.run.scratch;
         let program = self.run.machine.program.inner();
         let heap = &mut self.run.machine.heap;

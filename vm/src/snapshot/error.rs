@@ -98,4 +98,4 @@ impl From<StartError> for RestoreError {
     }
 }
 
-pub(super) type Result<T> = core::result::Result<T, RestoreError>;
+pub(super) type Restored<T> = core::result::Result<T, RestoreError>;

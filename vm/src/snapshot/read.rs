@@ -6,9 +6,9 @@
 //! depth and memory respect the limits. Nothing recurses, and no memory is allocated beyond what the input or
 //! the limits allow.
 
-use super::error::{RestoreError, Result};
+use super::error::{RestoreError, Restored};
 use super::format::{HEAD, MAGIC, SUM, VERSION, checksum, tag};
-use super::rollbacks::{self, EndFault, Parts, Place};
+use super::rollbacks::{self, EndFault, EntryPlace, Parts};
 use super::tables::{ENTRY, Object, Open, Tables};
 use crate::frame::Frame;
 use crate::heap::{Heap, narrow};
@@ -34,7 +34,7 @@ pub(crate) struct Header<'b> {
 
 impl<'b> Header<'b> {
     /// Checks what encloses the content, and reads the beginning.
-    pub(crate) fn read(snapshot: &'b [u8], program: &Program) -> Result<Header<'b>> {
+    pub(crate) fn read(snapshot: &'b [u8], program: &Program) -> Restored<Header<'b>> {
         let mut reader = open(snapshot, program.inner().lazy().id)?;
         let flags = reader.byte()?;
         if flags > 3 {
@@ -50,7 +50,7 @@ impl<'b> Header<'b> {
     }
 
     /// Reads the rest into a machine that is prepared for the function.
-    pub(crate) fn read_rest(self, machine: &mut Machine, tables: &mut Tables) -> Result<Option<EndFault>> {
+    pub(crate) fn read_rest(self, machine: &mut Machine, tables: &mut Tables) -> Restored<Option<EndFault>> {
         let Header { function, nested, rollbacks: has_rollbacks, fuel, calls, mut reader } = self;
         let program = machine.program.clone();
         let inner = program.inner();
@@ -80,7 +80,7 @@ impl<'b> Header<'b> {
             machine::note(values.heap, notes, StringId(tool), value)?;
             rollbacks.used = true;
         }
-        let place = Place { function, calls, running };
+        let place = EntryPlace { function, calls, running };
         let mut fault = None;
         if has_rollbacks {
             let mut parts = Parts { rollbacks, frames, notes, pc, result };
@@ -111,7 +111,7 @@ fn windows(
     reader: &mut ByteReader<'_>,
     program: &ProgramData,
     function: FunctionId,
-) -> Result<Option<u32>> {
+) -> Restored<Option<u32>> {
     let count = reader.count("frames", program.spec.functions.len(), 1)?;
     let (mut function, mut base) = (function, 0);
     let mut running = None;
@@ -151,7 +151,7 @@ fn windows(
 }
 
 /// Checks magic, version, checksum and program; returns a reader of the content.
-fn open(snapshot: &[u8], id: u64) -> Result<ByteReader<'_>> {
+fn open(snapshot: &[u8], id: u64) -> Restored<ByteReader<'_>> {
     let Some(rest) = snapshot.strip_prefix(&MAGIC) else { return Err(RestoreError::Magic) };
     match rest.first() {
         Some(&VERSION) => {}
@@ -170,11 +170,11 @@ fn open(snapshot: &[u8], id: u64) -> Result<ByteReader<'_>> {
     if found == id { Ok(reader) } else { Err(RestoreError::OtherProgram { expected: id, found }) }
 }
 
-pub(super) fn rule<T>(reader: &ByteReader<'_>, expected: &'static str, found: u64) -> Result<T> {
+pub(super) fn rule<T>(reader: &ByteReader<'_>, expected: &'static str, found: u64) -> Restored<T> {
     Err(RestoreError::Rule { offset: reader.offset(), expected, found })
 }
 
-pub(super) fn flag(reader: &mut ByteReader<'_>) -> Result<bool> {
+pub(super) fn flag(reader: &mut ByteReader<'_>) -> Restored<bool> {
     match reader.byte()? {
         0 => Ok(false),
         1 => Ok(true),
@@ -193,13 +193,13 @@ pub(super) struct Values<'r, 'b> {
 }
 
 impl Values<'_, '_> {
-    pub(super) fn rule<T>(&self, expected: &'static str, found: u64) -> Result<T> {
+    pub(super) fn rule<T>(&self, expected: &'static str, found: u64) -> Restored<T> {
         rule(&self.reader, expected, found)
     }
 
     /// Charges one table entry.
     #[inline]
-    fn entry(&mut self) -> Result<()> {
+    fn entry(&mut self) -> Restored<()> {
         self.heap.budget.charge(ENTRY)?;
         self.charged += ENTRY;
         Ok(())
@@ -207,7 +207,7 @@ impl Values<'_, '_> {
 
     /// Reads a register; lower registers of its window are already there.
     #[inline]
-    fn register(&mut self, of: RegisterUse, window: &[Value]) -> Result<Value> {
+    fn register(&mut self, of: RegisterUse, window: &[Value]) -> Restored<Value> {
         match of {
             RegisterUse::Value => self.value(None),
             RegisterUse::List => match self.value(None)? {
@@ -228,7 +228,7 @@ impl Values<'_, '_> {
 
     /// Reads a value; with `room`, the items collected by a loop over a list of that length.
     #[inline]
-    pub(super) fn value(&mut self, mut room: Option<u32>) -> Result<Value> {
+    pub(super) fn value(&mut self, mut room: Option<u32>) -> Restored<Value> {
         loop {
             let mut done = self.begin(room.take())?;
             loop {
@@ -257,7 +257,7 @@ impl Values<'_, '_> {
 
     /// Reads a scalar, or a container up to its items.
     #[inline]
-    fn begin(&mut self, room: Option<u32>) -> Result<Option<Value>> {
+    fn begin(&mut self, room: Option<u32>) -> Restored<Option<Value>> {
         let tag = self.reader.byte()?;
         if room.is_some() && !matches!(tag, tag::LIST | tag::GROWABLE) {
             return self.rule("a list that a loop collects", tag.into());
@@ -292,7 +292,7 @@ impl Values<'_, '_> {
         Ok(Some(value))
     }
 
-    fn double(&mut self) -> Result<Value> {
+    fn double(&mut self) -> Restored<Value> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(self.reader.raw(8)?);
         let double = f64::from_bits(u64::from_le_bytes(bytes));
@@ -300,7 +300,7 @@ impl Values<'_, '_> {
     }
 
     #[inline]
-    fn text(&mut self) -> Result<Value> {
+    fn text(&mut self) -> Restored<Value> {
         let count = self.reader.count("bytes", usize::MAX, 1)?;
         let offset = self.reader.offset();
         let bytes = self.reader.raw(count)?;
@@ -313,7 +313,7 @@ impl Values<'_, '_> {
         Ok(value)
     }
 
-    fn list(&mut self, room: Option<u32>) -> Result<Option<Value>> {
+    fn list(&mut self, room: Option<u32>) -> Restored<Option<Value>> {
         let count = self.reader.count("items", usize::MAX, 1)?;
         self.heap.budget.check_items(count)?;
         let room = room.map_or(count, at);
@@ -324,7 +324,7 @@ impl Values<'_, '_> {
         self.open(Value::list(narrow(start), narrow(count), 1), count)
     }
 
-    fn growable(&mut self, room: Option<u32>) -> Result<Option<Value>> {
+    fn growable(&mut self, room: Option<u32>) -> Restored<Option<Value>> {
         let len = self.reader.varint32()?;
         let used = self.reader.count("items", usize::MAX, 1)?;
         let places = self.reader.varint()?;
@@ -342,7 +342,7 @@ impl Values<'_, '_> {
         self.open(Value::growable(narrow(header + 1), len, 1), used)
     }
 
-    fn record(&mut self, tag: u8) -> Result<Option<Value>> {
+    fn record(&mut self, tag: u8) -> Restored<Option<Value>> {
         let shape = if tag == tag::RECORD {
             let shape = self.reader.varint32()?;
             if shape >= self.program.shape_count() {
@@ -361,7 +361,7 @@ impl Values<'_, '_> {
         self.open(Value::record(narrow(start), shape, 1), count)
     }
 
-    fn own_shape(&mut self) -> Result<u32> {
+    fn own_shape(&mut self) -> Restored<u32> {
         let number = self.reader.varint32()?;
         if let Some(&shape) = self.tables.shapes.get(at(number)) {
             return Ok(shape);
@@ -387,7 +387,7 @@ impl Values<'_, '_> {
         Ok(shape)
     }
 
-    fn name(&mut self) -> Result<u32> {
+    fn name(&mut self) -> Restored<u32> {
         let found = self.reader.varint()?;
         let Ok(number) = u32::try_from(found / 2) else { return self.rule("the number of a name", found) };
         if found % 2 == 0 {
@@ -414,7 +414,7 @@ impl Values<'_, '_> {
     }
 
     /// A container with its place reserved: complete if it is empty, else its items follow.
-    fn open(&mut self, value: Value, count: usize) -> Result<Option<Value>> {
+    fn open(&mut self, value: Value, count: usize) -> Restored<Option<Value>> {
         if count == 0 {
             return Ok(Some(value));
         }
@@ -428,7 +428,7 @@ impl Values<'_, '_> {
     }
 
     /// A container that was read before: complete, or the existing part of a growable list.
-    fn again(&mut self) -> Result<Value> {
+    fn again(&mut self) -> Restored<Value> {
         let number = self.reader.varint32()?;
         let Some(&Object { value, filled, whole, held }) = self.tables.objects.get(at(number)) else {
             return self.rule("the number of a list or record before", number.into());
@@ -450,6 +450,6 @@ impl Values<'_, '_> {
     }
 }
 
-pub(super) fn not_utf8<T>(offset: usize) -> Result<T> {
+pub(super) fn not_utf8<T>(offset: usize) -> Restored<T> {
     Err(RestoreError::Form(DecodeError { offset, kind: ilo_spec::error::DecodeErrorKind::Utf8 }))
 }

@@ -1,7 +1,7 @@
 //! The part of a snapshot about ROLLBACK entries. It is absent if there are none and the run was not
 //! cancelled.
 
-use super::error::{RestoreError, Result};
+use super::error::{RestoreError, Restored};
 use super::read::{Values, flag, not_utf8, rule};
 use super::write::Writer;
 use crate::fault::Fault;
@@ -92,7 +92,7 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
 }
 
 /// What the reader of this part needs from the machine besides its values.
-pub(super) struct Place {
+pub(super) struct EntryPlace {
     /// The function that was started.
     pub(super) function: FunctionId,
     /// Tool calls made.
@@ -105,8 +105,8 @@ pub(super) struct Place {
 pub(super) fn read(
     values: &mut Values<'_, '_>,
     parts: &mut Parts<'_>,
-    place: &Place,
-) -> Result<Option<EndFault>> {
+    place: &EntryPlace,
+) -> Restored<Option<EndFault>> {
     let rollbacks = &mut *parts.rollbacks;
     rollbacks.used = true;
     rollbacks.cancelled = flag(&mut values.reader)?;
@@ -143,7 +143,7 @@ pub(super) struct Parts<'m> {
 }
 
 /// The entries with their arguments. All that were pushed are charged, also those that have run.
-fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -> Result<()> {
+fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -> Restored<()> {
     let count = values.reader.count("entries", usize::MAX, 1)?;
     if at(taken) < count {
         return values.rule("at least as many entries in the run as there are left", taken.into());
@@ -174,7 +174,7 @@ fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -
 }
 
 /// The number of entries when the functions began that frames wait for.
-fn heights(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, frames: &mut [Frame]) -> Result<()> {
+fn heights(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, frames: &mut [Frame]) -> Restored<()> {
     let count = rollbacks.more().entries.len();
     let (mut before, mut outer) = (0, None);
     for frame in frames {
@@ -195,7 +195,7 @@ fn heights(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, frames: &mut 
 }
 
 /// What has happened to entries and calls so far.
-fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &Place) -> Result<()> {
+fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &EntryPlace) -> Restored<()> {
     let running = u64::from(place.running.is_some());
     let numbers = rollbacks.more().made.saturating_add(place.calls);
     for _ in 0..values.reader.count("entries that have run", at_most(rollbacks.more().made, running), 2)? {
@@ -222,7 +222,7 @@ fn at_most(made: u64, running: u64) -> usize {
 }
 
 /// The failures of entries, which are inserted among the other notes.
-fn messages(values: &mut Values<'_, '_>, parts: &mut Parts<'_>) -> Result<()> {
+fn messages(values: &mut Values<'_, '_>, parts: &mut Parts<'_>) -> Restored<()> {
     let Parts { rollbacks, notes, .. } = parts;
     let failed = at_most(rollbacks.more().made, 0).saturating_sub(rollbacks.more().done.len());
     for _ in 0..values.reader.count("failures of entries", failed, 3)? {
@@ -244,7 +244,7 @@ fn ending(
     values: &mut Values<'_, '_>,
     parts: &mut Parts<'_>,
     function: FunctionId,
-) -> Result<Option<EndFault>> {
+) -> Restored<Option<EndFault>> {
     let byte = values.reader.byte()?;
     let Some(&(_, then)) = THEN.iter().find(|&&(number, _)| number == byte) else {
         return values.rule("what follows the entries", byte.into());
@@ -291,7 +291,7 @@ fn ending(
     }
 }
 
-fn tool(values: &mut Values<'_, '_>) -> Result<StringId> {
+fn tool(values: &mut Values<'_, '_>) -> Restored<StringId> {
     let tool = values.reader.varint32()?;
     if tool >= values.program.string_count() {
         return values.rule("the number of a tool's name", tool.into());
@@ -300,7 +300,7 @@ fn tool(values: &mut Values<'_, '_>) -> Result<StringId> {
 }
 
 /// A text of at most `most` bytes.
-fn text<'b>(values: &mut Values<'_, 'b>, most: usize) -> Result<&'b str> {
+fn text<'b>(values: &mut Values<'_, 'b>, most: usize) -> Restored<&'b str> {
     let reader: &mut ByteReader<'b> = &mut values.reader;
     let count = reader.count("bytes", most, 1)?;
     let offset = reader.offset();
@@ -311,7 +311,7 @@ fn text<'b>(values: &mut Values<'_, 'b>, most: usize) -> Result<&'b str> {
 }
 
 /// A snapshot without the part has no entry that waits.
-pub(super) fn none(reader: &ByteReader<'_>, place: &Place) -> Result<()> {
+pub(super) fn none(reader: &ByteReader<'_>, place: &EntryPlace) -> Restored<()> {
     match place.running {
         Some(pc) => rule(reader, "the entries of the run", pc.into()),
         None => Ok(()),

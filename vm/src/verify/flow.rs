@@ -3,7 +3,7 @@
 use super::operands::{NOWHERE, OperandCheck};
 use super::rules::{Result, Rule, VerifyError, index};
 use super::section::section;
-use crate::facts::{Entry, Facts};
+use crate::facts::{Callee, Facts};
 use crate::register_set::RegisterSet;
 use crate::value::at;
 use alloc::boxed::Box;
@@ -221,7 +221,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         let parameters = function.parameters.len();
         let written = check.written.with(&S::first(parameters), |a, b| a & b);
         self.facts.keeps.push(written == S::default() && parameters <= usize::from(self.overwritten));
-        self.facts.entries.push(Entry { start, cost, extent, depth });
+        self.facts.entries.push(Callee { start, cost, extent, depth });
         Ok(())
     }
 
@@ -404,7 +404,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     /// The callee's frame overwrites the caller's registers from the window on.
     fn invoke(&mut self, function: u16, first: u8) -> Checked {
         self.facts.called[usize::from(function)] = true;
-        let Entry { extent, depth, .. } = self.facts.entries[usize::from(function)];
+        let Callee { extent, depth, .. } = self.facts.entries[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
         self.overwritten = self.overwritten.min(first);

@@ -9,7 +9,7 @@ use super::runs::{OneArgs, RunArgs, told};
 use super::shown::Programs;
 use super::{open, person};
 use ilo_host::data::Data;
-use ilo_host::data::read::{Bounds, read};
+use ilo_host::data::read::data_of;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::tools::consent::{Consent, Question};
@@ -77,8 +77,7 @@ fn is_seen(args: &ApproveArgs, store: &Store, summary: &Summary, live: &WaitingR
             live.call, summary.run
         )));
     };
-    let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
-    let shown = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Text(arguments));
+    let shown = data_of(&arguments).unwrap_or(Data::Text(arguments));
     let question = Question {
         tool: &live.tool,
         arguments: &shown,

@@ -6,7 +6,7 @@ use super::super::terminal::{self, Terminal};
 use super::super::{Exit, Refused, output};
 use super::{person, shown, suspended};
 use ilo_host::data::Data;
-use ilo_host::data::read::{Bounds, read};
+use ilo_host::data::read::data_of;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::run::Options;
 use ilo_host::tools::Tools;
@@ -18,7 +18,6 @@ use ilo_journal::{
 use ilo_vm::{Program, Run};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The minimum time for a continued run: enough to reach its call.
@@ -127,16 +126,7 @@ impl Driver<'_> {
     fn naps(&self, wake: Option<i64>) -> bool {
         let Some(wake) = wake else { return false };
         let Some(time) = shown::until(wake).filter(|time| *time <= NAP) else { return false };
-        let end = Instant::now() + time;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            if self.watch.signal.cancel.is_set() {
-                return false;
-            } else if left.is_zero() {
-                return true;
-            }
-            thread::sleep(left.min(Duration::from_millis(20)));
-        }
+        self.watch.signal.cancel.sleep_until(Instant::now() + time)
     }
 
     fn claimed(&mut self, claimed: Claimed) -> Result<Then, Refused> {
@@ -194,8 +184,7 @@ impl Driver<'_> {
         };
         let bar = self.watch.progress.as_ref().map(Progress::bar);
         let Some(terminal) = Terminal::open(bar) else { return Ok(false) };
-        let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
-        let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new().into()));
+        let arguments = data_of(arguments).unwrap_or(Data::Record(Vec::new().into()));
         let (tool, arguments) = self.tools.asked(tool, &arguments);
         let question = Question {
             tool: &tool,

@@ -14,7 +14,6 @@ use ilo_spec::limits;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The longest interval between checks for changes by others.
@@ -277,9 +276,7 @@ impl Work<'_> {
             // One that is due and still sleeps cannot continue now.
             let time = self.store.next_wake()?.filter(|time| !time.is_zero()).unwrap_or(LOOK);
             let until = Instant::now() + time.min(LOOK);
-            while Instant::now() < until && !self.watch.signal.cancel.is_set() {
-                thread::sleep(Duration::from_millis(10));
-            }
+            self.watch.signal.cancel.sleep_until(until);
         }
         Ok(())
     }

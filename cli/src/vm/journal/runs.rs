@@ -39,11 +39,11 @@ Example: ilo-vm runs prune --keep 90 --journal runs.journal";
 #[command(after_help = HELP)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    verb: Verb,
+    verb: RunsVerb,
 }
 
 #[derive(clap::Subcommand)]
-enum Verb {
+enum RunsVerb {
     /// List the runs, and the command to type next for each that waits.
     #[command(after_help = "\
 Example: ilo-vm runs list --journal runs.journal
@@ -253,25 +253,25 @@ struct PruneArgs {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     match &args.verb {
-        Verb::List(args) => list(args),
-        Verb::Show(args) => show(args),
-        Verb::Approve(args) => super::approve::run(args),
-        Verb::Deny(args) => {
+        RunsVerb::List(args) => list(args),
+        RunsVerb::Show(args) => show(args),
+        RunsVerb::Approve(args) => super::approve::run(args),
+        RunsVerb::Deny(args) => {
             decide(&args.call.one, Some(args.call.call), &Decision::Deny(args.message.clone()))
         }
-        Verb::Answer(args) => decide(&args.one, args.call, &Decision::Answer(args.value.clone())),
-        Verb::Fail(args) => decide(&args.one, args.call, &Decision::Fail(args.message.clone())),
-        Verb::Retry(args) => retry(args),
-        Verb::Calls(args) => super::calls::run(args),
-        Verb::Wait(args) => wait(args),
-        Verb::Cancel(args) => decide(args, None, &Decision::Cancel),
-        Verb::Export(args) => export(args),
-        Verb::Import(args) => import(args),
-        Verb::AfterFailover(place) => {
+        RunsVerb::Answer(args) => decide(&args.one, args.call, &Decision::Answer(args.value.clone())),
+        RunsVerb::Fail(args) => decide(&args.one, args.call, &Decision::Fail(args.message.clone())),
+        RunsVerb::Retry(args) => retry(args),
+        RunsVerb::Calls(args) => super::calls::run(args),
+        RunsVerb::Wait(args) => wait(args),
+        RunsVerb::Cancel(args) => decide(args, None, &Decision::Cancel),
+        RunsVerb::Export(args) => export(args),
+        RunsVerb::Import(args) => import(args),
+        RunsVerb::AfterFailover(place) => {
             let doubts = Store::after_failover(&place.journal, &options(&place.key, false)?)?;
             output::print(&format!("{doubts} calls are in doubt\n"), Exit::Ok)
         }
-        Verb::Prune(args) => prune(args),
+        RunsVerb::Prune(args) => prune(args),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::load;
 use super::shown;
 use ilo_host::data::Data;
-use ilo_host::data::read::{Bounds, read};
+use ilo_host::data::read::data_of;
 use ilo_host::run::{Due, NotRecorded, Options, Permit, Recorder, Taken, filled};
 use ilo_host::serve::{Call, Durable, DurableWork, NewRun, Now, Seen, Verdict};
 use ilo_host::tools::Failure;
@@ -190,8 +190,7 @@ impl Durable for Served {
                 let asks = matches!(live.state, State::Asking | State::Doubt) && !live.exported;
                 let now = if asks {
                     let arguments = shown::Programs::default().arguments(&self.store, &summary, live);
-                    let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
-                    let arguments = arguments.and_then(|json| read(json.as_bytes(), &bounds).ok());
+                    let arguments = arguments.and_then(|json| data_of(&json).ok());
                     Now::Asks(Call {
                         number: live.call,
                         tool: live.tool.clone(),

@@ -20,8 +20,8 @@ const LACKING: &str = "hint: clients start this program with few variables; set 
                        the client's entry for it\n";
 
 /// The programs, and what was said about their tools.
-pub(super) struct Programs {
-    waiting: Vec<Waiting>,
+pub(super) struct OfferedPrograms {
+    waiting: Vec<Awaited>,
     taken: BTreeSet<String>,
     limits: load::FileLimits,
     lock: LockArgs,
@@ -34,17 +34,25 @@ pub(super) struct Programs {
 pub(super) type End = Arc<Mutex<Option<Refused>>>;
 
 /// A program that was read and calls servers.
-struct Waiting {
+struct Awaited {
     path: PathBuf,
     bytes: Vec<u8>,
     names: BTreeSet<String>,
 }
 
-impl Programs {
-    pub(super) fn new(limits: load::FileLimits, lock: LockArgs) -> Programs {
+impl OfferedPrograms {
+    pub(super) fn new(limits: load::FileLimits, lock: LockArgs) -> OfferedPrograms {
         let names = ["run_program", "check_program", "find_tools"];
         let taken = names.map(str::to_owned).into_iter().collect();
-        Programs { waiting: Vec::new(), taken, limits, lock, told: Told::default(), hinted: false, end: None }
+        OfferedPrograms {
+            waiting: Vec::new(),
+            taken,
+            limits,
+            lock,
+            told: Told::default(),
+            hinted: false,
+            end: None,
+        }
     }
 
     /// Reads the programs. Returns the functions of those that call no server.
@@ -53,7 +61,7 @@ impl Programs {
         for path in paths {
             let bytes = load::read(path, &self.limits)?;
             let names = load::names([bytes.as_slice()], &self.limits);
-            let program = Waiting { path: path.clone(), bytes, names };
+            let program = Awaited { path: path.clone(), bytes, names };
             if tools.servers_for(program.names.iter().map(String::as_str)).is_empty() {
                 offered.extend(self.functions(&program, tools)?);
             } else {
@@ -65,7 +73,7 @@ impl Programs {
 
     /// The functions of the programs whose servers are all there, or failed.
     pub(super) fn ready(&mut self, tools: &Tools, starting: &BTreeSet<String>) -> Vec<Offered> {
-        let waits = |program: &Waiting| {
+        let waits = |program: &Awaited| {
             !tools.servers_for(program.names.iter().map(String::as_str)).is_disjoint(starting)
         };
         let (waiting, ready) = std::mem::take(&mut self.waiting).into_iter().partition(waits);
@@ -113,8 +121,8 @@ impl Programs {
     }
 
     /// The functions of a program, those that no other function of the file calls.
-    fn functions(&mut self, program: &Waiting, tools: &Tools) -> Result<Vec<Offered>, Refused> {
-        let Waiting { path, bytes, .. } = program;
+    fn functions(&mut self, program: &Awaited, tools: &Tools) -> Result<Vec<Offered>, Refused> {
+        let Awaited { path, bytes, .. } = program;
         let program = load::load(bytes, &load::place(path), &self.limits, Some(tools), &self.lock)?;
         let problems = tools.problems(program.tools());
         if !problems.is_empty() {
@@ -134,7 +142,7 @@ impl Programs {
     }
 }
 
-impl Arrivals for Programs {
+impl Arrivals for OfferedPrograms {
     fn arrived(
         &mut self,
         tools: &Tools,

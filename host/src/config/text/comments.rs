@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// What the scanner is in.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Within {
     Outside,
     Text,
     /// Behind a backslash in a text.
@@ -39,7 +39,7 @@ pub(super) fn blanked(text: &str) -> Cow<'_, str> {
 
 /// The ranges to blank, in order. A block comment without its end is left to the parser.
 fn ranges(text: &[u8]) -> Vec<(usize, usize)> {
-    let (mut found, mut place, mut start) = (Vec::new(), Place::Outside, 0);
+    let (mut found, mut place, mut start) = (Vec::new(), Within::Outside, 0);
     // A comma that may be a final one: its place among the ranges, and its offset.
     let mut comma: Option<(usize, usize)> = None;
     // Whether a value is before, so that a comma can follow.
@@ -49,9 +49,9 @@ fn ranges(text: &[u8]) -> Vec<(usize, usize)> {
         let pair = (byte, text.get(at + 1).copied().unwrap_or(0));
         let mut length = 1;
         match place {
-            Place::Outside => match pair {
+            Within::Outside => match pair {
                 (b'/', b'/' | b'*') => {
-                    place = if pair.1 == b'/' { Place::Line } else { Place::Block };
+                    place = if pair.1 == b'/' { Within::Line } else { Within::Block };
                     (start, length) = (at, 2);
                 }
                 (b',', _) => {
@@ -68,26 +68,26 @@ fn ranges(text: &[u8]) -> Vec<(usize, usize)> {
                 _ => {
                     comma = None;
                     behind_value = !matches!(byte, b'{' | b'[' | b':');
-                    place = if byte == b'"' { Place::Text } else { Place::Outside };
+                    place = if byte == b'"' { Within::Text } else { Within::Outside };
                 }
             },
-            Place::Text if byte == b'"' => place = Place::Outside,
-            Place::Text if byte == b'\\' => place = Place::Escaped,
-            Place::Escaped => place = Place::Text,
-            Place::Line if matches!(byte, b'\n' | b'\r') => {
+            Within::Text if byte == b'"' => place = Within::Outside,
+            Within::Text if byte == b'\\' => place = Within::Escaped,
+            Within::Escaped => place = Within::Text,
+            Within::Line if matches!(byte, b'\n' | b'\r') => {
                 found.push((start, at));
-                place = Place::Outside;
+                place = Within::Outside;
             }
-            Place::Block if pair == (b'*', b'/') => {
+            Within::Block if pair == (b'*', b'/') => {
                 length = 2;
                 found.push((start, at + 2));
-                place = Place::Outside;
+                place = Within::Outside;
             }
-            Place::Text | Place::Line | Place::Block => {}
+            Within::Text | Within::Line | Within::Block => {}
         }
         at += length;
     }
-    if place == Place::Line {
+    if place == Within::Line {
         found.push((start, text.len()));
     }
     found

@@ -1,6 +1,6 @@
 //! Parses a tools file in JSON into values, without the content of schemas.
 
-use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
+use super::{DEPTH, FILE, Parsed, UnreadSchemas, VALUES, Wrong};
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read, repeated};
 use ilo_drive::data::{Data, Fields};
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
         return Err((Some(FILE), ReadErrorKind::Bytes(FILE).to_string()));
     }
     let mut reader =
-        Reader { json: Jiter::new(text.as_bytes()), text, schemas: Vec::new(), unread: Unread::new() };
+        Reader { json: Jiter::new(text.as_bytes()), text, schemas: Vec::new(), unread: UnreadSchemas::new() };
     let data = match reader.json.peek().map_err(wrong)? {
         Peek::Object => reader.record(Record::Root)?,
         peek => reader.value(peek)?,
@@ -27,7 +27,7 @@ struct Reader<'t> {
     text: &'t str,
     /// The schemas of the current tool.
     schemas: Vec<(&'static str, Range<usize>)>,
-    unread: Unread,
+    unread: UnreadSchemas,
 }
 
 /// A record that encloses schemas.

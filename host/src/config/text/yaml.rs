@@ -4,7 +4,7 @@
 //! Anchors, aliases and merge keys are read: what they repeat counts towards the limits of the file, so that
 //! a short text cannot become a large one. Tags are refused.
 
-use super::{DEPTH, FILE, Parsed, Step, Unread, VALUES, Wrong};
+use super::{DEPTH, FILE, Parsed, Step, UnreadSchemas, VALUES, Wrong};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{ReadErrorKind, repeated};
 use ilo_spec::number::{self, NumberError};
@@ -13,14 +13,14 @@ use std::collections::HashMap;
 
 /// Reads a text.
 pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
-    let mut reader = Reader::new(text, &[]);
+    let mut reader = YamlReader::new(text, &[]);
     reader.run()?;
-    Ok(Parsed { data: reader.whole.unwrap_or(Data::Nil), unread: Unread::new() })
+    Ok(Parsed { data: reader.whole.unwrap_or(Data::Nil), unread: UnreadSchemas::new() })
 }
 
 /// The offset of the value at a path, or of its nearest enclosing value in the text.
 pub(super) fn locate(text: &str, path: &[Step]) -> usize {
-    let mut reader = Reader::new(text, path);
+    let mut reader = YamlReader::new(text, path);
     // The text was read before, so an error only ends the search.
     drop(reader.run());
     byte(text, reader.found)
@@ -59,7 +59,7 @@ impl Size {
     }
 }
 
-struct Reader<'t> {
+struct YamlReader<'t> {
     text: &'t str,
     open: Vec<Open>,
     anchors: HashMap<usize, (Data, Size)>,
@@ -73,9 +73,9 @@ struct Reader<'t> {
     left: bool,
 }
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str, path: &'t [Step]) -> Reader<'t> {
-        Reader {
+impl<'t> YamlReader<'t> {
+    fn new(text: &'t str, path: &'t [Step]) -> YamlReader<'t> {
+        YamlReader {
             text,
             open: Vec::new(),
             anchors: HashMap::new(),

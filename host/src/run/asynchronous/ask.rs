@@ -37,7 +37,7 @@ impl Asked {
 }
 
 /// The host's question.
-pub(super) type Ask = Arc<dyn Fn(Asked) -> Pin<Box<dyn Future<Output = Consent> + Send>> + Send + Sync>;
+pub(super) type Asker = Arc<dyn Fn(Asked) -> Pin<Box<dyn Future<Output = Consent> + Send>> + Send + Sync>;
 
 /// Asks about a call.
 ///
@@ -46,7 +46,7 @@ pub(super) type Ask = Arc<dyn Fn(Asked) -> Pin<Box<dyn Future<Output = Consent> 
 pub(super) async fn ask(
     tool: &Tool,
     (name, given): (&str, &Data),
-    ask: Option<&Ask>,
+    ask: Option<&Asker>,
     limits: &CallLimits,
     until: Instant,
 ) -> Result<(), Failure> {

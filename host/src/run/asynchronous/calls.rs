@@ -2,11 +2,11 @@
 //! thread keeps neither the run nor the limits of its call waiting.
 
 use super::super::{BothLimits, Timed};
-use super::Shared;
-use super::ask::{Ask, ask};
+use super::RunShared;
+use super::ask::{Asker, ask};
 use crate::interrupt::Interrupt;
 use crate::spans::Span;
-use crate::telemetry::{Trace, error_kind};
+use crate::telemetry::{RunTrace, error_kind};
 use crate::tool::asynchronous::AsyncRequest;
 use crate::tool::cancelled_message;
 use crate::tool::left::Watched;
@@ -32,9 +32,9 @@ type Ended = (CallTicket, Result<Data, Failure>, Timed);
 
 /// The calls of one run that have not ended. Dropping this drops them, and interrupts those that block a
 /// thread.
-pub(super) struct Calls {
-    shared: Arc<Shared>,
-    ask: Option<Ask>,
+pub(super) struct TaskCalls {
+    shared: Arc<RunShared>,
+    ask: Option<Asker>,
     /// The span of the run.
     span: Span,
     limits: BothLimits,
@@ -43,37 +43,37 @@ pub(super) struct Calls {
     interrupts: HashMap<CallTicket, Interrupt>,
 }
 
-impl Drop for Calls {
+impl Drop for TaskCalls {
     fn drop(&mut self) {
         self.interrupts.values().for_each(Interrupt::set);
     }
 }
 
 /// A task that ends when this is dropped.
-struct Held(AbortHandle);
+struct AbortOnDrop(AbortHandle);
 
-impl Drop for Held {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
 /// One call.
-struct Call {
-    shared: Arc<Shared>,
+struct TaskCall {
+    shared: Arc<RunShared>,
     tool: String,
     arguments: Data,
-    ask: Option<Ask>,
+    ask: Option<Asker>,
     limits: CallLimits,
     until: Instant,
     span: Span,
 }
 
-impl Calls {
-    pub(super) fn new(shared: Arc<Shared>, ask: Option<Ask>, span: &Span) -> Calls {
+impl TaskCalls {
+    pub(super) fn new(shared: Arc<RunShared>, ask: Option<Asker>, span: &Span) -> TaskCalls {
         let limits = shared.options.both_call_limits();
         let (span, tasks) = (span.clone(), JoinSet::new());
-        Calls { shared, ask, span, limits, tasks, interrupts: HashMap::new() }
+        TaskCalls { shared, ask, span, limits, tasks, interrupts: HashMap::new() }
     }
 
     /// Whether a person can be asked about several calls together.
@@ -88,11 +88,11 @@ impl Calls {
         let limits = self.limits.of(kind);
         let interrupt = limits.interrupt.child();
         self.interrupts.insert(ticket, interrupt.clone());
-        let span = self.shared.trace.as_ref().and_then(Trace::call);
+        let span = self.shared.trace.as_ref().and_then(RunTrace::call);
         let limits = CallLimits { interrupt, foreseen, key, span, confirmed, ..limits };
         let (shared, ask) = (Arc::clone(&self.shared), self.ask.clone());
         let own = self.span.call(&shared.tools, &tool);
-        let call = Call { shared, tool, arguments, ask, limits, until, span: own.clone() };
+        let call = TaskCall { shared, tool, arguments, ask, limits, until, span: own.clone() };
         self.tasks.spawn(async move {
             let start = Instant::now();
             let result = own.around(call.make()).await;
@@ -151,7 +151,7 @@ impl Calls {
     }
 }
 
-impl Call {
+impl TaskCall {
     /// Makes the call: after a person has confirmed it, if its policy requires that, and again if it fails
     /// and may be repeated.
     async fn make(self) -> Result<Data, Failure> {
@@ -211,7 +211,7 @@ impl Call {
                 })
             }
         };
-        let _held = Held(attempt.abort_handle());
+        let _held = AbortOnDrop(attempt.abort_handle());
         let result = self.until_its_end(tool, attempt, watched, times, is_async).await;
         // A call that was left behind is asked to end.
         own.set();
@@ -282,7 +282,7 @@ impl Call {
 
 /// Calls a blocking tool.
 fn blocking(
-    shared: &Shared,
+    shared: &RunShared,
     name: &str,
     arguments: &Data,
     limits: &CallLimits,

@@ -1,7 +1,7 @@
 //! What an asynchronous run is given, apart from its program and input.
 
 use super::super::{Observer, Options, Recorder};
-use super::ask::{Ask, Asked};
+use super::ask::{Asked, Asker};
 use crate::tools::Tools;
 use crate::tools::consent::Consent;
 use ilo_drive::event::Event;
@@ -14,7 +14,7 @@ pub struct AsyncOptions {
     pub(super) tools: Arc<Tools>,
     pub(super) function: Option<String>,
     pub(super) options: Options,
-    pub(super) ask: Option<Ask>,
+    pub(super) ask: Option<Asker>,
     pub(super) observer: Option<Box<dyn Observer + Send>>,
     pub(super) on_event: Option<Box<dyn FnMut(Event) + Send>>,
     pub(super) recorder: Option<Box<dyn Recorder + Send>>,

@@ -42,7 +42,7 @@ fn leaf(heap: &mut Heap, program: &ProgramData, value: Value, path: u64) -> Resu
 
 /// A container whose items are hashed.
 #[derive(Clone, Copy)]
-struct Open {
+struct Hashing {
     value: Value,
     next: usize,
     path: u64,
@@ -51,11 +51,11 @@ struct Open {
 /// The hash of a value. It costs a unit of fuel for each value in it.
 fn hash(heap: &mut Heap, program: &ProgramData, value: Value) -> Result<u64, Trap> {
     let mut sum = leaf(heap, program, value, 0)?;
-    let first = Open { value, next: 0, path: 0 };
+    let first = Hashing { value, next: 0, path: 0 };
     let mut open = InlineStack::new(first);
     open.push(first);
     while let Some(last) = open.last() {
-        let Open { value, next, path } = *last;
+        let Hashing { value, next, path } = *last;
         if next == heap.len(program, value) {
             open.pop();
             continue;
@@ -70,7 +70,7 @@ fn hash(heap: &mut Heap, program: &ProgramData, value: Value) -> Result<u64, Tra
         sum = sum.wrapping_add(leaf(heap, program, item, path)?);
         // The stack is bounded: depth was checked when the value was built.
         if item.is_container() {
-            open.push(Open { value: item, next: 0, path });
+            open.push(Hashing { value: item, next: 0, path });
         }
     }
     Ok(sum)

@@ -43,8 +43,15 @@ pub(super) fn parse(heap: &mut Heap, program: &ProgramData, text: Value) -> Resu
     let source = String::from(heap.text_of(program, text));
     let limits = &heap.budget.limits;
     let meter = Meter::new("a parsed value", limits.result_bytes, limits.result_nodes);
-    let mut builder =
-        Builder { heap, program, meter, values: Vec::new(), names: Vec::new(), open: Vec::new(), granted: 0 };
+    let mut builder = HeapBuilder {
+        heap,
+        program,
+        meter,
+        values: Vec::new(),
+        names: Vec::new(),
+        open: Vec::new(),
+        granted: 0,
+    };
     let built = builder.document(&source);
     let stacks = builder.stacks();
     heap.budget.give_back(length as u64 + stacks);
@@ -78,36 +85,36 @@ impl From<Trap> for Refused {
 }
 
 /// An open container: where its values and names begin on the stacks.
-struct Open {
+struct Parsing {
     record: bool,
     values: usize,
     names: usize,
 }
 
 /// Bytes that a value takes on the stacks: itself, a name, and an open container.
-const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Open>();
+const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Parsing>();
 
 /// Builds values; those of an open container wait on a stack.
-struct Builder<'h> {
+struct HeapBuilder<'h> {
     heap: &'h mut Heap,
     program: &'h ProgramData,
     meter: Meter,
     values: Vec<Value>,
     names: Vec<u32>,
-    open: Vec<Open>,
+    open: Vec<Parsing>,
     /// Values for which the stacks are charged.
     granted: usize,
 }
 
-type Built<T> = Result<T, Refused>;
+type Parsed<T> = Result<T, Refused>;
 
-impl Builder<'_> {
+impl HeapBuilder<'_> {
     /// Bytes that the stacks were charged.
     fn stacks(&self) -> u64 {
         crate::budget::arena_bytes(self.granted, STACKED)
     }
 
-    fn document(&mut self, source: &str) -> Built<Value> {
+    fn document(&mut self, source: &str) -> Parsed<Value> {
         let depth = self.heap.budget.limits.value_depth;
         let mut reader = JsonReader::new(source, depth);
         loop {
@@ -127,7 +134,7 @@ impl Builder<'_> {
         Ok(self.values.pop().unwrap_or(Value::NIL))
     }
 
-    fn event(&mut self, event: JsonEvent<'_>) -> Built<()> {
+    fn event(&mut self, event: JsonEvent<'_>) -> Parsed<()> {
         let value = match event {
             JsonEvent::BeginList => return self.begin(false),
             JsonEvent::BeginRecord => return self.begin(true),
@@ -150,7 +157,7 @@ impl Builder<'_> {
         self.push(value)
     }
 
-    fn text(&mut self, text: JsonText<'_>, length: usize) -> Built<Value> {
+    fn text(&mut self, text: JsonText<'_>, length: usize) -> Parsed<Value> {
         self.heap.budget.check_text(length)?;
         self.heap.reserve_text(length)?;
         let start = self.heap.text.len();
@@ -159,7 +166,7 @@ impl Builder<'_> {
     }
 
     /// Charges one more value, name or container on the stacks.
-    fn grant(&mut self) -> Built<()> {
+    fn grant(&mut self) -> Parsed<()> {
         let need = self.values.len() + self.open.len() + 1;
         if need > self.granted {
             self.granted = self.heap.budget.grow(self.granted, need, 16, STACKED)?;
@@ -167,20 +174,20 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn push(&mut self, value: Value) -> Built<()> {
+    fn push(&mut self, value: Value) -> Parsed<()> {
         self.grant()?;
         self.values.push(value);
         Ok(())
     }
 
-    fn begin(&mut self, record: bool) -> Built<()> {
+    fn begin(&mut self, record: bool) -> Parsed<()> {
         self.meter.take(1, 0)?;
         self.grant()?;
-        self.open.push(Open { record, values: self.values.len(), names: self.names.len() });
+        self.open.push(Parsing { record, values: self.values.len(), names: self.names.len() });
         Ok(())
     }
 
-    fn key(&mut self, name: JsonText<'_>) -> Built<()> {
+    fn key(&mut self, name: JsonText<'_>) -> Parsed<()> {
         let length = name.decoded_len();
         self.meter.take(0, length)?;
         let Heap { shapes, budget, longest, .. } = &mut *self.heap;
@@ -201,7 +208,7 @@ impl Builder<'_> {
     }
 
     /// Moves the values of the innermost container into the heap.
-    fn end(&mut self) -> Built<()> {
+    fn end(&mut self) -> Parsed<()> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let values = &self.values[open.values..];
         let count = values.len();
