@@ -86,11 +86,11 @@ impl Scout {
     /// `None` if control flow depends on an unknown value, at the end of the program, and at a limit. The
     /// scout is finished then.
     pub fn ahead(&mut self) -> Option<Ahead<'_>> {
-        self.going = self.going && self.run.resume_with_unknown();
+        self.going = self.going && resume_with_unknown(&mut self.run);
         if !self.going {
             return None;
         }
-        let known = self.run.call_is_known();
+        let known = call_is_known(&self.run);
         self.run.pending().map(|call| Ahead { call, known })
     }
 }
@@ -125,53 +125,51 @@ impl Ahead<'_> {
     }
 }
 
-impl Run {
-    /// Answers the pending call with an unknown value and continues to the next call; returns whether there
-    /// is one.
-    fn resume_with_unknown(&mut self) -> bool {
-        let continues = if self.is_rolling_back() {
-            false
-        } else if self.pending().is_some() {
-            interp::resume(&mut self.machine, Value::UNKNOWN, false).is_none()
-        } else {
-            self.is_ready()
-        };
-        if !continues {
-            return false;
-        }
-        loop {
-            match interp::execute(&mut self.machine) {
-                (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
-                (_, Some(trap)) if self.propagate_unknown(&trap) => {}
-                (Stop::HandOver, None) => interp::hand_over(&mut self.machine),
-                (Stop::Unhandled, None) if interp::pass_on(&mut self.machine).is_none() => {}
-                _ => return false,
-            }
+/// Answers the pending call with an unknown value and continues to the next call; returns whether there
+/// is one.
+fn resume_with_unknown(run: &mut Run) -> bool {
+    let continues = if run.is_rolling_back() {
+        false
+    } else if run.pending().is_some() {
+        interp::resume(&mut run.machine, Value::UNKNOWN, false).is_none()
+    } else {
+        run.is_ready()
+    };
+    if !continues {
+        return false;
+    }
+    loop {
+        match interp::execute(&mut run.machine) {
+            (Stop::Call | Stop::LargeCall, None) => return run.pause().is_ok(),
+            (_, Some(trap)) if propagate_unknown(run, &trap) => {}
+            (Stop::HandOver, None) => interp::hand_over(&mut run.machine),
+            (Stop::Unhandled, None) if interp::pass_on(&mut run.machine).is_none() => {}
+            _ => return false,
         }
     }
+}
 
-    /// Whether an instruction that trapped on an operand is pure; its result becomes unknown then.
-    ///
-    /// If the operand was not unknown but of a wrong type, the run itself will fault there, and nothing found
-    /// after it is used.
-    fn propagate_unknown(&mut self, trap: &Trap) -> bool {
-        let machine = &mut self.machine;
-        let mistyped = matches!(trap.code(), Code::FaultTypeMismatch | Code::FaultConditionType);
-        let op = machine.pc.checked_sub(1).and_then(|pc| machine.program.inner().spec.code.get(pc));
-        let dst = op.filter(|_| mistyped).and_then(pure_destination);
-        let (Some(dst), Some(w)) = (dst, window(&mut machine.stack, machine.base)) else { return false };
-        set(w, dst, Value::UNKNOWN);
-        true
-    }
+/// Whether an instruction that trapped on an operand is pure; its result becomes unknown then.
+///
+/// If the operand was not unknown but of a wrong type, the run itself will fault there, and nothing found
+/// after it is used.
+fn propagate_unknown(run: &mut Run, trap: &Trap) -> bool {
+    let machine = &mut run.machine;
+    let mistyped = matches!(trap.code(), Code::FaultTypeMismatch | Code::FaultConditionType);
+    let op = machine.pc.checked_sub(1).and_then(|pc| machine.program.inner().spec.code.get(pc));
+    let dst = op.filter(|_| mistyped).and_then(pure_destination);
+    let (Some(dst), Some(w)) = (dst, window(&mut machine.stack, machine.base)) else { return false };
+    set(w, dst, Value::UNKNOWN);
+    true
+}
 
-    /// Whether the arguments of the pending call contain no unknown value.
-    fn call_is_known(&self) -> bool {
-        let machine = &self.machine;
-        let PendingCall { call, first, .. } = machine.pending_call;
-        let program = machine.program.inner();
-        let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
-        self.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
-    }
+/// Whether the arguments of the pending call contain no unknown value.
+fn call_is_known(run: &Run) -> bool {
+    let machine = &run.machine;
+    let PendingCall { call, first, .. } = machine.pending_call;
+    let program = machine.program.inner();
+    let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
+    run.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
 }
 
 /// The destination of an instruction that has no other effect.

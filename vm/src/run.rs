@@ -1,7 +1,8 @@
 //! A run: one execution of a function, which stops at every tool call until the host answers.
 //!
-//! A run can be started again and keeps its memory, so a warm run allocates nothing. Its methods are in the
-//! files of this module by the phase they belong to: start, step, answer, rollback, suspend, outcome.
+//! A run can be started again and keeps its memory, so a warm run allocates nothing. Its methods are in
+//! `state`, `start` and `step`; the other files have functions by the phase they belong to: answer, rollback, abort,
+//! suspend, outcome.
 
 mod abort;
 mod answer;

@@ -3,10 +3,13 @@
 use crate::host_value::Datum;
 use crate::host_view::View;
 use crate::machine::{CallKind, Machine, PendingCall};
+use crate::run::answer::answer;
 use crate::run::build_error::BuildError;
 use crate::run::build_json::JsonRefused;
+use crate::run::rollback::{call_number, call_pc, compensates, fail_in_doubt, fail_misfit, refuse_pending};
 use crate::run::state::Run;
 use crate::run::value_builder::Builder;
+use crate::run::value_builder::answer_with;
 use crate::value::at;
 use core::fmt;
 use ilo_spec::error::Code;
@@ -21,15 +24,7 @@ pub struct Call<'r> {
 /// A read-only view of the tool call for which a run waits ([`Run::waiting`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'r> {
-    run: &'r Run,
-}
-
-impl Run {
-    /// The pending call, read-only; [`Run::pending`] returns it to be answered.
-    #[inline]
-    pub fn waiting(&self) -> Option<Waiting<'_>> {
-        self.suspended().map(|_| Waiting { run: self })
-    }
+    pub(super) run: &'r Run,
 }
 
 /// Writes arguments as one JSON object.
@@ -67,7 +62,7 @@ impl<'r> Waiting<'r> {
     /// idempotency key.
     #[inline]
     pub fn number(&self) -> u64 {
-        self.run.call_number()
+        call_number(self.run)
     }
 
     /// Whether it is the call of a ROLLBACK entry. Its answer is not a value of the run, only its failure is
@@ -87,7 +82,7 @@ impl<'r> Waiting<'r> {
     /// Whether the run is cancelled and this call is not part of its rollback. The host fails it with the
     /// message `cancelled`, unless its tool only reads.
     pub fn is_cancelled(&self) -> bool {
-        self.run.is_cancelled() && !self.is_rollback() && !self.run.compensates()
+        self.run.is_cancelled() && !self.is_rollback() && !compensates(self.run)
     }
 
     /// Names and values of the arguments, in the order of the program.
@@ -123,13 +118,13 @@ impl<'r> Waiting<'r> {
 
     /// Line and column of the call in the source, if the program was not stripped.
     pub fn position(&self) -> Option<(u32, u32)> {
-        self.run.position(self.run.call_pc())
+        self.run.position(call_pc(self.run))
     }
 
     /// The name of the function that makes the call.
     pub fn function(&self) -> &'r str {
         let program = self.run.machine.program.inner();
-        program.function_at(self.run.call_pc()).map_or("", |function| program.string(function.name.0))
+        program.function_at(call_pc(self.run)).map_or("", |function| program.string(function.name.0))
     }
 }
 
@@ -194,7 +189,7 @@ impl<'r> Call<'r> {
     /// # Errors
     /// Those of [`Call::fail`].
     pub fn fail_misfit(self, message: &str, why: &str) -> Result<(), BuildError> {
-        self.run.fail_misfit(message, why)
+        fail_misfit(self.run, message, why)
     }
 
     /// Names and values of the arguments, in the order of the program.
@@ -246,7 +241,7 @@ impl<'r> Call<'r> {
 
     /// Ends the run at this call after its rollback: the answer exceeds a limit of the host.
     pub fn refuse_answer(self, code: Code, message: &str) {
-        self.run.refuse_pending(code, message);
+        refuse_pending(self.run, code, message);
     }
 
     /// Fails a call that may have been made: the program sees the message as the failure, and the outcome
@@ -255,7 +250,7 @@ impl<'r> Call<'r> {
     /// # Errors
     /// Those of [`Call::fail`].
     pub fn fail_in_doubt(self, message: &str) -> Result<(), BuildError> {
-        self.run.fail_in_doubt(message)
+        fail_in_doubt(self.run, message)
     }
 
     /// Answers with a value.
@@ -266,13 +261,13 @@ impl<'r> Call<'r> {
     /// [`BuildError::Limit`] if the answer exceeds a limit: the run has ended with that fault.
     #[inline]
     pub fn answer<'d>(self, value: impl Into<Datum<'d>>) -> Result<(), BuildError> {
-        self.run.answer(value.into(), false)
+        answer(self.run, value.into(), false)
     }
 
     /// Answers with a value that is built event by event.
     #[inline]
     pub fn answer_with(self) -> Builder<'r> {
-        self.run.answer_with()
+        answer_with(self.run)
     }
 
     /// Answers with the value of a JSON text, which is built in the run without another copy. Integers are
@@ -284,7 +279,7 @@ impl<'r> Call<'r> {
     /// [`JsonRefused::Json`] if the text is not one JSON value, or has an integer beyond 64 bits: the call
     /// still waits. [`BuildError::Limit`] if the answer exceeds a limit: the run has ended with that fault.
     pub fn answer_json(self, json: &str) -> Result<(), JsonRefused> {
-        let mut builder = self.run.answer_with();
+        let mut builder = answer_with(self.run);
         builder.json(json)?;
         Ok(builder.finish()?)
     }
@@ -295,7 +290,7 @@ impl<'r> Call<'r> {
     /// [`BuildError::Limit`] if the message exceeds a limit: the run has ended with that fault.
     #[inline]
     pub fn fail(self, message: &str) -> Result<(), BuildError> {
-        self.run.answer(Datum::Text(message), true)
+        answer(self.run, Datum::Text(message), true)
     }
 
     /// Fails the call with a value.
@@ -304,6 +299,6 @@ impl<'r> Call<'r> {
     /// Those of [`Call::fail`].
     #[inline]
     pub fn fail_with<'d>(self, failure: impl Into<Datum<'d>>) -> Result<(), BuildError> {
-        self.run.answer(failure.into(), true)
+        answer(self.run, failure.into(), true)
     }
 }

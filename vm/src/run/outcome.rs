@@ -8,40 +8,18 @@ use crate::run::state::{Run, State};
 use core::fmt;
 use ilo_spec::json::quote;
 
-impl Run {
-    #[inline]
-    pub(crate) fn status(&self) -> Status<'_> {
-        let value = View {
-            heap: &self.machine.heap,
-            program: self.machine.program.inner(),
-            value: &self.machine.result,
-        };
-        if let State::Ok = self.state {
-            return Status::Ok(value);
-        }
-        match (self.state, &self.fault) {
-            (State::Err, _) => Status::Err(value),
-            (State::Fault, Some(fault)) => Status::Fault(fault),
-            // Only called when the run has ended.
-            _ => Status::Ok(value),
-        }
+#[inline]
+pub(crate) fn status(run: &Run) -> Status<'_> {
+    let value =
+        View { heap: &run.machine.heap, program: run.machine.program.inner(), value: &run.machine.result };
+    if let State::Ok = run.state {
+        return Status::Ok(value);
     }
-
-    /// How the run ended, if it has.
-    ///
-    /// ```
-    /// # use ilo_vm::{Outcome, Run, Step};
-    /// fn drive(run: &mut Run) -> Option<Outcome<'_>> {
-    ///     while let Step::Call(call) = run.step() {
-    ///         // An answer that exceeds a limit ends the run; the next step returns that outcome.
-    ///         let _ = call.fail("no such tool");
-    ///     }
-    ///     run.outcome()
-    /// }
-    /// ```
-    #[inline]
-    pub fn outcome(&self) -> Option<Outcome<'_>> {
-        matches!(self.state, State::Ok | State::Err | State::Fault).then_some(Outcome { run: self })
+    match (run.state, &run.fault) {
+        (State::Err, _) => Status::Err(value),
+        (State::Fault, Some(fault)) => Status::Fault(fault),
+        // Only called when the run has ended.
+        _ => Status::Ok(value),
     }
 }
 
@@ -66,7 +44,7 @@ impl<'r> Outcome<'r> {
     /// How it ended.
     #[inline]
     pub fn status(&self) -> Status<'r> {
-        self.run.status()
+        status(self.run)
     }
 
     /// The value, if it ended with one.

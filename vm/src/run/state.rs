@@ -1,26 +1,35 @@
 //! The state of a run, and how it ends.
 
-use crate::budget::{Budget, Limits};
+use crate::budget::{Budget, Limits, Meter};
 use crate::facts::Callee;
-use crate::fault::{Fault, Trap};
+use crate::fault::{Fault, StartError, Trap};
 use crate::frame::Frame;
 use crate::gc;
 use crate::heap::{Heap, Mark};
+use crate::host_view::View;
 use crate::machine::{CallKind, Machine, PendingCall, RewindScope, is_compensation};
 use crate::program::Program;
 use crate::render;
 use crate::rollbacks::{Rollbacks, Then};
+use crate::run::abort::fault_here;
 use crate::run::abort::{Abort, UNFINISHED};
 use crate::run::build_stack::BuildStack;
+use crate::run::call::{Waiting, write_record};
+use crate::run::outcome::Outcome;
 use crate::run::rollback::reason;
-use crate::snapshot::Tables;
+use crate::run::rollback::{conclude, end_while_entries_run, give_up_section, leave_unanswered};
+use crate::run::suspend::NotWaiting;
+use crate::run::suspend::read;
+use crate::run::value_builder::{Builder, Purpose};
+use crate::snapshot::{self, RestoreError, Tables};
 use crate::value::{Value, at};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 use ilo_spec::error::Code;
-use ilo_spec::limits;
+use ilo_spec::isa::Op;
+use ilo_spec::limits::{self, CANCEL_FUEL};
 use ilo_spec::operand::{CallId, First, FunctionId, Out};
 
 /// The phase of a run.
@@ -195,7 +204,7 @@ impl Run {
             return self.trap(trap);
         }
         if self.machine.program.output(self.function).err.is_some() {
-            return self.conclude(Then::Err);
+            return conclude(self, Then::Err);
         }
         let Machine { program, heap, result, .. } = &self.machine;
         let message = render::message(heap, program.inner(), *result, heap.budget.limits.text);
@@ -207,14 +216,14 @@ impl Run {
     pub(crate) fn trap(&mut self, trap: Trap) {
         let (code, message) = trap.into_parts();
         // It is recorded even without memory for the record; the run ends in any case.
-        drop(self.give_up_section(&reason(code, &message)));
+        drop(give_up_section(self, &reason(code, &message)));
         self.end(code, message);
     }
 
     /// Ends the run with a fault, after its entries.
     pub(super) fn end(&mut self, code: Code, message: String) {
         self.set_fault(code, message);
-        self.conclude(Then::Fault);
+        conclude(self, Then::Fault);
     }
 
     /// Records a fault at the instruction where the machine stopped.
@@ -295,5 +304,185 @@ impl Run {
     pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
         let start = at(self.machine.base) + usize::from(first.0);
         self.machine.stack.get(start..start + count).unwrap_or_default()
+    }
+
+    /// The pending call, read-only; [`Run::pending`] returns it to be answered.
+    #[inline]
+    pub fn waiting(&self) -> Option<Waiting<'_>> {
+        self.suspended().map(|_| Waiting { run: self })
+    }
+
+    /// Cancels the run: what it has done is rolled back, and its outcome is fault `cancelled`.
+    ///
+    /// The flag stays set until the run has ended. The pending call is still answered. From then on the host
+    /// fails each call for which [`Call::is_cancelled`](crate::Call::is_cancelled) is true and whose tool may
+    /// change something. A run that has ended is unchanged.
+    ///
+    /// It may compute on for [`limits::CANCEL_FUEL`] units of fuel, not counting those of compensations, and
+    /// then ends. The fault has the place of the run at this moment.
+    pub fn cancel(&mut self) {
+        self.cancel_for("");
+    }
+
+    /// Whether [`Run::cancel`] was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.machine.rollbacks.cancelled
+    }
+
+    /// The ROLLBACK entries that have neither run nor begun to run, in the order in which they would: the
+    /// tool, and the arguments as JSON. A host that drops the run leaves this undone.
+    pub fn open_rollbacks(&self) -> impl Iterator<Item = (&str, String)> {
+        let Machine { program, heap, rollbacks, .. } = &self.machine;
+        let program = program.inner();
+        // Those of a run that has ended with a value are only kept until the host has taken that.
+        let open = rollbacks.more().entries.iter().rev().filter(|_| !matches!(self.state, State::Ok));
+        open.filter_map(move |entry| {
+            let Some(Op::Rollback { call, .. }) = program.spec.code.get(entry.pc as usize) else {
+                return None;
+            };
+            let shape = program.spec.calls[usize::from(call.0)].shape;
+            let values = rollbacks.more().arguments.get(at(entry.start)..).unwrap_or_default();
+            let names = program.spec.shapes[usize::from(shape.0)].iter();
+            let arguments = names
+                .zip(values)
+                .map(|(name, value)| (program.string(name.0.into()), View { heap, program, value }));
+            let mut json = String::new();
+            // Writing to a string does not fail.
+            let _ = write_record(arguments, &mut json);
+            Some((program.tool_name(*call), json))
+        })
+    }
+
+    /// The fault with which the run ends, or has ended: known while its entries run.
+    pub fn ending(&self) -> Option<Code> {
+        match (self.state, self.machine.rollbacks.more().running) {
+            (State::Fault, _) | (State::Rollback, Some((_, Then::Fault))) => {
+                self.fault.as_ref().map(|fault| fault.code)
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends a run that is under way with a fault chosen by the host, such as its time limit, after its
+    /// rollback: the next steps return the calls of its entries.
+    ///
+    /// Between a call and its ROLLBACK it waits until the entry is pushed. While the entries of a run that
+    /// ends are running, it changes nothing.
+    pub fn end_with(&mut self, code: Code, message: &str) {
+        match self.state {
+            State::Ready if self.machine.rollbacks.in_section() => {
+                self.machine.rollbacks.wait_for_section(Trap::new(code, format_args!("{message}")));
+            }
+            State::Ready => {
+                // `pc` expects the instruction after the current one.
+                self.machine.pc += 1;
+                self.end(code, message.into());
+            }
+            State::Pending => {
+                leave_unanswered(self, message);
+                self.end(code, message.into());
+            }
+            State::Rollback => end_while_entries_run(self, code, message),
+            State::Idle | State::Ok | State::Err | State::Fault => {}
+        }
+    }
+
+    /// Refuses the value with which the run has ended: what the run has done is rolled back by the next
+    /// steps, and its outcome is fault `output-mismatch`. In any other state it changes nothing.
+    pub fn refuse_output(&mut self, why: &str) {
+        if let State::Ok = self.state {
+            self.end(Code::FaultOutputMismatch, why.into());
+        }
+    }
+
+    /// The instruction after each call that is under way: those of own functions, and the pending one.
+    pub fn places(&self) -> Vec<u32> {
+        let Machine { frames, pc, .. } = &self.machine;
+        let own = u32::try_from(*pc).unwrap_or(u32::MAX);
+        frames.iter().filter_map(|frame| u32::try_from(frame.pc()).ok()).chain([own]).collect()
+    }
+
+    /// How the run ended, if it has.
+    ///
+    /// ```
+    /// # use ilo_vm::{Outcome, Run, Step};
+    /// fn drive(run: &mut Run) -> Option<Outcome<'_>> {
+    ///     while let Step::Call(call) = run.step() {
+    ///         // An answer that exceeds a limit ends the run; the next step returns that outcome.
+    ///         let _ = call.fail("no such tool");
+    ///     }
+    ///     run.outcome()
+    /// }
+    /// ```
+    #[inline]
+    pub fn outcome(&self) -> Option<Outcome<'_>> {
+        matches!(self.state, State::Ok | State::Err | State::Fault).then_some(Outcome { run: self })
+    }
+
+    /// As [`Run::cancel`], for a reason that the message of the outcome contains.
+    pub fn cancel_for(&mut self, reason: &str) {
+        if self.machine.rollbacks.cancelled {
+            return;
+        }
+        if matches!(self.state, State::Ready | State::Pending | State::Rollback) {
+            self.machine.rollbacks.cancelled = true;
+            self.machine.rollbacks.used = true;
+            self.require_full_rewind();
+            let fault = matches!(self.state, State::Ready | State::Pending).then(|| fault_here(self, reason));
+            self.abort = Some(Box::new(Abort { left: CANCEL_FUEL, fault }));
+        }
+    }
+
+    /// Starts a function with its arguments as one record that is built event by event.
+    ///
+    /// # Errors
+    /// An unknown function, or too little memory for its frames.
+    pub fn start_with(&mut self, function: FunctionId) -> Result<Builder<'_>, StartError> {
+        self.prepare(function)?;
+        Ok(Builder::new(self, Purpose::Start, Meter::UNLIMITED, 0))
+    }
+
+    /// Writes a snapshot of the run, which waits for the answer to a call, to `out`, replacing its content.
+    ///
+    /// [`Run::restore`] resumes from it in any process, with the same program and the limits given there.
+    /// This run is unchanged. Takes time and space in proportion to what the run can still read.
+    ///
+    /// # Errors
+    /// [`NotWaiting`] if no call waits; `out` is empty then.
+    pub fn snapshot(&self, out: &mut Vec<u8>) -> Result<(), NotWaiting> {
+        out.clear();
+        let Some(function) = self.suspended() else { return Err(NotWaiting) };
+        let fault = self.fault.as_deref();
+        snapshot::write(&self.machine, function, fault, out);
+        Ok(())
+    }
+
+    /// A run that resumes from a snapshot of this program.
+    ///
+    /// # Errors
+    /// Those of [`Run::restore`].
+    pub fn from_snapshot(program: &Program, snapshot: &[u8], limits: Limits) -> Result<Run, RestoreError> {
+        let mut run = Run::new(program, limits);
+        run.restore(snapshot)?;
+        Ok(run)
+    }
+
+    /// Discards the current run and resumes from a snapshot: the call at which it was taken is pending.
+    ///
+    /// Fuel and calls already used stay used; memory is counted afresh. There are no arguments to rewind to.
+    ///
+    /// # Errors
+    /// Bytes that are not a snapshot of this program, or that exceed a limit of this run. No run is then
+    /// under way.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RestoreError> {
+        self.clear();
+        let mut tables = self.tables.take().unwrap_or_default();
+        let restored = read(self, snapshot, &mut tables);
+        tables.clear();
+        self.tables = Some(tables);
+        if restored.is_err() {
+            self.clear();
+        }
+        restored
     }
 }

@@ -4,8 +4,10 @@ use crate::fault::Trap;
 use crate::interp;
 use crate::machine::{Machine, Stop};
 use crate::rollbacks::Then;
+use crate::run::abort::advance_cancelled;
 use crate::run::call::Call;
 use crate::run::outcome::Outcome;
+use crate::run::rollback::{conclude, pure_failed, unwind};
 use crate::run::state::{Run, State};
 use crate::value::at;
 use alloc::string::ToString;
@@ -35,7 +37,7 @@ impl Run {
     #[inline]
     pub fn step(&mut self) -> Step<'_> {
         let waits = if self.machine.rollbacks.cancelled {
-            self.advance_cancelled(u64::MAX).unwrap_or_default()
+            advance_cancelled(self, u64::MAX).unwrap_or_default()
         } else {
             self.advance()
         };
@@ -50,7 +52,7 @@ impl Run {
     /// fuel of the instructions up to there; an instruction on a large value burns fuel by its size.
     pub fn step_within(&mut self, fuel: u64) -> Option<Step<'_>> {
         let waits = if self.machine.rollbacks.cancelled {
-            self.advance_cancelled(fuel)?
+            advance_cancelled(self, fuel)?
         } else {
             self.machine.heap.budget.begin_slice(fuel);
             let waits = self.advance();
@@ -124,7 +126,7 @@ impl Run {
             } else if let Stop::HandOver = stop {
                 interp::hand_over(&mut self.machine);
             } else if let Stop::Unhandled = stop {
-                match self.pure_failed() {
+                match pure_failed(self) {
                     Ok(None) => {}
                     Ok(Some(stop)) => return self.stopped_by_failure(stop),
                     Err(trap) => {
@@ -143,7 +145,7 @@ impl Run {
                 let Machine { program, heap, result, .. } = &mut self.machine;
                 let leaves = heap.check_output_size(program.inner(), core::slice::from_ref(result));
                 if leaves.is_ok() {
-                    self.conclude(Then::Ok);
+                    conclude(self, Then::Ok);
                 }
                 leaves
             }
@@ -162,7 +164,7 @@ impl Run {
     /// call is pending.
     pub(super) fn stopped_by_failure(&mut self, stop: Stop) -> bool {
         match stop {
-            Stop::Unwind => self.unwind(),
+            Stop::Unwind => unwind(self),
             _ => self.failed(),
         }
         self.waits()

@@ -8,12 +8,13 @@ use crate::copy_in::Refusal;
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
 use crate::machine::{CallKind, Machine};
+use crate::run::answer::{answered, meter, place, refuse_answer};
 use crate::run::build_error::{BuildError, Misuse};
 use crate::run::build_stack::{Building, STACKED};
+use crate::run::rollback::entry_answered;
 use crate::run::state::Run;
 use crate::shape_table::NONE;
 use crate::value::Value;
-use ilo_spec::operand::FunctionId;
 
 /// The purpose of a value.
 #[derive(Clone, Copy, Debug)]
@@ -33,22 +34,11 @@ pub struct Builder<'r> {
     place: usize,
 }
 
-impl Run {
-    /// Starts a function with its arguments as one record that is built event by event.
-    ///
-    /// # Errors
-    /// An unknown function, or too little memory for its frames.
-    pub fn start_with(&mut self, function: FunctionId) -> Result<Builder<'_>, StartError> {
-        self.prepare(function)?;
-        Ok(Builder::new(self, Purpose::Start, Meter::UNLIMITED, 0))
-    }
-
-    #[inline]
-    pub(crate) fn answer_with(&mut self) -> Builder<'_> {
-        let (meter, place) = (self.meter(), self.place());
-        let entry = self.machine.pending_call.kind == CallKind::Entry;
-        Builder::new(self, if entry { Purpose::Nothing } else { Purpose::Answer }, meter, place)
-    }
+#[inline]
+pub(crate) fn answer_with(run: &mut Run) -> Builder<'_> {
+    let (meter, place) = (meter(run), place(run));
+    let entry = run.machine.pending_call.kind == CallKind::Entry;
+    Builder::new(run, if entry { Purpose::Nothing } else { Purpose::Answer }, meter, place)
 }
 
 type Built = Result<(), BuildError>;
@@ -211,7 +201,7 @@ impl<'r> Builder<'r> {
     /// An incomplete value, a value that exceeds a limit, or arguments that do not fit the function.
     pub fn finish(self) -> Built {
         if let Purpose::Nothing = self.purpose {
-            self.run.entry_answered(None);
+            entry_answered(self.run, None);
             return Ok(());
         }
         let scratch = &mut self.run.scratch;
@@ -236,7 +226,7 @@ impl<'r> Builder<'r> {
                     // Until the entry is pushed, the limit on fuel waits.
                     self.run.machine.heap.budget.lend();
                 }
-                self.run.answered(result, self.meter)
+                answered(self.run, result, self.meter)
             }
         }
     }
@@ -368,7 +358,7 @@ impl<'r> Builder<'r> {
     fn stop(&mut self, trap: Trap) -> Built {
         let error = match self.purpose {
             Purpose::Start => BuildError::Start(StartError::from(trap)),
-            Purpose::Answer | Purpose::Nothing => self.run.refuse_answer(trap),
+            Purpose::Answer | Purpose::Nothing => refuse_answer(self.run, trap),
         };
         self.run.scratch.stopped = Some(error.clone());
         Err(error)
