@@ -6,10 +6,8 @@ use crate::data::read::{Bounds, read};
 use crate::problem::{MOST, Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
-use ilo_vm::{Field, Fields, Input};
-use std::iter::Enumerate;
-use std::slice::Iter;
-use std::vec::IntoIter;
+use ilo_vm::{Fields, Input};
+use std::fmt::Display;
 
 /// The problems of an input for these parameters: values that are missing, unknown, or of another type.
 pub fn problems(parameters: &[Input<'_>], input: &Data) -> Vec<Problem> {
@@ -104,81 +102,29 @@ fn mismatch(value: &Data, ty: Type) -> Option<String> {
     None
 }
 
-/// A list or record whose parts are compared in order.
-enum Held<'v, 'p> {
-    List { items: Enumerate<Iter<'v, Data>>, at: usize, fields: Fields<'p> },
-    Record { value: &'v Data, fields: IntoIter<Field<'p>>, at: &'p str },
-}
-
-/// What comes next in a list or record.
-enum Part<'v, 'p> {
-    /// A value whose type lists fields.
-    Listed(&'v Data, Fields<'p>),
-    Wrong(String),
-    End,
-}
-
-impl<'v, 'p> Held<'v, 'p> {
-    fn next(&mut self) -> Part<'v, 'p> {
-        match self {
-            Held::List { items, at, fields } => {
-                let Some((index, item)) = items.next() else { return Part::End };
-                *at = index;
-                Part::Listed(item, *fields)
-            }
-            Held::Record { value, fields, at } => {
-                for field in fields {
-                    *at = field.name;
-                    match value.get(field.name) {
-                        None if field.optional => {}
-                        None => return Part::Wrong(format!("no value, expected {}", field.ty)),
-                        Some(Data::Nil) if field.nullable => {}
-                        Some(value) => match (mismatch(value, field.ty), field.fields) {
-                            (Some(found), _) => {
-                                return Part::Wrong(format!("expected {}, found {found}", field.ty));
-                            }
-                            (None, Some(fields)) => return Part::Listed(value, fields),
-                            (None, None) => {}
-                        },
-                    }
-                }
-                Part::End
-            }
-        }
-    }
-}
-
 /// The first part of a value that is not as the fields of its type say: its place, and what is wrong there.
-/// Fields that the type does not list are let through.
+/// Fields that the type does not list are let through. Recursion to the depth that a value can have.
 fn misfit(value: &Data, listed: Option<Fields<'_>>) -> Option<(String, String)> {
-    let mut inside = Vec::new();
-    let mut part = Part::Listed(value, listed?);
-    loop {
-        let wrong = match part {
-            Part::Listed(Data::List(items), fields) => {
-                inside.push(Held::List { items: items.iter().enumerate(), at: 0, fields });
-                None
-            }
-            Part::Listed(value @ Data::Record(_), fields) => {
-                let fields = fields.iter().collect::<Vec<_>>().into_iter();
-                inside.push(Held::Record { value, fields, at: "" });
-                None
-            }
-            Part::Listed(other, _) => Some(format!("expected a record, found {}", other.kind())),
-            Part::Wrong(why) => Some(why),
-            Part::End => {
-                inside.pop();
-                None
-            }
-        };
-        if let Some(why) = wrong {
-            let step = |inside: &Held<'_, '_>| match inside {
-                Held::List { at, .. } => format!(".{at}"),
-                Held::Record { at, .. } => format!(".{at}"),
+    let below = |step: &dyn Display, (place, why): (String, String)| (format!(".{step}{place}"), why);
+    let listed = listed?;
+    match value {
+        Data::List(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(at, item)| misfit(item, Some(listed)).map(|found| below(&at, found))),
+        Data::Record(_) => listed.iter().find_map(|field| {
+            let wrong = match value.get(field.name) {
+                None if field.optional => None,
+                None => Some((String::new(), format!("no value, expected {}", field.ty))),
+                Some(Data::Nil) if field.nullable => None,
+                Some(value) => match mismatch(value, field.ty) {
+                    Some(found) => Some((String::new(), format!("expected {}, found {found}", field.ty))),
+                    None => misfit(value, field.fields),
+                },
             };
-            return Some((inside.iter().map(step).collect(), why));
-        }
-        part = inside.last_mut()?.next();
+            wrong.map(|found| below(&field.name, found))
+        }),
+        other => Some((String::new(), format!("expected a record, found {}", other.kind()))),
     }
 }
 
