@@ -6,10 +6,8 @@
 //! hold the output open. Nothing waits for a pipe beyond the deadline: threads serve the pipes, and if a
 //! process that left the group keeps a pipe open, its thread is abandoned.
 
-use crate::tool::process_mark;
 use crate::tool::secrets::Secrets;
-use crate::tool::{Failure, Grace, Provider, Request};
-use crate::tool::{limits, numbers};
+use crate::tool::{Failure, Grace, Provider, Request, limits, numbers, process_mark};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::ReadError;
 use ilo_drive::locked::locked;

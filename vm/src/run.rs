@@ -1,8 +1,7 @@
 //! A run: one execution of a function, which stops at every tool call until the host answers.
 //!
 //! A run can be started again and keeps its memory, so a warm run allocates nothing. Its methods are in
-//! `state`, `start` and `step`; the other files have functions by the phase they belong to: answer, rollback, abort,
-//! suspend, outcome.
+//! `state`, `start` and `step`; `answer`, `rollback`, `abort` and `suspend` are functions for a phase each.
 
 mod abort;
 mod answer;

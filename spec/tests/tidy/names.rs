@@ -28,7 +28,6 @@ const SPREAD: &[(&str, &str, usize)] = &[
     ("guide/src/constrained/machine.rs", "Machine", 15),
     ("guide/src/automaton/state.rs", "Core", 13),
     ("asm/src/steps/reader.rs", "StepReader", 11),
-    ("vm/src/run/state.rs", "Run", 11),
     ("asm/src/id/parser.rs", "Parser", 8),
     ("asm/src/ide/mod.rs", "Analysis", 7),
     ("asm/src/print/id.rs", "Printer", 6),

@@ -11,15 +11,12 @@ use crate::machine::{CallKind, Machine, PendingCall, RewindScope, is_compensatio
 use crate::program::Program;
 use crate::render;
 use crate::rollbacks::{Rollbacks, Then};
-use crate::run::abort::fault_here;
-use crate::run::abort::{Abort, UNFINISHED};
+use crate::run::abort::{Abort, UNFINISHED, fault_here};
 use crate::run::build_stack::BuildStack;
 use crate::run::call::{Waiting, write_record};
 use crate::run::outcome::Outcome;
-use crate::run::rollback::reason;
-use crate::run::rollback::{conclude, end_while_entries_run, give_up_section, leave_unanswered};
-use crate::run::suspend::NotWaiting;
-use crate::run::suspend::read;
+use crate::run::rollback::{conclude, end_while_entries_run, give_up_section, leave_unanswered, reason};
+use crate::run::suspend::{NotWaiting, read};
 use crate::run::value_builder::{Builder, Purpose};
 use crate::snapshot::{self, RestoreError, Tables};
 use crate::value::{Value, at};
