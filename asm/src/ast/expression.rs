@@ -56,7 +56,7 @@ pub enum ExprKind<'a> {
 }
 
 /// A constant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal<'a> {
     /// nil.
     Nil,

@@ -16,8 +16,6 @@ pub(super) struct Read<'t, 'a> {
     /// The part of the answer.
     pub(super) shape: SchemaShape<'t>,
     pub(super) name: Name<'a>,
-    /// The field that was read just before, if the part is its value.
-    pub(super) of: Option<&'a str>,
 }
 
 /// Reports the fields that no schema lists.
@@ -33,19 +31,13 @@ impl Read<'_, '_> {
         if report.is_full() {
             return;
         }
-        let Read { shape, name, of } = self;
-        let part = match of {
-            _ if shape.is_declared() => messages::Part::Input,
-            Some(of) => messages::Part::Field(of),
-            None if shape.is_answer() => messages::Part::Answer,
-            None => messages::Part::Inner,
-        };
+        let Read { shape, name } = self;
         let mut spellings = shape.names().filter(|other| is_spelling(name.text, other));
         let near = match (spellings.next(), spellings.next()) {
             (Some(meant), None) => Some(Near { name: meant, sure: true }),
             _ => report.near(name.text, shape.names()).map(|near| Near { sure: false, ..near }),
         };
-        let unknown = messages::unknown_field(shape.tool(), part, *name, shape.names(), near, notation);
+        let unknown = messages::unknown_field(*shape, *name, near, notation);
         // A schema that forbids other fields is right about what it does not list.
         report.push(unknown.raised_if(shape.refuses_others()));
     }

@@ -89,18 +89,30 @@ pub(super) fn text(
     let diagnostic = diagnostic.nearest(near.map(|near| near.name));
     let ExprKind::Literal(Literal::Text(written)) = expression.kind else { return diagnostic };
     let Some(meant) = near.filter(|near| near.sure).map(|near| near.name) else { return diagnostic };
-    // Only this exact form is replaced: any other has another length.
-    let length = expression.span.end.saturating_sub(expression.span.start) as usize;
-    let quoted = crate::text::quoted(meant);
     let plain = meant.starts_with(char::is_alphabetic)
         && meant.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         && !["true", "false", "null", "yes", "no", "on", "off"].contains(&meant.to_lowercase().as_str());
-    match (notation, length.checked_sub(written.len())) {
-        (Notation::Id, Some(8)) => diagnostic.replace(expression.span, format!("LIT 0 {quoted}")),
-        (Notation::Id, _) => diagnostic.help(format!("write `LIT 0 {quoted}`")),
-        (_, Some(2)) => diagnostic.replace(expression.span, quoted),
-        (Notation::Workflow, Some(0)) if plain => diagnostic.replace(expression.span, meant),
-        _ => diagnostic.help(format!("write `{quoted}`")),
+    if notation == Notation::Workflow && plain && expression.span.range().len() == written.len() {
+        return diagnostic.replace(expression.span, meant);
+    }
+    instead(diagnostic, expression, notation, (0, &crate::text::quoted(meant)), written.len() + 2)
+}
+
+/// Offers a constant, with the number of its kind in ID text, in place of one that has this length as it is
+/// written. Any other form of that one has another length, and is not replaced.
+fn instead(
+    diagnostic: Diagnostic,
+    expression: &Expr<'_>,
+    notation: Notation,
+    (kind, meant): (u8, &str),
+    length: usize,
+) -> Diagnostic {
+    let form = if notation == Notation::Id { format!("LIT {kind} {meant}") } else { meant.to_owned() };
+    let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
+    if expression.span.range().len() == length.saturating_add(word) {
+        diagnostic.replace(expression.span, form)
+    } else {
+        diagnostic.help(format!("write `{form}`"))
     }
 }
 
@@ -141,21 +153,15 @@ pub(super) fn literal(
         _ => return diagnostic,
     };
     let meant = if quoted { plain.clone() } else { format!("\"{plain}\"") };
-    // Only this exact form is replaced: any other has another length.
-    let length = expression.span.end.saturating_sub(expression.span.start) as usize;
-    let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
-    let in_this_form = length == word + plain.len() + if quoted { 2 } else { 0 };
-    match notation {
-        Notation::Id if in_this_form => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
-        Notation::Id => diagnostic.help(format!("write `LIT {kind} {meant}`")),
-        // Quotes would end the text that contains the expression in a workflow.
-        _ if in_this_form && (quoted || notation != Notation::Workflow) => {
-            diagnostic.replace(expression.span, meant)
-        }
-        // A number such as 1.10, whose value has fewer digits.
-        _ if !in_this_form && matches!(literal, Literal::Number(_)) => {
-            diagnostic.help("put the number in quotes as it is, with all its digits")
-        }
-        _ => diagnostic.help(format!("write `{meant}`")),
+    let length = plain.len() + if quoted { 2 } else { 0 };
+    // Quotes would end the text that contains the expression in a workflow.
+    let length = if quoted || notation != Notation::Workflow { length } else { usize::MAX };
+    // A number such as 1.10, whose value has fewer digits.
+    if matches!(literal, Literal::Number(_))
+        && notation != Notation::Id
+        && expression.span.range().len() != plain.len()
+    {
+        return diagnostic.help("put the number in quotes as it is, with all its digits");
     }
+    instead(diagnostic, expression, notation, (kind, &meant), length)
 }

@@ -2,32 +2,34 @@
 //! a MATCH handles.
 //!
 //! It is a forward dataflow analysis over the events. As in [`super::liveness`], the effect of a loop is
-//! computed once per loop, inner loops first, so that the whole is linear. The first run only finds out
-//! whether anything is wrong; if so, a second run records why slots are unset.
+//! computed once per loop, inner loops first, so that the whole is linear. Why a slot is unset is looked up in
+//! the events, for a diagnostic only.
 //!
 //! A tool that ROLLBACK registers is followed like a slot that this binds, so that an UNDO of it is found.
 //!
 //! After an error the slot is assumed to hold what it should have held, so that one mistake is reported once.
 
 use super::facts::Facts;
-use super::messages::slots::{self as messages, Loss, Plain};
-use super::report::{Path, Unset};
+use super::messages::slots as messages;
+use super::report::Unset;
 use super::slot_events::{Ending, Event, Events, Failing};
-use super::slot_set::{Bits, FEW, WORDS, put};
+use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{CallId, Function, Name, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
+use core::ops::Range;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 use smallvec::{SmallVec, smallvec};
 
 /// Analyses a function of at most [`ilo_spec::limits::REGISTERS`] slots.
 pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, facts: &Facts) -> Diagnostics {
     let entries = entries(function, events);
     if function.slots.len() + entries.len() <= FEW {
-        of_width::<1>(function, events, facts, &entries)
+        Forward::<1>::over(function, events, facts, &entries)
     } else {
-        of_width::<WORDS>(function, events, facts, &entries)
+        Forward::<WORDS>::over(function, events, facts, &entries)
     }
 }
 
@@ -46,74 +48,9 @@ fn entries<'a>(function: &Function<'_>, events: &Events<'a>) -> Entries<'a> {
     entries
 }
 
-fn of_width<'a, const W: usize>(
-    function: &Function<'a>,
-    events: &Events<'a>,
-    facts: &Facts,
-    entries: &Entries<'a>,
-) -> Diagnostics {
-    if Forward::<W, Unrecorded>::over(function, events, facts, entries).wrong {
-        Forward::<W, Recorded>::over(function, events, facts, entries).found
-    } else {
-        Diagnostics::default()
-    }
-}
-
-/// The reasons why slots are unset, in the second run.
-trait Reasons: Clone + Default {
-    /// Whether this is the second run, which records reasons and builds diagnostics.
-    const RECORDED: bool;
-
-    /// No reasons, for this number of slots.
-    fn none(slots: usize) -> Self;
-
-    /// Records the event that leaves a slot unset.
-    fn of(&self, slot: Slot) -> Option<u32>;
-
-    fn set(&mut self, slot: Slot, reason: Option<u32>);
-}
-
-/// The first run records nothing.
-#[derive(Clone, Default)]
-struct Unrecorded;
-
-impl Reasons for Unrecorded {
-    const RECORDED: bool = false;
-
-    fn none(_: usize) -> Unrecorded {
-        Unrecorded
-    }
-
-    fn of(&self, _: Slot) -> Option<u32> {
-        None
-    }
-
-    fn set(&mut self, _: Slot, _: Option<u32>) {}
-}
-
-/// By slot.
-#[derive(Clone, Default)]
-struct Recorded(Vec<Option<u32>>);
-
-impl Reasons for Recorded {
-    const RECORDED: bool = true;
-
-    fn none(slots: usize) -> Recorded {
-        Recorded(vec![None; slots])
-    }
-
-    fn of(&self, slot: Slot) -> Option<u32> {
-        self.0.get(slot.0 as usize).copied().flatten()
-    }
-
-    fn set(&mut self, slot: Slot, reason: Option<u32>) {
-        put(&mut self.0, slot.0, reason);
-    }
-}
-
 /// The state at a point: the sets of slots by what they may hold.
-#[derive(Clone, Default)]
-struct State<const W: usize, R> {
+#[derive(Clone, Copy, Default)]
+struct State<const W: usize> {
     /// Whether the point is reachable. If not, all sets are empty.
     live: bool,
     unset: Bits<W>,
@@ -122,10 +59,9 @@ struct State<const W: usize, R> {
     /// Slots that may be unchanged since the iteration of the innermost loop began; only in the run that
     /// computes loops.
     kept: Bits<W>,
-    reasons: R,
 }
 
-impl<const W: usize, R: Reasons> State<W, R> {
+impl<const W: usize> State<W> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
         for set in [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept] {
             set.remove(slot);
@@ -139,28 +75,8 @@ impl<const W: usize, R: Reasons> State<W, R> {
         }
     }
 
-    fn leave(&mut self) {
-        *self = State { reasons: core::mem::take(&mut self.reasons), ..State::default() };
-    }
-
-    /// Joins `other` into this state. If only one side leaves a slot unset and no reason is recorded, the
-    /// event of that side becomes the reason.
-    fn meet(&mut self, other: &State<W, R>, this_event: u32, other_event: u32) {
-        if R::RECORDED {
-            let mut unset = self.unset;
-            unset.extend(&other.unset);
-            for slot in unset.iter() {
-                let set_elsewhere = |state: &State<W, R>| state.plain.has(slot) || state.checked.has(slot);
-                let reason = match (self.unset.has(slot), other.unset.has(slot)) {
-                    (true, false) if set_elsewhere(other) => self.reasons.of(slot).or(Some(this_event)),
-                    (true, false) => self.reasons.of(slot),
-                    (false, true) if set_elsewhere(self) => other.reasons.of(slot).or(Some(other_event)),
-                    (false, _) => other.reasons.of(slot),
-                    (true, true) => self.reasons.of(slot).or(other.reasons.of(slot)),
-                };
-                self.reasons.set(slot, reason);
-            }
-        }
+    /// Joins `other` into this state.
+    fn meet(&mut self, other: &State<W>) {
         self.live |= other.live;
         self.unset.extend(&other.unset);
         self.plain.extend(&other.plain);
@@ -170,7 +86,7 @@ impl<const W: usize, R: Reasons> State<W, R> {
 
     /// Turns the state at a BREAK into the state after the loop. `start` is the state at the start of an
     /// iteration.
-    fn behind(&mut self, start: &State<W, R>) {
+    fn behind(&mut self, start: &State<W>) {
         let kept = core::mem::take(&mut self.kept);
         let from = [&start.unset, &start.plain, &start.checked, &start.kept];
         for (set, from) in
@@ -191,75 +107,74 @@ enum Holds {
 }
 
 /// An open fork or loop.
-struct Open<const W: usize, R> {
+struct Open<const W: usize> {
     /// The state at the fork, or the state after the loop without the effect of its iterations.
-    before: State<W, R>,
-    /// The state after the first branch and the start of that branch, once the second one has begun.
-    first: Option<(State<W, R>, u32)>,
-    /// The start of the current branch.
-    branch: Option<u32>,
+    before: State<W>,
+    /// The state after the first branch, once the second one has begun.
+    first: Option<State<W>>,
+    /// Whether a branch has begun.
+    branched: bool,
     is_loop: bool,
 }
 
-impl<const W: usize, R> Open<W, R> {
-    fn new(before: State<W, R>) -> Open<W, R> {
-        Open { before, first: None, branch: None, is_loop: false }
+impl<const W: usize> Open<W> {
+    fn new(before: State<W>) -> Open<W> {
+        Open { before, first: None, branched: false, is_loop: false }
     }
 }
 
-/// The state at the BREAKs or the SKIPs of a loop, with the last of them; `None` without one.
-type Left<const W: usize, R> = Option<(State<W, R>, u32)>;
+/// The state at the BREAKs or the SKIPs of a loop; `None` without one.
+type Left<const W: usize> = Option<State<W>>;
 
 /// BREAK or SKIP: control does not continue here but where the loop or its pass has ended.
-fn leave<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &mut State<W, R>, index: u32) {
-    add(left, state, index);
-    state.leave();
+fn leave<const W: usize>(left: Option<&mut Left<W>>, state: &mut State<W>) {
+    add(left, state);
+    *state = State::default();
 }
 
 /// Adds a state to those that continue elsewhere.
-fn add<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &State<W, R>, index: u32) {
+fn add<const W: usize>(left: Option<&mut Left<W>>, state: &State<W>) {
     match left.filter(|_| state.live) {
-        Some(Some((before, event))) => before.meet(state, *event, index),
-        Some(none) => *none = Some((state.clone(), index)),
+        Some(Some(before)) => before.meet(state),
+        Some(none) => *none = Some(*state),
         None => {}
     }
 }
 
-struct Forward<'e, 'a, const W: usize, R> {
+struct Forward<'e, 'a, const W: usize> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     facts: &'e Facts,
     entries: &'e Entries<'a>,
     /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
-    loops: SmallVec<[State<W, R>; 2]>,
-    /// The state at the BREAKs of a loop and the last BREAK, by [`crate::ast::LoopId`].
-    broken: SmallVec<[Left<W, R>; 2]>,
-    /// The state at the SKIPs of a loop and the last SKIP, by [`crate::ast::LoopId`]; empty without a SKIP.
-    skipped: Vec<Left<W, R>>,
+    loops: SmallVec<[State<W>; 2]>,
+    /// The state at the BREAKs of a loop, by [`crate::ast::LoopId`].
+    broken: SmallVec<[Left<W>; 2]>,
+    /// The state at the SKIPs of a loop, by [`crate::ast::LoopId`]; empty without a SKIP.
+    skipped: Vec<Left<W>>,
     /// The state at the failures that leave a loop, by [`crate::ast::LoopId`]; only in the run that computes
     /// loops, and only with a TRY.
-    failed: Vec<Left<W, R>>,
+    failed: Vec<Left<W>>,
     /// The state at the failures that go to the handler of a TRY, by [`super::slot_events::TryId`].
-    caught: Vec<Left<W, R>>,
+    caught: Vec<Left<W>>,
     /// Whether this run only computes the effects of loops.
     only_loops: bool,
-    wrong: bool,
-    /// By slot: the last statement that bound it to a checked call.
-    bound_by: Vec<Option<Span>>,
+    /// The index of the current event.
+    at: usize,
     /// Whether the previous statement was unreachable too.
     unreachable: bool,
     found: Diagnostics,
 }
 
-impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
+impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     /// Analyses the slots of a function.
     fn over(
         function: &'e Function<'a>,
         events: &'e Events<'a>,
         facts: &'e Facts,
         entries: &'e Entries<'a>,
-    ) -> Self {
-        let mut forward = Forward {
+    ) -> Diagnostics {
+        let mut forward = Forward::<'_, '_, W> {
             function,
             events,
             facts,
@@ -270,8 +185,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             failed: vec![None; if events.tries > 0 { events.yields.len() } else { 0 }],
             caught: vec![None; events.tries as usize],
             only_loops: true,
-            wrong: false,
-            bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },
+            at: 0,
             unreachable: false,
             found: Diagnostics::default(),
         };
@@ -280,42 +194,37 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
         forward.only_loops = false;
         forward.run();
-        forward
+        forward.found
     }
 
-    /// Notes that something is wrong; in the second run it adds the diagnostic.
+    /// Adds a diagnostic, but not in the run that only computes loops.
+    #[cold]
     fn wrong(&mut self, code: Code, diagnostic: impl FnOnce(&Self) -> Diagnostic) {
-        if self.only_loops {
-            return;
-        }
-        self.wrong = true;
-        if R::RECORDED {
+        if !self.only_loops {
             let mut found = core::mem::take(&mut self.found);
             found.push_with(code, || diagnostic(self));
             self.found = found;
         }
     }
 
-    fn start(&self) -> State<W, R> {
-        let slots = self.function.slots.len();
-        let mut state = State { live: true, reasons: R::none(slots), ..State::default() };
-        let parameters = self.function.parameters.len();
-        state.plain = Bits::range(0..parameters);
-        state.unset = Bits::range(parameters..slots);
-        state
+    fn start(&self) -> State<W> {
+        let (slots, parameters) = (self.function.slots.len(), self.function.parameters.len());
+        let (plain, unset) = (Bits::range(0..parameters), Bits::range(parameters..slots));
+        State { live: true, plain, unset, ..State::default() }
     }
 
     fn run(&mut self) {
         let mut state = self.start();
-        let mut open: SmallVec<[Open<W, R>; 4]> = SmallVec::new();
+        let mut open: SmallVec<[Open<W>; 4]> = SmallVec::new();
         let events: &'e Events<'_> = self.events;
-        for (index, &event) in (0_u32..).zip(&events.list) {
+        for (index, &event) in events.list.iter().enumerate() {
+            self.at = index;
             match event {
                 Event::Statement(span) => self.statement(&state, span),
                 Event::Read(slot, span) => self.read(&mut state, slot, span),
                 Event::Bind(slot, span) => self.bind(&mut state, slot, span, None),
                 Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
-                Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
+                Event::Match(slot, span) => self.match_result(&mut state, slot, span),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
                 Event::Register(call) => {
                     if let Some((tool, _)) = self.entry(call) {
@@ -323,75 +232,77 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                     }
                 }
                 Event::Undo(call) => self.undo(&state, call),
-                Event::MayFail(failing) => self.may_fail(&state, failing, index),
-                Event::Handler(id, _) => {
+                Event::MayFail(failing) => self.may_fail(&state, failing),
+                Event::Handler(id) => {
                     let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
-                    self.handle(&mut state, open.last_mut(), caught, index);
+                    self.handle(&mut state, open.last_mut(), caught);
                 }
-                Event::Fork | Event::Try => open.push(Open::new(state.clone())),
-                Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
-                Event::Join | Event::Caught => Self::join(&mut state, open.pop()),
+                Event::Fork(..) | Event::Try(_) => open.push(Open::new(state)),
+                Event::Branch => Self::branch(&mut state, open.last_mut()),
+                Event::Join | Event::Caught => {
+                    if let Some(Open { first: Some(first), .. }) = open.pop() {
+                        state.meet(&first);
+                    }
+                }
                 Event::Loop(id, _) => {
-                    let before = self.enter(&mut state, id.0 as usize, index);
+                    let before = self.enter(&mut state, id.0 as usize);
                     open.push(Open { is_loop: true, ..Open::new(before) });
                 }
-                Event::Repeat(id, _) => self.repeat(&mut state, open.pop(), id.0 as usize, index),
-                Event::Break(id, _) => leave(self.broken.get_mut(id.0 as usize), &mut state, index),
+                Event::Repeat(id) => {
+                    if let Some(Open { before, .. }) = open.pop() {
+                        self.repeat(&mut state, before, id.0 as usize);
+                    }
+                }
+                Event::Break(id) => leave(self.broken.get_mut(id.0 as usize), &mut state),
                 Event::Skip(id, span) => {
                     self.skip(&mut state, open.as_slice(), span);
-                    leave(self.skipped.get_mut(id.0 as usize), &mut state, index);
+                    leave(self.skipped.get_mut(id.0 as usize), &mut state);
                 }
-                Event::Done(id, _) => self.done(&mut state, id.0 as usize, index),
+                // After a loop and its ELSE, the paths of the BREAKs join.
+                Event::Done(id) => {
+                    if let Some(broken) = self.broken.get_mut(id.0 as usize).and_then(Option::take) {
+                        state.meet(&broken);
+                    }
+                }
             }
         }
     }
 
     /// Begins a branch. If it is the second one, the first one ends here.
-    fn branch(state: &mut State<W, R>, fork: Option<&mut Open<W, R>>, index: u32) {
+    fn branch(state: &mut State<W>, fork: Option<&mut Open<W>>) {
         let Some(fork) = fork else { return };
-        if let Some(first) = fork.branch.replace(index) {
-            let ended = core::mem::replace(state, core::mem::take(&mut fork.before));
-            fork.first = Some((ended, first));
-        }
-    }
-
-    fn join(state: &mut State<W, R>, fork: Option<Open<W, R>>) {
-        if let Some(Open { first: Some((mut first, event)), branch: Some(second), .. }) = fork {
-            first.meet(state, event, second);
-            *state = first;
+        if core::mem::replace(&mut fork.branched, true) {
+            fork.first = Some(core::mem::replace(state, fork.before));
         }
     }
 
     /// Begins the body of a loop. Returns the state after the loop without the effect of its iterations.
-    fn enter(&mut self, state: &mut State<W, R>, id: usize, index: u32) -> State<W, R> {
-        let before = state.clone();
+    fn enter(&mut self, state: &mut State<W>, id: usize) -> State<W> {
+        let before = *state;
         if self.only_loops {
-            for set in [&mut state.unset, &mut state.plain, &mut state.checked] {
-                *set = Bits::default();
-            }
-            state.kept = if state.live { Bits::all() } else { Bits::default() };
+            let kept = if state.live { Bits::all() } else { Bits::default() };
+            *state = State { live: state.live, kept, ..State::default() };
         } else if let Some(passes) = self.loops.get(id).filter(|_| before.live) {
-            state.meet(passes, index, index);
+            state.meet(passes);
         }
         before
     }
 
-    fn repeat(&mut self, state: &mut State<W, R>, open: Option<Open<W, R>>, id: usize, index: u32) {
-        let Some(Open { mut before, .. }) = open else { return };
-        if let Some((skipped, event)) = self.skipped.get_mut(id).and_then(Option::take) {
-            state.meet(&skipped, index, event);
+    fn repeat(&mut self, state: &mut State<W>, mut before: State<W>, id: usize) {
+        if let Some(skipped) = self.skipped.get_mut(id).and_then(Option::take) {
+            state.meet(&skipped);
         }
         let (live, only_loops) = (before.live, self.only_loops);
         if let Some(passes) = self.loops.get_mut(id) {
             if only_loops {
-                *passes = state.clone();
+                *passes = *state;
             }
             if live {
-                before.meet(passes, index, index);
+                before.meet(passes);
             }
         }
         before.live = live;
-        if only_loops && let Some(Some((broken, _))) = self.broken.get_mut(id) {
+        if only_loops && let Some(Some(broken)) = self.broken.get_mut(id) {
             broken.behind(&before);
         }
         self.failed_in(id, &before);
@@ -399,7 +310,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
     }
 
     /// A failure goes to the handler of a TRY, unless a MATCH handles it.
-    fn may_fail(&mut self, state: &State<W, R>, Failing { to, from, bound }: Failing, index: u32) {
+    fn may_fail(&mut self, state: &State<W>, Failing { to, from, bound }: Failing) {
         if bound.is_some_and(|call| self.is_checked(call)) {
             return;
         }
@@ -407,27 +318,19 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             Some(id) => self.failed.get_mut(id.0 as usize),
             None => self.caught.get_mut(to.0 as usize),
         };
-        add(place, state, index);
+        add(place, state);
     }
 
     /// Begins the handler of a TRY, with the state at the failures in its block. A slot that the block has
     /// bound is set only if it was set before: then it has either value.
-    fn handle(&self, state: &mut State<W, R>, open: Option<&mut Open<W, R>>, caught: Left<W, R>, index: u32) {
+    fn handle(&self, state: &mut State<W>, open: Option<&mut Open<W>>, caught: Left<W>) {
         let Some(open) = open else { return };
-        let mut handled = caught.map(|(state, _)| state).unwrap_or_default();
-        if R::RECORDED && !handled.live {
-            handled.reasons = state.reasons.clone();
-        }
+        let mut handled = caught.unwrap_or_default();
         let (before, bound) = (&open.before, handled.plain);
         let mut unset = before.unset;
         unset.extend(&before.checked);
         unset.keep(&bound);
         unset.extend(&core::mem::take(&mut handled.checked));
-        for slot in unset.iter().filter(|_| R::RECORDED) {
-            if !handled.unset.has(slot) {
-                handled.reasons.set(slot, Some(index));
-            }
-        }
         handled.unset.extend(&unset);
         let slots = self.function.slots.len();
         let mut set = Bits::range(slots..slots + self.entries.len());
@@ -435,9 +338,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         handled.plain.keep(&set);
         handled.kept.extend(&bound);
         handled.kept.keep(&before.kept);
-        let ended = core::mem::replace(state, handled);
-        open.first = Some((ended, index));
-        open.branch = Some(index);
+        open.first = Some(core::mem::replace(state, handled));
     }
 
     /// Whether a MATCH handles the result of a call.
@@ -452,7 +353,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
     }
 
     /// UNDO: the tool may be registered too, so that both calls are made.
-    fn undo(&mut self, state: &State<W, R>, id: CallId) {
+    fn undo(&mut self, state: &State<W>, id: CallId) {
         let undoes = self.facts.calls.get(id.0 as usize).is_some_and(|facts| facts.undo);
         let call = self.events.calls.get(id.0 as usize).copied().flatten().filter(|_| undoes);
         if let (Some(call), Some((tool, entry))) = (call, self.entry(id))
@@ -465,7 +366,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
     }
 
     /// SKIP: a result that the pass has made and no MATCH has handled is lost.
-    fn skip(&mut self, state: &mut State<W, R>, open: &[Open<W, R>], span: Span) {
+    fn skip(&mut self, state: &mut State<W>, open: &[Open<W>], span: Span) {
         if state.checked.is_empty() {
             return;
         }
@@ -473,32 +374,25 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         let mut lost = state.checked;
         lost.remove_all(&around.unwrap_or_default());
         for slot in lost.iter() {
-            self.dropped(slot, span, Loss::Skipped);
+            self.dropped(slot, span);
             state.settle(slot, Holds::Plain);
         }
     }
 
     /// After a loop, in the run that computes loops: passes on the failures that have left it.
-    fn failed_in(&mut self, id: usize, before: &State<W, R>) {
-        let Some((mut failed, event)) = self.failed.get_mut(id).and_then(Option::take) else { return };
+    fn failed_in(&mut self, id: usize, before: &State<W>) {
+        let Some(mut failed) = self.failed.get_mut(id).and_then(Option::take) else { return };
         failed.behind(before);
         if let Some((to, from)) = self.events.left.get(id).copied().flatten() {
             let place = match from {
                 Some(outer) => self.failed.get_mut(outer.0 as usize),
                 None => self.caught.get_mut(to.0 as usize),
             };
-            add(place, &failed, event);
+            add(place, &failed);
         }
     }
 
-    /// After a loop and its ELSE: joins the paths of the BREAKs.
-    fn done(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
-        if let Some((broken, event)) = self.broken.get_mut(id).and_then(Option::take) {
-            state.meet(&broken, index, event);
-        }
-    }
-
-    fn statement(&mut self, state: &State<W, R>, span: Span) {
+    fn statement(&mut self, state: &State<W>, span: Span) {
         if state.live {
             self.unreachable = false;
         } else if !self.only_loops && !core::mem::replace(&mut self.unreachable, true) {
@@ -506,31 +400,64 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
     }
 
-    /// Why a slot is unset here.
-    fn why(&self, state: &State<W, R>, slot: Slot) -> Unset {
-        let event = state.reasons.of(slot).and_then(|index| self.events.list.get(index as usize));
-        match event {
-            Some(Event::Branch(path, span)) => Unset::Branch(*path, *span),
-            Some(Event::Loop(_, span)) => Unset::FirstPass(*span),
-            Some(Event::Repeat(_, span)) => Unset::NoPass(*span),
-            Some(Event::Match(_, span)) => Unset::Matched(*span),
-            Some(Event::Break(_, span)) => Unset::Branch(Path::Broken, *span),
-            Some(Event::Handler(_, span)) => Unset::Branch(Path::Caught, *span),
-            Some(Event::Skip(_, span)) => Unset::Branch(Path::Skipped, *span),
-            Some(Event::Done(_, span)) => Unset::Branch(Path::Unbroken, *span),
-            _ => Unset::Never,
+    /// Why a slot is unset here: the last binding of it is on a path that joined others, or control has not
+    /// come to it yet, or a MATCH has taken the result.
+    fn why(&self, slot: Slot) -> Unset {
+        let list = &self.events.list;
+        let is_bound = |events: Range<usize>| {
+            list.get(events).unwrap_or_default().iter().any(|event| event.binds() == Some(slot))
+        };
+        let mut at = self.at;
+        while let Some(before) = at.checked_sub(1) {
+            at = before;
+            let Some(&event) = list.get(at) else { break };
+            match event {
+                Event::Match(matched, span) if matched == slot => return Unset::Matched(span),
+                Event::Join | Event::Branch | Event::Caught | Event::Handler(_) | Event::Repeat(_) => {
+                    let end = at;
+                    at = opening(list, end);
+                    let (word, span) = match list.get(at) {
+                        Some(&Event::Fork(word, span)) => (word, span),
+                        Some(&Event::Loop(_, span)) => (Word::For, span),
+                        Some(&Event::Try(span)) => (Word::Try, span),
+                        _ => continue,
+                    };
+                    let taken = at.checked_sub(1).and_then(|before| list.get(before));
+                    let is_taken = matches!(taken, Some(Event::Match(matched, _)) if *matched == slot);
+                    if !matches!(event, Event::Branch) && !is_taken && is_bound(at..end) {
+                        return Unset::Path(word, span);
+                    }
+                }
+                Event::Loop(id, span) => {
+                    let ends = |event: &Event| matches!(event, Event::Repeat(end) if *end == id);
+                    let end = list.iter().position(ends).unwrap_or(list.len());
+                    let later = list.get(self.at + 1..end).unwrap_or_default().iter();
+                    let mut next_pass = later.chain(list.get(self.at));
+                    match next_pass.find(|event| event.touches(slot)) {
+                        Some(&Event::Match(_, span)) => return Unset::Matched(span),
+                        Some(_) => return Unset::FirstPass(span),
+                        None => {}
+                    }
+                }
+                _ => {}
+            }
         }
+        Unset::Never
     }
 
-    /// The last statement that bound a slot to a checked call.
+    /// The last statement that bound a slot to a checked call, maybe in the pass before.
     fn call_of(&self, slot: Slot) -> Option<Span> {
-        self.bound_by.get(slot.0 as usize).copied().flatten()
+        let (before, later) = self.events.list.split_at_checked(self.at)?;
+        before.iter().rev().chain(later.iter().rev()).find_map(|&event| match event {
+            Event::BindCall(bound, span, call) if bound == slot && self.is_checked(call) => Some(span),
+            _ => None,
+        })
     }
 
-    fn read(&mut self, state: &mut State<W, R>, slot: Slot, reference: Span) {
+    fn read(&mut self, state: &mut State<W>, slot: Slot, reference: Span) {
         if state.unset.has(slot) {
             self.wrong(Code::UnsetSlot, |this| {
-                messages::unset(this.function, slot, reference, this.why(state, slot))
+                messages::unset(this.function, slot, reference, this.why(slot))
             });
         }
         if state.checked.has(slot) {
@@ -544,48 +471,51 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
     }
 
-    fn dropped(&mut self, slot: Slot, span: Span, loss: Loss) {
+    fn dropped(&mut self, slot: Slot, span: Span) {
         self.wrong(Code::DroppedResult, |this| {
-            messages::dropped(this.function, slot, span, loss, this.call_of(slot))
+            messages::dropped(this.function, slot, span, this.call_of(slot))
         });
     }
 
-    fn bind(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, call: Option<CallId>) {
+    fn bind(&mut self, state: &mut State<W>, slot: Slot, span: Span, call: Option<CallId>) {
         if state.checked.has(slot) {
-            self.dropped(slot, span, Loss::Rebound);
+            self.dropped(slot, span);
         }
         let checked = call.is_some_and(|call| self.is_checked(call));
-        if checked {
-            put(&mut self.bound_by, slot.0, Some(span));
-        }
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }
 
-    fn match_result(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, index: u32) {
+    fn match_result(&mut self, state: &mut State<W>, slot: Slot, span: Span) {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
-                if !state.plain.has(slot) {
-                    return messages::match_unset(this.function, slot, span, this.why(state, slot));
-                }
-                let parameter = (slot.0 as usize) < this.function.parameters.len();
-                let plain = match (parameter, state.checked.has(slot)) {
-                    (true, _) => Plain::Parameter,
-                    (false, true) => Plain::OnSomePath,
-                    (false, false) => Plain::Always,
-                };
-                messages::match_plain(this.function, slot, span, plain, this.call_of(slot))
+                let unset = (!state.plain.has(slot)).then(|| this.why(slot));
+                messages::match_unchecked(this.function, slot, span, unset, this.call_of(slot))
             });
         }
         state.settle(slot, Holds::Nothing);
-        state.reasons.set(slot, Some(index));
     }
 
-    fn exit(&mut self, state: &mut State<W, R>, ending: Ending, span: Span) {
+    fn exit(&mut self, state: &mut State<W>, ending: Ending, span: Span) {
         if ending == Ending::Value && !state.checked.is_empty() {
             for slot in state.checked.iter() {
-                self.dropped(slot, span, Loss::Left);
+                self.dropped(slot, span);
             }
         }
-        state.leave();
+        *state = State::default();
     }
+}
+
+/// The index of the event that opens what an event ends: a fork for its branches, too.
+fn opening(list: &[Event], end: usize) -> usize {
+    let mut depth = 1_usize;
+    let mut at = end;
+    while let Some(before) = at.checked_sub(1).filter(|_| depth > 0) {
+        at = before;
+        match list.get(at) {
+            Some(Event::Join | Event::Caught | Event::Repeat(_)) => depth += 1,
+            Some(Event::Fork(..) | Event::Try(_) | Event::Loop(..)) => depth -= 1,
+            _ => {}
+        }
+    }
+    at
 }

@@ -13,7 +13,7 @@ use super::{answer_fields, flow, liveness, messages, types};
 use crate::ast::{Call, File, Function};
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
-use crate::sorting::{sort_by, sort_by_key};
+use crate::sorting::sort_by_key;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -22,67 +22,37 @@ use smallvec::SmallVec;
 /// Errors of reading after which the tree is complete.
 const HARMLESS: [Code; 3] = [Code::UnnamedId, Code::WrongReturn, Code::TypeMismatch];
 
-/// Errors of reading in a value or name, after which calls and the names of their arguments are complete.
-const OF_VALUES: [Code; 11] = [
-    Code::BadReference,
-    Code::BadExpression,
-    Code::UnknownReference,
-    Code::LaterReference,
-    Code::ReservedName,
-    Code::UnknownOperator,
-    Code::OperandCount,
-    Code::DuplicateCase,
-    Code::ContinueInLoop,
-    Code::BadType,
-    Code::DuplicateParameter,
-];
-
-/// An error of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ReadError {
-    /// Its span.
-    place: u32,
-    /// Whether parts of a call next to it may be missing from the tree.
-    hides: bool,
-}
-
-/// The errors of reading, in the order of positions; `None` if some were only counted.
-pub(super) fn read_errors(diagnostics: &Diagnostics) -> Option<Vec<ReadError>> {
-    let found = diagnostics.as_slice().iter();
-    let errors = found.filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
-    let mut list: Vec<ReadError> = errors
-        .map(|error| ReadError { place: error.span.start, hides: !OF_VALUES.contains(&error.code) })
-        .collect();
-    sort_by(&mut list, Ord::cmp);
+/// The places of the errors of reading, in order; `None` if some were only counted.
+pub(super) fn read_errors(diagnostics: &Diagnostics) -> Option<Vec<u32>> {
+    let errors = diagnostics.iter().filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
+    let mut list: Vec<u32> = errors.map(|error| error.span.start).collect();
+    list.sort_unstable();
     (diagnostics.dropped() == 0).then_some(list)
 }
 
 /// The errors in a range of the source.
-pub(super) fn within(errors: &[ReadError], start: u32, end: u32) -> &[ReadError] {
-    let from = errors.partition_point(|error| error.place < start);
-    let to = errors.partition_point(|error| error.place < end);
+pub(super) fn within(errors: &[u32], start: u32, end: u32) -> &[u32] {
+    let from = errors.partition_point(|&place| place < start);
+    let to = errors.partition_point(|&place| place < end);
     errors.get(from..to).unwrap_or_default()
 }
 
 /// For each call, in the order of positions: whether some of its arguments may be missing from the tree. The
 /// calls on both sides of an error are incomplete.
-pub(super) fn incomplete(calls: &[&Call<'_>], errors: &[ReadError]) -> Vec<bool> {
+pub(super) fn incomplete(calls: &[&Call<'_>], errors: &[u32]) -> Vec<bool> {
     let mut incomplete = vec![false; calls.len()];
-    for error in errors.iter().filter(|error| error.hides) {
-        let behind = calls.partition_point(|call| call.span.start <= error.place);
+    for &place in errors {
+        let behind = calls.partition_point(|call| call.span.start <= place);
         for at in [behind.checked_sub(1), Some(behind)].into_iter().flatten() {
-            if let Some(place) = incomplete.get_mut(at) {
-                *place = true;
-            }
+            incomplete.get_mut(at).into_iter().for_each(|incomplete| *incomplete = true);
         }
     }
     incomplete
 }
 
 /// Whether one of the errors is in this span, or at its opening quote.
-pub(super) fn hides(errors: &[ReadError], place: Span) -> bool {
-    let from = errors.partition_point(|error| error.place < place.start.saturating_sub(1));
-    errors.get(from).is_some_and(|error| error.hides && error.place <= place.end)
+pub(super) fn hides(errors: &[u32], place: Span) -> bool {
+    !within(errors, place.start.saturating_sub(1), place.end.saturating_add(1)).is_empty()
 }
 
 /// Checks a function. Returns its facts, and the functions that it calls, with the spans of the calls.
@@ -101,7 +71,7 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let types = types::check(file, whole, &facts, &resolved, comparisons);
+    let types = types::infer(file, whole, &facts, &resolved, comparisons).found();
     report.diagnostics.append(types.diagnostics);
     types.mistaken.iter().for_each(|&(suspect, code)| report.diagnostics.escalate(suspect, code));
     answer_fields::report(types.reads, function.notation, report);
@@ -143,7 +113,7 @@ pub(super) fn check_names<'a>(
     function: &Function<'a>,
     events: &Events<'a>,
     names: &Names<'_, 'a>,
-    errors: &[ReadError],
+    errors: &[u32],
     report: &mut Report<'_>,
 ) -> Vec<(u32, Span)> {
     let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
@@ -303,6 +273,6 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
         let _ = calls(function, &events, &self.names, (&mut facts, &mut resolved), &mut report);
         follow_slots(function, &events, &mut facts, &mut report);
-        types::slots(self.file, (function, self.names.inputs(number)), &facts, &resolved)
+        types::infer(self.file, (function, self.names.inputs(number)), &facts, &resolved, 0).known()
     }
 }

@@ -144,11 +144,11 @@ impl<const W: usize> Backward<'_, W> {
         for &event in self.events.iter().rev() {
             match event {
                 Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
-                Event::Handler(id, _) => {
+                Event::Handler(id) => {
                     put(&mut self.handlers, id.0, ahead);
                     ahead = open.last().map_or(ahead, |of| of.after);
                 }
-                Event::Try => {
+                Event::Try(_) => {
                     open.pop();
                 }
                 Event::MayFail(Failing { to, from, .. }) => ahead.extend(&self.failing(to, from, judge)),
@@ -168,14 +168,14 @@ impl<const W: usize> Backward<'_, W> {
                 Event::Join | Event::Caught => {
                     open.push(Open { after: ahead, branches: Ahead::default() });
                 }
-                Event::Branch(..) => {
+                Event::Branch => {
                     if let Some(fork) = open.last_mut() {
                         fork.branches.extend(&ahead);
                         ahead = fork.after;
                     }
                 }
-                Event::Fork => ahead = open.pop().map_or(ahead, |fork| fork.branches),
-                Event::Repeat(id, _) => {
+                Event::Fork(..) => ahead = open.pop().map_or(ahead, |fork| fork.branches),
+                Event::Repeat(id) => {
                     open.push(Open { after: ahead, branches: Ahead::default() });
                     if judge {
                         self.add_passes(&mut ahead, id, judge);
@@ -194,9 +194,9 @@ impl<const W: usize> Backward<'_, W> {
                 Event::Break(..) if !judge => {
                     ahead = Ahead { broken: Bits::all(), ..Ahead::default() };
                 }
-                Event::Break(id, _) => ahead = self.behind(id),
+                Event::Break(id) => ahead = self.behind(id),
                 Event::Skip(id, _) => ahead = self.ends.get(id.0 as usize).copied().unwrap_or_default(),
-                Event::Done(id, _) => put(&mut self.behind, id.0, ahead),
+                Event::Done(id) => put(&mut self.behind, id.0, ahead),
                 Event::Exit(..) => ahead = Ahead::default(),
             }
         }

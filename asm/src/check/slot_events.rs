@@ -5,7 +5,6 @@
 //! Conditions are not evaluated: each may be true or false.
 
 use super::messages;
-use super::report::{NoValue, Path};
 use super::slot_set::put;
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
@@ -34,28 +33,28 @@ pub(super) enum Event {
     BindCall(Slot, Span, CallId),
     /// A MATCH handles the result in the slot.
     Match(Slot, Span),
-    /// A fork into two paths; each begins with a [`Event::Branch`].
-    Fork,
+    /// A fork into two paths, by IF or MATCH; each begins with a [`Event::Branch`].
+    Fork(Word, Span),
     /// A path of a fork begins.
-    Branch(Path, Span),
+    Branch,
     /// The paths of a fork join.
     Join,
     /// An iteration of a loop begins, or the loop ends.
     Loop(LoopId, Span),
     /// An iteration ends.
-    Repeat(LoopId, Span),
-    /// A BREAK ends the loop; the span is that of the BREAK.
-    Break(LoopId, Span),
+    Repeat(LoopId),
+    /// A BREAK ends the loop.
+    Break(LoopId),
     /// A SKIP ends an iteration of the loop; the span is that of the SKIP.
     Skip(LoopId, Span),
-    /// After a loop with a BREAK and its ELSE: the paths join. The span is that of the loop.
-    Done(LoopId, Span),
+    /// After a loop with a BREAK and its ELSE: the paths join.
+    Done(LoopId),
     /// The block of a TRY begins.
-    Try,
+    Try(Span),
     /// A failure at this point goes to the handler of a TRY.
     MayFail(Failing),
-    /// The block of a TRY ends, and its handler begins. The span is that of its ERR.
-    Handler(TryId, Span),
+    /// The block of a TRY ends, and its handler begins.
+    Handler(TryId),
     /// The block of a TRY and its handler join.
     Caught,
     /// The function ends, with a value or a failure.
@@ -64,6 +63,21 @@ pub(super) enum Event {
     Register(CallId),
     /// A call is made that has UNDO, or that may be a compensation.
     Undo(CallId),
+}
+
+impl Event {
+    /// The slot that it binds.
+    pub(super) fn binds(&self) -> Option<Slot> {
+        match *self {
+            Event::Bind(slot, _) | Event::BindCall(slot, ..) => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// Whether it binds a slot, or takes the result out of it.
+    pub(super) fn touches(&self, slot: Slot) -> bool {
+        self.binds() == Some(slot) || matches!(*self, Event::Match(matched, _) if matched == slot)
+    }
 }
 
 /// The number of a TRY in a function, in source order.
@@ -218,10 +232,8 @@ impl<'a> Walk<'_, 'a> {
         });
         let last: HashMap<Slot, usize> = reads.collect();
         let shows = |events: &Range<usize>| {
-            let bound = list.get(events.clone()).unwrap_or_default().iter().filter_map(|event| match event {
-                Event::Bind(slot, _) | Event::BindCall(slot, ..) => last.get(slot),
-                _ => None,
-            });
+            let inside = list.get(events.clone()).unwrap_or_default().iter();
+            let bound = inside.filter_map(|event| last.get(&event.binds()?));
             bound.max().is_some_and(|&at| at >= events.end)
         };
         let unmarked = self.unmarked.drain(..).filter(|(events, _)| !shows(events));
@@ -229,10 +241,10 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Walks a block; `after` says whether a ROLLBACK follows it.
-    fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives<NoValue> {
+    fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives<Span> {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
-        let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
+        let mut gives = Gives::nothing(header);
         let dead = self.dead;
         let mut rest = block.statements;
         while let Some((statement, behind)) = rest.split_first() {
@@ -265,7 +277,7 @@ impl<'a> Walk<'_, 'a> {
         self.events.rollbacks.push(Rollback { call: call.id, bound, in_if, span: statement.span });
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives<NoValue> {
+    fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives<Span> {
         self.events.list.push(Event::Statement(statement.span));
         match &statement.kind {
             StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span, after),
@@ -289,14 +301,14 @@ impl<'a> Walk<'_, 'a> {
                 self.arguments(call);
                 self.events.undone.push(call.id);
                 self.events.list.push(Event::Undo(call.id));
-                Gives::nothing(NoValue::Statement(statement.span))
+                Gives::nothing(statement.span)
             }
             StmtKind::Rollback(call) => {
                 self.arguments(call);
                 call.arguments.iter().for_each(|argument| self.no_call(&argument.value));
                 put(&mut self.events.registered, call.id.0, true);
                 self.events.list.push(Event::Register(call.id));
-                Gives::nothing(NoValue::Statement(statement.span))
+                Gives::nothing(statement.span)
             }
             StmtKind::Break => self.leave_loop(statement.span),
             StmtKind::Skip => self.skip(statement.span),
@@ -311,12 +323,12 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// BREAK ends the innermost enclosing loop.
-    fn leave_loop(&mut self, span: Span) -> Gives<NoValue> {
+    fn leave_loop(&mut self, span: Span) -> Gives<Span> {
         let dead = self.dead;
         match self.loops.last_mut() {
             Some(open) => {
                 open.broken |= !dead;
-                self.events.list.push(Event::Break(open.id, span));
+                self.events.list.push(Event::Break(open.id));
             }
             None => self.nowhere(Word::Break, span, false),
         }
@@ -324,7 +336,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// SKIP ends the pass of the innermost enclosing loop.
-    fn skip(&mut self, span: Span) -> Gives<NoValue> {
+    fn skip(&mut self, span: Span) -> Gives<Span> {
         match self.loops.last() {
             Some(open) => {
                 self.events.skips = true;
@@ -343,14 +355,14 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// YIELD adds a value to the list of the innermost enclosing loop.
-    fn yields(&mut self, value: &Expr<'a>, span: Span) -> Gives<NoValue> {
+    fn yields(&mut self, value: &Expr<'a>, span: Span) -> Gives<Span> {
         self.expression(value);
         let dead = self.dead;
         match self.loops.last_mut() {
             Some(open) => open.yielded |= !dead,
             None => self.nowhere(Word::Yield, span, false),
         }
-        Gives::nothing(NoValue::Statement(span))
+        Gives::nothing(span)
     }
 
     /// Reports the first call in an argument of a ROLLBACK.
@@ -363,12 +375,12 @@ impl<'a> Walk<'_, 'a> {
         self.report(first.map(|call| messages::slots::rollback_argument(function, call)));
     }
 
-    fn exit(&mut self, ending: Ending, span: Span) -> Gives<NoValue> {
+    fn exit(&mut self, ending: Ending, span: Span) -> Gives<Span> {
         self.events.list.push(Event::Exit(ending, span));
         Gives::NEVER
     }
 
-    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives<NoValue> {
+    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives<Span> {
         match value {
             Bound::Expr(value) => {
                 self.attempt(value, true);
@@ -387,10 +399,10 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
-        Gives::nothing(NoValue::Statement(span))
+        Gives::nothing(span)
     }
 
-    fn control(&mut self, control: &Control<'a>, after: bool) -> Gives<NoValue> {
+    fn control(&mut self, control: &Control<'a>, after: bool) -> Gives<Span> {
         match control {
             Control::If(node) => self.branch(node),
             Control::Match(node) => self.arms(node, after && !node.handles()),
@@ -399,53 +411,48 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn branch(&mut self, node: &If<'a>) -> Gives<NoValue> {
+    fn branch(&mut self, node: &If<'a>) -> Gives<Span> {
         self.expression(&node.condition);
-        self.events.list.push(Event::Fork);
-        self.events.list.push(Event::Branch(Path::Then, node.span));
+        self.events.list.extend([Event::Fork(Word::If, node.span), Event::Branch]);
         let then = self.block(&node.then, (Owner::If, false), node.span);
-        let otherwise = if let Some(block) = &node.otherwise {
-            self.events.list.push(Event::Branch(Path::Else, node.span));
-            self.block(block, (Owner::If, false), node.span)
-        } else {
-            self.events.list.push(Event::Branch(Path::NotTaken, node.span));
-            Gives::nothing(NoValue::NotTaken(node.span))
+        self.events.list.push(Event::Branch);
+        let otherwise = match &node.otherwise {
+            Some(block) => self.block(block, (Owner::If, false), node.span),
+            None => Gives::nothing(node.span),
         };
         self.events.list.push(Event::Join);
         then.or(otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives<NoValue> {
-        self.events.list.push(Event::Match(node.slot, node.slot_span));
-        self.events.list.push(Event::Fork);
+    fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives<Span> {
+        let taken = Event::Match(node.slot, node.slot_span);
+        self.events.list.extend([taken, Event::Fork(Word::Match, node.span), Event::Branch]);
         let err = if let Some(arm) = &node.err {
             self.err_arms += 1;
-            let gives = self.arm(arm, Path::Err, (Owner::Err, false));
+            let gives = self.arm(arm, (Owner::Err, false));
             self.err_arms -= 1;
             gives
         } else {
-            self.events.list.push(Event::Branch(Path::Err, node.span));
             self.may_fail(None);
             self.exit(Ending::Failure, node.span)
         };
+        self.events.list.push(Event::Branch);
         let ok = if let Some(arm) = &node.ok {
-            self.arm(arm, Path::Ok, (Owner::Other, after))
+            self.arm(arm, (Owner::Other, after))
         } else {
-            self.events.list.push(Event::Branch(Path::Ok, node.span));
             self.events.list.push(Event::Bind(node.slot, node.slot_span));
-            Gives::nothing(NoValue::NoOkArm(node.span))
+            Gives::nothing(node.span)
         };
         self.events.list.push(Event::Join);
         err.or(ok)
     }
 
-    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: (Owner, bool)) -> Gives<NoValue> {
-        self.events.list.push(Event::Branch(path, arm.span));
+    fn arm(&mut self, arm: &Arm<'a>, owner: (Owner, bool)) -> Gives<Span> {
         self.events.list.push(Event::Bind(arm.bind, arm.bind_span));
         self.block(&arm.body, owner, arm.span)
     }
 
-    fn passes(&mut self, node: &For<'a>) -> Gives<NoValue> {
+    fn passes(&mut self, node: &For<'a>) -> Gives<Span> {
         self.expression(&node.list);
         let start = self.events.list.len();
         self.events.list.push(Event::Loop(node.id, node.span));
@@ -463,21 +470,20 @@ impl<'a> Walk<'_, 'a> {
             pass.value = open.is_some_and(|open| open.yielded);
             messages::blocks::mixed(self.function, node, &mut self.events.found);
         }
-        self.events.list.push(Event::Repeat(node.id, node.span));
+        self.events.list.push(Event::Repeat(node.id));
         put(&mut self.events.yields, node.id.0, pass.value);
-        let collected =
-            if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) };
+        let collected = if pass.value { Gives::VALUE } else { Gives::nothing(node.span) };
         let gives = match &node.otherwise {
             Some(block) => {
                 let end = self.block(block, (Owner::Other, false), node.span);
-                let unbroken =
-                    if end.completes() { Gives::nothing(NoValue::LoopElse(node.span)) } else { Gives::NEVER };
+                let last = block.statements.last().map_or(node.span, |last| last.span);
+                let unbroken = if end.completes() { Gives::nothing(last) } else { Gives::NEVER };
                 if broken { collected.or(unbroken) } else { unbroken }
             }
             None => collected,
         };
         if node.breaks {
-            self.events.list.push(Event::Done(node.id, node.span));
+            self.events.list.push(Event::Done(node.id));
             let found = messages::blocks::no_else(self.function, node);
             self.unmarked.extend(found.map(|found| (start..self.events.list.len(), found)));
         }
@@ -520,15 +526,15 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn try_(&mut self, node: &Try<'a>) -> Gives<NoValue> {
+    fn try_(&mut self, node: &Try<'a>) -> Gives<Span> {
         let id = TryId(self.events.tries);
         self.events.tries += 1;
-        self.events.list.push(Event::Try);
+        self.events.list.push(Event::Try(node.span));
         self.tries.push((id, self.loops.len()));
         let body = self.block(&node.body, (Owner::Other, false), node.span);
         self.tries.pop();
         let Arm { bind, bind_span, body: handler, span } = &node.handler;
-        self.events.list.push(Event::Handler(id, *span));
+        self.events.list.push(Event::Handler(id));
         self.events.list.push(Event::Bind(*bind, *bind_span));
         let handled = self.block(handler, (Owner::Other, false), *span);
         self.events.list.push(Event::Caught);

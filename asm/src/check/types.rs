@@ -45,18 +45,37 @@ use smallvec::SmallVec;
 /// bound before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
-/// Checks the types of a function. A suspect has a warning, which becomes an error if one follows from it.
-pub(super) fn check<'t, 'a>(
+/// Infers the types of the slots of a function, and finds what cannot fit. A suspect has a warning, which
+/// becomes an error if one follows from it.
+pub(super) fn infer<'l, 't, 'a>(
     file: &'t File<'a>,
     (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
-    facts: &Facts,
-    resolved: &[Resolved<'t>],
+    facts: &'l Facts,
+    resolved: &'l [Resolved<'t>],
     comparisons: usize,
-) -> Found<'t, 'a> {
-    let mut types = Types::new(file, (function, inputs), facts, resolved, comparisons);
+) -> Types<'l, 't, 'a> {
+    let mut types = Types {
+        file,
+        function,
+        inputs,
+        facts,
+        resolved,
+        slots: SmallVec::new(),
+        webs: (Webs::default(), Vec::new()),
+        failures: SmallVec::new(),
+        suspect: None,
+        first: None,
+        changed: false,
+        mixes: false,
+        yielded: SmallVec::new(),
+        tries: 0,
+        satisfied: SmallVec::new(),
+        narrowing: Narrowing::default(),
+        comparisons,
+        found: Found::default(),
+    };
     types.infer();
-    types.found.finish(function);
-    types.found
+    types
 }
 
 /// What a read of a slot that holds a whole answer needs.
@@ -120,18 +139,6 @@ fn answers_of(answers: &[(Span, Slot, Needs)], used: &[Slot]) -> Vec<Answer> {
     all
 }
 
-/// The types of the slots of a function.
-pub(super) fn slots<'t, 'a>(
-    file: &'t File<'a>,
-    whole: (&'t Function<'a>, Inputs<'t, 'a>),
-    facts: &Facts,
-    resolved: &[Resolved<'t>],
-) -> Vec<KnownSlot<'t>> {
-    let mut types = Types::new(file, whole, facts, resolved, 0);
-    types.infer();
-    types.slots.iter().map(|&Slots { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
-}
-
 /// The types of a slot; each is `None` without a binding.
 #[derive(Clone, Copy, Default)]
 struct Slots<'t> {
@@ -181,7 +188,8 @@ impl<'t> Slots<'t> {
 /// A part of what is known of a slot.
 type PartOf<'t> = for<'s> fn(&'s mut Slots<'t>) -> &'s mut Seen<'t>;
 
-struct Types<'l, 't, 'a> {
+/// The types of the slots of a function, while it is walked and then.
+pub(super) struct Types<'l, 't, 'a> {
     file: &'t File<'a>,
     function: &'t Function<'a>,
     inputs: Inputs<'t, 'a>,
@@ -262,7 +270,8 @@ impl<'a> Found<'_, 'a> {
         names.iter().filter(|name| !own(name)).for_each(|name| found.push(messages::hyphen_minus(*name)));
         for (test, place) in &self.tests {
             if let Some(other) = self.no_bools.iter().find(|other| same_value(test, other)) {
-                found.push(messages::no_bool_elsewhere(function, *place, test, other.span));
+                let what = ("what is no bool elsewhere".to_owned(), true);
+                found.push(messages::no_bool(function, *place, test, what, Some(other.span)));
             }
         }
         for (a, b, span, _) in self.divisions.iter().filter(|of| of.3) {
@@ -315,34 +324,16 @@ fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     }
 }
 
-impl<'l, 't, 'a> Types<'l, 't, 'a> {
-    fn new(
-        file: &'t File<'a>,
-        (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
-        facts: &'l Facts,
-        resolved: &'l [Resolved<'t>],
-        comparisons: usize,
-    ) -> Types<'l, 't, 'a> {
-        Types {
-            file,
-            function,
-            inputs,
-            facts,
-            resolved,
-            slots: SmallVec::new(),
-            webs: (Webs::default(), Vec::new()),
-            failures: SmallVec::new(),
-            suspect: None,
-            first: None,
-            changed: false,
-            mixes: false,
-            yielded: SmallVec::new(),
-            tries: 0,
-            satisfied: SmallVec::new(),
-            narrowing: Narrowing::default(),
-            comparisons,
-            found: Found::default(),
-        }
+impl<'t, 'a> Types<'_, 't, 'a> {
+    /// What is found, with the conclusions that depend on the whole function.
+    pub(super) fn found(mut self) -> Found<'t, 'a> {
+        self.found.finish(self.function);
+        self.found
+    }
+
+    /// What is known of the slots.
+    pub(super) fn known(&self) -> Vec<KnownSlot<'t>> {
+        self.slots.iter().map(|&Slots { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
     }
 
     /// Walks the function until no type changes.

@@ -4,7 +4,6 @@
 use super::naming::output_name;
 use crate::ast::{Block, Control, Expr, ExprKind, For, Function, Stmt, StmtKind};
 use crate::check::fixes;
-use crate::check::report::NoValue;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::terms::Terms;
 use crate::span::Span;
@@ -42,21 +41,17 @@ pub(crate) fn mixed(function: &Function<'_>, node: &For<'_>, found: &mut Diagnos
             StmtKind::Control(Control::For(inner)) => (None, Some(inner)),
             _ => return,
         };
-        if value.is_some_and(|value| matches!(value.kind, ExprKind::Call(_))) {
-            let message = format!("a {word} gives what this {of} collects, so the answer is in no list");
-            found.push(
-                Diagnostic::new(Code::LostValue, last.span, message)
-                    .expected(format!("{word} with the answer"), "a call whose answer nothing reads")
-                    .related(node.span, format!("the {of}"))
-                    .help(format!("if it is not to be collected, put another {} after it", terms.statement)),
-            );
-            return;
-        }
-        let message = format!("a {word} gives what this {of} collects, so this value is in no list");
-        let wrong = Diagnostic::new(Code::MixedYield, last.span, message)
-            .expected(format!("{word} with the value"), "a value without it")
+        let is_call = value.is_some_and(|value| matches!(value.kind, ExprKind::Call(_)));
+        let (code, what) =
+            if is_call { (Code::LostValue, "the answer") } else { (Code::MixedYield, "this value") };
+        let message = format!("a {word} gives what this {of} collects, so {what} is in no list");
+        let wrong = Diagnostic::new(code, last.span, message)
+            .expected(format!("{word} with it"), format!("a value without {word}"))
             .related(node.span, format!("the {of}"));
         found.push(match control {
+            _ if is_call => {
+                wrong.help(format!("if it is not to be collected, put another {} after it", terms.statement))
+            }
             None if terms.is_id() => wrong.fix(Fix::write("YIELD", Span::at(last.span.start), "YIELD ")),
             None => wrong.help("write `yield` with the value"),
             Some(_) => wrong.help(format!(
@@ -105,70 +100,38 @@ pub(crate) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnos
     Some(found.expected(format!("{end} after it"), format!("{of} without {end}")).help(help))
 }
 
-/// Why a path has no value, and where.
-fn clause(reason: NoValue, terms: Terms) -> (Span, String) {
-    match reason {
-        NoValue::EmptyBlock(span) => (span, "this block is empty".to_owned()),
-        NoValue::Statement(span) => (span, format!("this {} has no value", terms.statement)),
-        NoValue::NotTaken(span) => {
-            (span, format!("no value when this {} is not taken", terms.word(Word::If)))
-        }
-        NoValue::NoOkArm(span) => (span, format!("no value on success: no {} gives one", terms.statement)),
-        NoValue::NeverYields(span) => {
-            (span, format!("no pass of this {} yields a value", terms.word(Word::For)))
-        }
-        NoValue::LoopElse(span) => {
-            let (end, word) = (terms.word(Word::Else), terms.word(Word::For));
-            (span, format!("no value when the {end} of this {word} runs to its end"))
-        }
-    }
-}
-
-fn missing(span: Span, message: String, found: &str) -> Diagnostic {
-    Diagnostic::new(Code::MissingValue, span, message).expected("a value on every path", found)
-}
-
-/// A bound block in which some path has no value.
-pub(crate) fn missing_value(function: &Function<'_>, control: &Control<'_>, reason: NoValue) -> Diagnostic {
+/// A bound block in which some path has no value: at `place`.
+pub(crate) fn missing_value(function: &Function<'_>, control: &Control<'_>, place: Span) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let span = control.span();
     let word = match control {
         Control::If(_) => terms.word(Word::If),
         Control::Match(_) => terms.handler.into(),
         Control::Try(_) => terms.word(Word::Try),
-        Control::For(_) if matches!(reason, NoValue::LoopElse(_)) => {
-            let (word, end) = (terms.word(Word::For), terms.word(Word::Else));
-            let message = format!("this {word} is bound, but gives no value when its {end} runs to its end");
-            return missing(span, message, &format!("a path through the {end}")).help(format!(
-                "end every path of the {end} with a return or a failure, or collect the values with {} in a {}",
-                terms.word(Word::Append),
-                terms.slot
-            ));
-        }
-        Control::For(_) => {
-            let word = terms.word(Word::For);
-            let message = format!("this {word} is bound, but no pass of it can yield a value");
-            return missing(span, message, "no pass yields").help(format!(
-                "make its last {} the value that a pass yields, or do not bind the loop",
-                terms.statement
-            ));
-        }
+        Control::For(_) => terms.word(Word::For),
     };
-    let (place, what) = clause(reason, terms);
     let message = format!("this {word} is bound, but a path through it gives no value");
-    missing(span, message, &what).related(place, what).help("end every path with a value")
+    let found = Diagnostic::new(Code::MissingValue, control.span(), message)
+        .expected("a value on every path", "a path without a value")
+        .related(place, "no value here");
+    found.help(match control {
+        Control::For(_) => format!(
+            "let a pass end with a value or a {}, and every path of the {} with a return or a failure; or do not \
+             bind the loop",
+            terms.word(Word::Yield),
+            terms.word(Word::Else)
+        ),
+        _ => "end every path with a value".to_owned(),
+    })
 }
 
-/// A function whose type needs a value has a path without one.
-pub(crate) fn missing_return(function: &Function<'_>, reason: NoValue) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    let (place, what) = clause(reason, terms);
-    let help = format!("end that path with a return, or with a {} that has a value", terms.statement);
+/// A function whose type needs a value has a path without one: at `place`.
+pub(crate) fn missing_return(function: &Function<'_>, place: Span) -> Diagnostic {
+    let statement = Terms::of(function.notation).statement;
     let message = format!("a path through `{}` gives no value", function.name.text);
     Diagnostic::new(Code::MissingReturn, function.span, message)
-        .expected(output_name(&function.output), what.clone())
-        .related(place, what)
-        .help(help)
+        .expected(output_name(&function.output), "a path without a value")
+        .related(place, "no value here")
+        .help(format!("end that path with a return, or with a {statement} that has a value"))
 }
 
 /// RET in a function that returns a result, or `RET_OK` or `RET_ERR` in any other. `right` is the correct

@@ -129,57 +129,31 @@ pub(crate) struct Constant<'m, 'a> {
     pub(crate) near: Option<Near<'m>>,
 }
 
-/// A constant that its shape does not allow.
+/// A constant that its shape does not allow: at a place in a call, or compared with a part of an answer, to
+/// which it is never equal.
 pub(crate) fn constant(
     function: &Function<'_>,
-    place: Place<'_, '_>,
+    place: Option<Place<'_, '_>>,
     value: &Expr<'_>,
     wrong: Constant<'_, '_>,
 ) -> Diagnostic {
     let Constant { literal, wanted, unfit, near } = wrong;
     let found = literal.shown();
-    let message = match unfit {
-        Unfit::Value(Misfit::Constant) => format!("{place} does not take {found}"),
-        Unfit::Value(Misfit::Fraction) => format!("{place} takes whole numbers, but this is {found}"),
-        Unfit::Value(Misfit::Range) => {
-            format!("{place} takes numbers {}, but this is {found}", range(wanted))
-        }
-        Unfit::Format(format) => format!("{place} takes {}, but this is {found}", of_format(format)),
-    };
-    let expected = expected(wanted, unfit);
-    let diagnostic = Diagnostic::new(Code::BadValue, value.span, message).expected(expected, found);
-    fixes::text(diagnostic, value, function.notation, near)
-}
-
-/// What is expected in place of a constant.
-fn expected(wanted: SchemaShape<'_>, unfit: Unfit) -> String {
-    match unfit {
+    let expected = match unfit {
         Unfit::Value(Misfit::Constant) => allowed(wanted),
         Unfit::Value(Misfit::Fraction) => "a whole number".to_owned(),
         Unfit::Value(Misfit::Range) => format!("a number {}", range(wanted)),
-        Unfit::Format(format) => of_format(format).to_owned(),
-    }
-}
-
-fn of_format(format: Format) -> &'static str {
-    match format {
-        Format::Date => "a date such as \"2026-01-31\"",
-        Format::DateTime => "a time such as \"2026-01-31T09:30:00Z\"",
-    }
-}
-
-/// A constant that is compared with a part of an answer, to which it is never equal.
-pub(crate) fn never_answered(
-    function: &Function<'_>,
-    value: &Expr<'_>,
-    wrong: Constant<'_, '_>,
-) -> Diagnostic {
-    let Constant { literal, wanted, unfit, near } = wrong;
-    let (expected, found) = (expected(wanted, unfit), literal.shown());
-    let tool = wanted.tool();
-    let message =
-        format!("{found} is compared with {expected} by the schema of `{tool}`: they are never equal");
-    let diagnostic = Diagnostic::new(Code::NeverEqual, value.span, message).expected(expected, found);
+        Unfit::Format(Format::Date) => "a date such as \"2026-01-31\"".to_owned(),
+        Unfit::Format(Format::DateTime) => "a time such as \"2026-01-31T09:30:00Z\"".to_owned(),
+    };
+    let (code, message) = match place {
+        Some(place) => (Code::BadValue, format!("{place} takes {expected}, but this is {found}")),
+        None => {
+            let by = format!("by the schema of `{}`: they are never equal", wanted.tool());
+            (Code::NeverEqual, format!("{found} is compared with {expected} {by}"))
+        }
+    };
+    let diagnostic = Diagnostic::new(code, value.span, message).expected(expected, found);
     fixes::text(diagnostic, value, function.notation, near)
 }
 

@@ -4,7 +4,6 @@
 
 pub(super) mod blocks;
 pub(super) mod given;
-pub(super) mod maybe_nil;
 pub(super) mod names;
 pub(super) mod naming;
 pub(super) mod slots;

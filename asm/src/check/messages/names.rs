@@ -2,6 +2,7 @@
 //! entry function.
 
 use crate::ast::{Call, File, Function, Name};
+use crate::catalog::SchemaShape;
 use crate::check::fixes;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
@@ -107,50 +108,31 @@ pub(crate) fn unknown_argument<'n>(
     fixes::name(diagnostic, argument, near, notation)
 }
 
-/// The part of an answer from which a field is read.
-#[derive(Clone, Copy)]
-pub(crate) enum Part<'n> {
-    /// An input whose type lists fields, or a part of it.
-    Input,
-    Answer,
-    Field(&'n str),
-    Inner,
-}
-
-/// A field that the schema of a tool's answer does not list; `listed` are those that it lists.
-pub(crate) fn unknown_field<'n>(
-    tool: &str,
-    part: Part<'_>,
+/// A field that the schema of a tool's answer, or the type of an input, does not list.
+pub(crate) fn unknown_field(
+    of: SchemaShape<'_>,
     name: Name<'_>,
-    listed: impl Iterator<Item = &'n str>,
     near: Option<Near<'_>>,
     notation: Notation,
 ) -> Diagnostic {
-    let message = match part {
-        Part::Input => format!("the type of the input `{tool}` lists no field `{}` here", name.text),
-        Part::Answer => format!("the answer of `{tool}` has no field `{}` by its schema", name.text),
-        Part::Field(field) => {
-            format!("`{field}` in the answer of `{tool}` has no field `{}` by its schema", name.text)
-        }
-        Part::Inner => {
-            format!("this part of the answer of `{tool}` has no field `{}` by its schema", name.text)
-        }
+    let (tool, field) = (of.tool(), name.text);
+    let message = match (of.is_declared(), of.is_answer()) {
+        (true, _) => format!("the type of the input `{tool}` lists no field `{field}` here"),
+        (_, true) => format!("the answer of `{tool}` has no field `{field}` by its schema"),
+        _ => format!("this part of the answer of `{tool}` has no field `{field}` by its schema"),
     };
-    let wrong = wrong(Code::UnknownField, name, message, some_of(listed));
-    let wrong = fixes::name(wrong, name, near, notation);
+    let wrong =
+        fixes::name(wrong(Code::UnknownField, name, message, some_of(of.names())), name, near, notation);
     if near.is_some_and(|near| near.sure) {
         return wrong;
     }
-    let is_whole = matches!(name.text, "result" | "output" | "response" | "data" | "value");
-    wrong.help(match part {
-        Part::Input => "add the field to the type of the input".to_owned(),
-        Part::Answer if is_whole => {
-            format!("what a call gives is the answer itself: leave `{}` out", name.text)
-        }
-        _ => {
-            let has = Terms::of(notation).word(Word::Has);
-            format!("if it may be there nevertheless, test with {has} first")
-        }
+    let is_whole = matches!(field, "result" | "output" | "response" | "data" | "value");
+    wrong.help(if of.is_declared() {
+        "add the field to the type of the input".to_owned()
+    } else if of.is_answer() && is_whole {
+        format!("what a call gives is the answer itself: leave `{field}` out")
+    } else {
+        format!("if it may be there nevertheless, test with {} first", Terms::of(notation).word(Word::Has))
     })
 }
 
@@ -176,27 +158,13 @@ pub(crate) fn circular_call<'n>(
     let terms = Terms::of(notation);
     let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
     let hidden = match length {
-        1 => format!(
-            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {}",
-            name_place(notation)
-        ),
-        _ => String::new(),
+        1 => "; the function hides a tool of that name: to call the tool, rename the function",
+        _ => "",
     };
     let help = format!(
         "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
     );
     Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
-}
-
-/// Where a notation writes the name of a function.
-fn name_place(notation: Notation) -> &'static str {
-    match notation {
-        Notation::Id => "in `; fn name(…)`",
-        Notation::ToolCalling => "under `\"function\"`",
-        Notation::Constrained => "under `\"fn\"`",
-        Notation::Workflow => "under `name:`",
-        Notation::Mcp => "under `\"name\"` in `\"meta\"`",
-    }
 }
 
 /// The requested entry function does not exist.

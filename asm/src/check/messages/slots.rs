@@ -3,7 +3,7 @@
 
 use super::naming::{slot_name, slot_place};
 use crate::ast::{Block, Call, Function, Name, Slot};
-use crate::check::report::{Path, Unset};
+use crate::check::report::Unset;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;
@@ -11,58 +11,28 @@ use crate::text::some_of;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
-
-/// How the result of a call is lost.
-#[derive(Clone, Copy)]
-pub(crate) enum Loss {
-    /// Its slot is bound again.
-    Rebound,
-    /// The function ends.
-    Left,
-    /// The pass ends.
-    Skipped,
-}
-
-/// Why the slot of a MATCH holds no result.
-#[derive(Clone, Copy)]
-pub(crate) enum Plain {
-    Parameter,
-    OnSomePath,
-    Always,
-}
+use std::borrow::Cow;
 
 /// Why a slot is unset, as a clause after "but".
 fn clause(reason: Unset, terms: Terms) -> String {
-    let [condition, otherwise, loops, breaks, skip, tries] =
-        [Word::If, Word::Else, Word::For, Word::Break, Word::Skip, Word::Try].map(|word| terms.word(word));
-    let when = match reason {
-        Unset::Never => return "nothing sets it before".to_owned(),
-        Unset::Matched(_) if terms.is_id() => return "a MATCH has taken its result out".to_owned(),
-        Unset::Matched(_) => return "its call failed".to_owned(),
-        Unset::FirstPass(_) => return format!("it is not set in the first pass of a {loops}"),
-        Unset::NoPass(_) => format!("a {loops} makes no pass"),
-        Unset::Branch(path, _) => match path {
-            Path::Then => format!("the condition of an {condition} holds"),
-            Path::Else => format!("the {otherwise} of an {condition} runs"),
-            Path::NotTaken => format!("an {condition} is not taken"),
-            Path::Err => "a call fails and its handler runs".to_owned(),
-            Path::Ok => "a call succeeds".to_owned(),
-            Path::Broken => format!("a {breaks} ends the {loops}"),
-            Path::Unbroken => format!("no {breaks} ends the {loops}"),
-            Path::Skipped => format!("a {skip} ends the pass"),
-            Path::Caught => format!("something in a {tries} fails and the handler runs"),
-        },
-    };
-    format!("it is not set when {when}")
+    match reason {
+        Unset::Never => "nothing sets it before".to_owned(),
+        Unset::Matched(_) => terms.choose("a MATCH has taken its result out", "its call failed").to_owned(),
+        Unset::FirstPass(_) => format!("it is not set in the first pass of a {}", terms.word(Word::For)),
+        Unset::Path(word, _) => format!("the {} before may leave it unset", construct(word, terms)),
+    }
+}
+
+/// What a message calls an IF, MATCH, FOR or TRY.
+fn construct(word: Word, terms: Terms) -> Cow<'static, str> {
+    if word == Word::Match { terms.handler.into() } else { terms.word(word) }
 }
 
 /// Points to the code that leaves a slot unset.
 fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
     let (span, what) = match reason {
         Unset::Never => return diagnostic,
-        Unset::Branch(_, span) | Unset::FirstPass(span) | Unset::NoPass(span) => {
-            (span, "not set on a path here")
-        }
+        Unset::Path(_, span) | Unset::FirstPass(span) => (span, "not set on a path here"),
         Unset::Matched(span) => {
             (span, terms.choose("taken apart by this MATCH; its OK arm binds the value", "this is the call"))
         }
@@ -79,28 +49,23 @@ pub(crate) fn unset(function: &Function<'_>, slot: Slot, reference: Span, reason
     let diagnostic = point(diagnostic, reason, terms)
         .expected(format!("a {} that every path here has bound", terms.slot), format!("{name}: {why}"));
     let before = match reason {
-        Unset::Branch(Path::NotTaken | Path::Then | Path::Else, _) => Some(Word::If),
-        Unset::Branch(Path::Broken | Path::Unbroken | Path::Skipped, _)
-        | Unset::FirstPass(_)
-        | Unset::NoPass(_) => Some(Word::For),
-        Unset::Branch(Path::Caught, _) => Some(Word::Try),
-        Unset::Matched(_) => None,
-        _ => return diagnostic,
+        Unset::Path(word, _) => word,
+        Unset::FirstPass(_) => Word::For,
+        Unset::Never => return diagnostic,
+        Unset::Matched(_) => return diagnostic.help(terms.choose(TAKEN, TAKEN_IN_STEPS)),
     };
-    if let Some(word) = before {
-        return diagnostic
-            .help(format!("bind it before the {} too, to the value that it has then", terms.word(word)));
-    }
-    diagnostic.help(terms.choose(
-        "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
-         fails, write ROLLBACK after the call; to give it another value, bind it in the ERR arm; to keep what it held \
-         before, bind the call to another slot, and this one in the OK arm",
-        "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
-         fails, write `rollback` beside the call; to give it another value, use `value` in a handler beside the \
-         `call` itself, or `let` on the `match` with `then`; to keep what it held before, give the call another name, \
-         and bind this one in its `then`",
-    ))
+    let before = construct(before, terms);
+    diagnostic.help(format!("bind it before the {before} too, to the value that it has then"))
 }
+
+/// What to do about a read of the slot of a call that failed.
+const TAKEN: &str = "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
+     fails, write ROLLBACK after the call; to give it another value, bind it in the ERR arm; to keep what it held \
+     before, bind the call to another slot, and this one in the OK arm";
+const TAKEN_IN_STEPS: &str = "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
+     fails, write `rollback` beside the call; to give it another value, use `value` in a handler beside the \
+     `call` itself, or `let` on the `match` with `then`; to keep what it held before, give the call another name, \
+     and bind this one in its `then`";
 
 /// A read of a slot that holds a result which no MATCH has handled yet.
 pub(crate) fn unchecked_read(
@@ -130,58 +95,34 @@ fn point_to_call(diagnostic: Diagnostic, call: Option<Span>) -> Diagnostic {
 }
 
 /// The result of a call that is lost on a path where nothing handles it.
-pub(crate) fn dropped(
-    function: &Function<'_>,
-    slot: Slot,
-    span: Span,
-    loss: Loss,
-    call: Option<Span>,
-) -> Diagnostic {
+pub(crate) fn dropped(function: &Function<'_>, slot: Slot, span: Span, call: Option<Span>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (name, handler) = (slot_name(function, slot), terms.handler);
-    let how = match loss {
-        Loss::Rebound => "is bound again",
-        Loss::Left => "is left behind",
-        Loss::Skipped => "is left behind by the end of the pass,",
-    };
-    let message = format!("{name} {how} on a path where no {handler} took its call's result");
+    let message = format!("the call's result in {name} is lost here on a path where no {handler} took it");
     point_to_call(Diagnostic::new(Code::DroppedResult, span, message), call)
         .expected(format!("a {handler} on every path"), "a path without it")
         .help(format!("handle the failure on that path too, or bind another {}", terms.slot))
 }
 
-/// A MATCH on a slot that holds no result.
-fn no_result(function: &Function<'_>, slot: Slot, span: Span, why: &str) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    let (name, call) = (slot_name(function, slot), terms.word(Word::Call));
-    let what = terms.choose("MATCH on", "a handler for");
-    Diagnostic::new(Code::MatchUnchecked, span, format!("{what} {name}, but {why}"))
-        .expected(format!("a {} that a {call} binds on every path", terms.slot), format!("{name}, but {why}"))
-}
-
-/// A MATCH on a slot that is unset.
-pub(crate) fn match_unset(function: &Function<'_>, slot: Slot, span: Span, reason: Unset) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    point(no_result(function, slot, span, &clause(reason, terms)), reason, terms)
-}
-
-/// A MATCH on a slot that holds a plain value.
-pub(crate) fn match_plain(
+/// A MATCH on a slot that holds no result: it is unset, or holds a plain value.
+pub(crate) fn match_unchecked(
     function: &Function<'_>,
     slot: Slot,
     span: Span,
-    plain: Plain,
+    unset: Option<Unset>,
     call: Option<Span>,
 ) -> Diagnostic {
-    let why = match plain {
-        Plain::Parameter => "it holds a parameter",
-        Plain::OnSomePath => "it holds a plain value on some path",
-        Plain::Always => "it holds a plain value",
-    };
     let terms = Terms::of(function.notation);
-    let (bind, with) = (terms.word(Word::Let), terms.word(Word::Call));
-    point_to_call(no_result(function, slot, span, why), call)
-        .help(format!("bind the {} with {bind} and {with} right before", terms.slot))
+    let (name, bind, with) = (slot_name(function, slot), terms.word(Word::Let), terms.word(Word::Call));
+    let what = terms.choose("MATCH on", "a handler for");
+    let why = unset.map_or("it may hold a plain value".to_owned(), |reason| clause(reason, terms));
+    let found = Diagnostic::new(Code::MatchUnchecked, span, format!("{what} {name}, but {why}"))
+        .expected(format!("a {} that a {with} binds on every path", terms.slot), format!("{name}, but {why}"))
+        .help(format!("bind the {} with {bind} and {with} right before", terms.slot));
+    match unset {
+        Some(reason) => point(found, reason, terms),
+        None => point_to_call(found, call),
+    }
 }
 
 /// An unreachable statement.

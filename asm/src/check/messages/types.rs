@@ -4,6 +4,7 @@ use super::naming::slot_name;
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Place;
+use crate::check::value_info::Nil;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{NO_DEFAULT, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::terms::Terms;
@@ -14,7 +15,7 @@ use crate::text::shorten;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
-use ilo_spec::pure::{Kinds, Pure};
+use ilo_spec::pure::Pure;
 
 /// An expression, its certain type, and the origin of the type.
 #[derive(Clone, Copy)]
@@ -106,34 +107,47 @@ pub(crate) fn operand(
     }
 }
 
-/// A condition that is nil or of one of these kinds, of which none is a bool.
-pub(crate) fn never_bool(
+/// A condition that is no bool, or, if there is another place, that is none there. `text` is whether it may
+/// be a text.
+pub(crate) fn no_bool(
     function: &Function<'_>,
     (word, index): (Word, usize),
     value: &Expr<'_>,
-    kinds: Kinds,
+    (found, text): (String, bool),
+    other: Option<Span>,
 ) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let found = kinds.or(Kinds::NIL);
     let message = format!("{}, but this is {found}", takes(terms, word, index, Demand::CONDITION));
-    let diagnostic = Diagnostic::new(Code::MaybeNil, value.span, message)
-        .expected(Demand::CONDITION.to_string(), found.to_string());
-    diagnostic.help(is_there(terms, kinds.meets(Kinds::TEXT)))
+    Diagnostic::new(Code::MaybeNil, value.span, message)
+        .expected(Demand::CONDITION.to_string(), found)
+        .related_if(other, "here no bool fits")
+        .help(is_there(terms, text))
 }
 
-/// A condition of unknown type, which is something other than a bool at another place.
-pub(in crate::check) fn no_bool_elsewhere(
+/// A value that may be nil, where what it is given to does not take nil.
+pub(crate) fn maybe_nil(
     function: &Function<'_>,
-    (word, index): (Word, usize),
+    takes: &str,
     value: &Expr<'_>,
-    other: Span,
+    demand: Demand,
+    nil: Nil,
 ) -> Diagnostic {
     let terms = Terms::of(function.notation);
-    let takes = takes(terms, word, index, Demand::CONDITION);
-    Diagnostic::new(Code::MaybeNil, value.span, format!("{takes}, but elsewhere this is no bool"))
-        .expected(Demand::CONDITION.to_string(), "what is no bool elsewhere")
-        .related(other, "here no bool fits")
-        .help(is_there(terms, true))
+    let none = |word| format!("{} gives nil where nothing is found", terms.word(word));
+    let why = match nil {
+        Nil::Optional => "the schema does not require this field".to_owned(),
+        Nil::Nullable => "the schema allows null".to_owned(),
+        Nil::Find => none(Word::Find),
+        Nil::Index => none(Word::Index),
+        Nil::Get => none(Word::Get),
+        Nil::Input => "the input may be nil".to_owned(),
+    };
+    Diagnostic::new(Code::MaybeNil, value.span, format!("{takes}, but this may be nil"))
+        .expected(demand.to_string(), format!("a value that may be nil: {why}"))
+        .help(terms.choose(
+            "test it before with NEQ and nil, or read it by GET with a default",
+            "test it before with `!= null`, or give a default with `??`",
+        ))
 }
 
 /// How a condition tests whether a value is there.
@@ -151,66 +165,34 @@ fn is_range(value: &Expr<'_>) -> bool {
 }
 
 /// The expected operand of a word, as a clause.
-pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
+pub(in crate::check) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
     let name = terms.word(word);
-    match (word, index) {
-        (Word::Add, _) => "addition takes two numbers, two texts or two lists".to_owned(),
-        (Word::Sub | Word::Mul | Word::Div | Word::Mod, _) => "arithmetic takes numbers".to_owned(),
-        (Word::Gt | Word::Gte | Word::Lt | Word::Lte, _) => {
-            "comparison takes two numbers or two texts".to_owned()
-        }
-        (Word::Field, _) => terms.choose("FIELD reads a record", "only a record has fields").to_owned(),
-        (Word::For, _) => format!("{name} runs over a list"),
-        (Word::At, 0) => format!("{name} reads a list or a record"),
-        (Word::At, _) => format!("{name} takes a number as index, or a text as name"),
-        (Word::Has, 0) => format!("{name} searches a record, list or text"),
-        (Word::Has, 1) => format!("{name} takes a text as name or part"),
-        (Word::Len, _) => format!("{name} measures a text, list or record"),
-        (Word::Sort | Word::SortDown, 1) if demand == Demand::Is(Inferred::TEXT) => {
+    let operand = word.row().pure.and_then(|function| function.row().operands.get(index));
+    match (word, operand) {
+        (Word::Field, _) => terms.choose("FIELD takes a record", "only a record has fields").to_owned(),
+        // A condition may have no word, as in `c ? a : b`, or another one, as in an assertion.
+        _ if demand == Demand::CONDITION && !terms.is_id() => "a condition is a bool or nil".to_owned(),
+        (Word::Sort | Word::SortDown, _) if demand == Demand::Is(Inferred::TEXT) => {
             format!("{name} of records takes the name of a field to sort by")
         }
-        (Word::Sort | Word::SortDown, 1) if demand == Demand::Is(Inferred::NIL) => {
+        (_, Some(_)) if demand == Demand::Is(Inferred::NIL) => {
             format!("{name} of numbers or texts takes no field")
         }
-        (Word::Unique | Word::Group, 1) if demand == Demand::Is(Inferred::NIL) => {
-            format!("{name} takes a field only if the items are records")
-        }
-        (Word::Get, 1) if demand == Demand::Is(Inferred::NUMBER) => {
-            format!("{name} of a list takes a number as `key`")
-        }
-        (Word::Get, 1) if demand == Demand::Is(Inferred::TEXT) => {
-            format!("{name} of a record takes a text as `key`")
-        }
-        // A condition may have no word, as in `c ? a : b`, or another one, as in an assertion.
-        (Word::Not, _) if !terms.is_id() => "a condition is a bool or nil".to_owned(),
-        _ if let Some(function) = word.row().pure => {
-            let operand = function.row().operands.get(index).map_or("", |operand| operand.name);
-            format!("{name} takes {demand} as `{operand}`")
-        }
-        _ => format!("{name} takes a {demand}"),
+        (_, Some(operand)) => format!("{name} takes {demand} as `{}`", operand.name),
+        _ => format!("{name} takes {demand}"),
     }
 }
 
-/// A list that CONCAT renders as text.
+/// A list that is written into a text: an error if an item may be meant, as in `$xs.0`.
 pub(crate) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
-    let terms = Terms::of(function.notation);
-    let message = format!("{} writes this list into the text as JSON", terms.word(Word::Concat));
-    let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
-        .expected("two lists, or a text for the list", list.found.to_string());
-    let [join, json] = [Word::Join, Word::Json].map(|word| terms.word(word));
-    point(diagnostic, function, list)
-        .help(format!("{join} gives the items with a text between them, {json} the list as JSON"))
-}
-
-/// A list that is rendered in a text with references: an error if an item may be meant, as in `$xs.0`.
-pub(crate) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
-    let at = list.expression.span;
+    let (at, terms) = (list.expression.span, Terms::of(function.notation));
     let code = if function.is_suspect(at) { Code::BadReference } else { Code::ListInText };
+    let [join, json] = [Word::Join, Word::Json].map(|word| terms.word(word));
     let diagnostic = Diagnostic::new(code, at, "this list is written into the text as JSON")
-        .expected("a text for the list", list.found.to_string());
-    point(diagnostic, function, list).help(
-        "write `${join(list, ', ')}` for its items with a text between them, or `${json(list)}` for JSON",
-    )
+        .expected("two lists, or a text for the list", list.found.to_string());
+    let forms = terms.choose("", ", as in `${join(list, ', ')}` and `${json(list)}`");
+    point(diagnostic, function, list)
+        .help(format!("{join} gives the items with a text between them, {json} the list as JSON{forms}"))
 }
 
 /// `min` or `max` of a value of unknown type and a constant text.
@@ -371,9 +353,6 @@ pub(crate) fn never_met(notation: Notation, subject: Inferred, case: &Case<'_>) 
     }
     warning.help(match notation {
         Notation::Id | Notation::Workflow => "write the key without quotes",
-        _ if subject == Inferred::NUMBER => {
-            "write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`"
-        }
-        _ => "write the cases as a list of pairs: `[[true, …], [false, …]]`, or a step with `if`",
+        _ => "write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`, or bools",
     })
 }

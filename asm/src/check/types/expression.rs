@@ -9,12 +9,13 @@ use crate::ast::{
 use crate::check::answer_fields::Read;
 use crate::check::facts::CallFacts;
 use crate::check::kept::Place;
+use crate::check::messages::names;
 use crate::check::messages::types as messages;
 use crate::check::messages::types::{Origin, Typed};
-use crate::check::messages::{maybe_nil, names};
 use crate::check::resolve::Target;
 use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, sure, suspect, ty};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
 use crate::span::Span;
@@ -99,7 +100,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                     self.nil_in_text(part, ty(seen));
                     if let Some(found) = ty(seen).filter(|seen| seen.lists > 0) {
                         let list = self.typed(part, found);
-                        self.report_of(seen, messages::list_in_template(self.function, list));
+                        self.report_of(seen, messages::list_in_text(self.function, list));
                     }
                 }
                 Some(ValueInfo::held(Inferred::TEXT))
@@ -165,7 +166,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             && let Some(shape) = list.and_then(|list| list.part.item().shape())
             && ValueInfo::field_of(shape, text).is_none()
         {
-            self.found.reads.push(Read { shape, name: Name { text, span: field.span }, of: None });
+            self.found.reads.push(Read { shape, name: Name { text, span: field.span } });
         }
     }
 
@@ -490,8 +491,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             return field;
         }
-        let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
-        self.found.reads.push(Read { shape, name, of });
+        self.found.reads.push(Read { shape, name });
         ValueInfo::ANY
     }
 
@@ -571,7 +571,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// Warns about an operand that may be nil where nil is not accepted.
     fn maybe_nil(&mut self, place: (Word, usize), value: &Expr<'a>, seen: Seen<'t>, demand: Demand) {
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !demand.accepts(Inferred::NIL)) {
-            self.untested(value, nil, maybe_nil::operand(self.function, place, value, demand, nil));
+            let takes = messages::takes(Terms::of(self.function.notation), place.0, place.1, demand);
+            self.untested(value, nil, messages::maybe_nil(self.function, &takes, value, demand, nil));
         }
     }
 
@@ -626,7 +627,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             _ => return None,
         };
         let never = kinds != Kinds::NIL && !kinds.meets(Kinds::BOOL);
-        never.then(|| messages::never_bool(self.function, place, expression, kinds))
+        never.then(|| {
+            let found = (kinds.or(Kinds::NIL).to_string(), kinds.meets(Kinds::TEXT));
+            messages::no_bool(self.function, place, expression, found, None)
+        })
     }
 
     /// An expression with its type and the origin of the type.

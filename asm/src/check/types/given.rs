@@ -9,9 +9,8 @@ use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, SchemaShape};
 use crate::check::arguments::{Wanted, text_of};
 use crate::check::messages::given::{self as messages, Path, Place, Unfit};
-use crate::check::messages::maybe_nil;
 use crate::check::messages::stringified::stringified;
-use crate::check::messages::types::argument;
+use crate::check::messages::types::{argument, maybe_nil};
 use crate::check::resolve::Target;
 use crate::check::value_info::ty;
 use crate::expr::reference::FAILURES;
@@ -95,7 +94,8 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn nil_given(&mut self, value: &Expr<'a>, seen: Seen<'t>, demand: Demand, place: Place<'_, 'a>) {
         let accepted = place.nil || demand.accepts(Inferred::NIL);
         if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !accepted) {
-            self.untested(value, nil, maybe_nil::argument(self.function, place, value, demand, nil));
+            let takes = format!("{place} takes {demand}");
+            self.untested(value, nil, maybe_nil(self.function, &takes, value, demand, nil));
         }
     }
 
@@ -221,7 +221,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             return;
         }
         if let Some(wrong) = self.refused(literal, shape) {
-            self.report(messages::never_answered(self.function, constant, wrong));
+            self.report(messages::constant(self.function, None, constant, wrong));
         }
     }
 
@@ -237,7 +237,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 && let Some(wrong) = self.refused(case.key, shape)
             {
                 let key = Expr { kind: ExprKind::Literal(case.key), span: case.key_span };
-                self.report(messages::never_answered(self.function, &key, wrong));
+                self.report(messages::constant(self.function, None, &key, wrong));
             }
         }
     }
@@ -264,7 +264,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
         if let ExprKind::Literal(literal) = value.kind {
             if let Some(wrong) = self.refused(literal, wanted) {
-                self.report(messages::constant(self.function, place, value, wrong));
+                self.report(messages::constant(self.function, Some(place), value, wrong));
             }
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
             && let Some(clash) = clash(shape, wanted)

@@ -355,7 +355,7 @@ impl<'a> Narrowing<'a> {
         match value.kind {
             ExprKind::Apply(Apply { function: Pure::Get, operands: [of, key, default], .. })
                 if let ExprKind::Literal(default) = default.kind
-                    && !same(default, constant) =>
+                    && default != constant =>
             {
                 self.part(of, key)
             }
@@ -366,7 +366,7 @@ impl<'a> Narrowing<'a> {
 
     /// The path of a value that is none of these constants, if its own nil or its default is one of them.
     fn differs(&mut self, value: &Expr<'a>, from: &[Literal<'a>]) -> Option<PathId> {
-        let among = |constant: Literal<'_>| from.iter().any(|&one| same(one, constant));
+        let among = |constant: Literal<'_>| from.contains(&constant);
         match value.kind {
             ExprKind::Apply(Apply { function: Pure::Get, operands: [of, key, default], .. }) => {
                 let ExprKind::Literal(default) = default.kind else { return None };
@@ -415,16 +415,6 @@ fn is_above_zero(operator: Binary, number: &Expr<'_>, satisfied: bool) -> bool {
     match (operator, satisfied) {
         (Binary::Gt, true) | (Binary::Lte, false) => number >= 0,
         (Binary::Gte, true) | (Binary::Lt, false) => number >= 1,
-        _ => false,
-    }
-}
-
-fn same(a: Literal<'_>, b: Literal<'_>) -> bool {
-    match (a, b) {
-        (Literal::Nil, Literal::Nil) => true,
-        (Literal::Bool(a), Literal::Bool(b)) => a == b,
-        (Literal::Number(a), Literal::Number(b)) => a == b,
-        (Literal::Text(a), Literal::Text(b)) => a == b,
         _ => false,
     }
 }
