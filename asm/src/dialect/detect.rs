@@ -9,6 +9,7 @@ use crate::foreign;
 use crate::notation::Notation;
 use crate::source::{begins_id_text, enclosed, trimmed};
 use crate::text::is_name;
+use memchr::memchr2;
 
 impl Notation {
     /// The notation of a source; `None` if it looks like none. One pass over the source.
@@ -215,12 +216,11 @@ impl<'s> Keys<'s> {
     /// Takes a text in these quotes, without the quotes and with its escapes.
     fn quoted(&mut self, quote: u8) -> &'s str {
         let inside = self.rest.get(1..).unwrap_or("");
-        let mut escaped = false;
-        let end = inside.bytes().position(|byte| {
-            let closes = byte == quote && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            closes
-        });
+        let mut end = memchr2(quote, b'\\', inside.as_bytes());
+        while let Some(at) = end.filter(|&at| inside.as_bytes().get(at) == Some(&b'\\')) {
+            let behind = inside.as_bytes().get(at + 2..).unwrap_or_default();
+            end = memchr2(quote, b'\\', behind).map(|next| at + 2 + next);
+        }
         let (text, rest) = end.and_then(|end| inside.split_at_checked(end)).unwrap_or((inside, ""));
         self.rest = rest.get(1..).unwrap_or(rest);
         text
@@ -247,6 +247,15 @@ impl<'s> Iterator for Keys<'s> {
 
     fn next(&mut self) -> Option<&'s str> {
         loop {
+            // What cannot be a key, or decide how deep it is, is passed over at once.
+            let (inside, bytes) = (self.depth != self.of, self.rest.as_bytes());
+            let matters = |byte: &u8| match byte {
+                b'"' | b'\'' | b'{' | b'}' | b'[' | b']' => true,
+                b' ' | b'\n' | b'\t' | b'\r' | b',' | b':' => false,
+                _ => !inside,
+            };
+            let passed = bytes.iter().position(matters).unwrap_or(bytes.len());
+            self.rest = self.rest.get(passed..).unwrap_or("");
             let first = self.rest.bytes().next()?;
             let word = if matches!(first, b'"' | b'\'') { self.quoted(first) } else { self.bare() };
             #[cfg(test)]
