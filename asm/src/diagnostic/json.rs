@@ -1,126 +1,54 @@
 //! Diagnostics as JSON objects, for editors and agents.
 
-use super::{Diagnostic, Diagnostics, Fix};
+use super::{Diagnostic, Diagnostics};
 use crate::span::{Lines, Span};
-use serde::Serialize;
-
-/// A diagnostic with its file and its positions in each form that a consumer may need. Offsets and lengths
-/// are in bytes. Lines and columns count from 1, columns in characters.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report<'d> {
-    file: &'d str,
-    code: &'static str,
-    severity: &'static str,
-    line: u32,
-    column: u32,
-    end_line: u32,
-    end_column: u32,
-    offset: u32,
-    length: u32,
-    message: &'d str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected: Option<&'d str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<&'d str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nearest: Option<&'d str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'d str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related: Vec<Related<'d>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<Correction<'d>>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Related<'d> {
-    line: u32,
-    column: u32,
-    offset: u32,
-    length: u32,
-    message: &'d str,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Correction<'d> {
-    title: &'d str,
-    edits: Vec<Replacement<'d>>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Replacement<'d> {
-    offset: u32,
-    length: u32,
-    line: u32,
-    column: u32,
-    text: &'d str,
-}
+use serde_json::{Value, json};
 
 /// All diagnostics of a source, one object per line.
 pub fn lines(file: &str, source: &str, diagnostics: &Diagnostics) -> String {
     let lines = Lines::new(source);
-    let reports = diagnostics.as_slice().iter().map(|diagnostic| Report::new(file, &lines, diagnostic));
-    let mut out = String::new();
-    for report in reports {
-        // A report is texts and numbers, which always serialise.
-        out.push_str(&serde_json::to_string(&report).unwrap_or_default());
-        out.push('\n');
-    }
-    out
+    let all = diagnostics.iter().map(|diagnostic| format!("{}\n", report(file, &lines, diagnostic)));
+    all.collect()
 }
 
-fn length(span: Span) -> u32 {
-    span.end.saturating_sub(span.start)
-}
-
-impl<'d> Report<'d> {
-    /// A diagnostic of a file with these lines.
-    pub fn new(file: &'d str, lines: &Lines<'_>, diagnostic: &'d Diagnostic) -> Report<'d> {
-        let start = lines.place(diagnostic.span.start);
-        let end = lines.place(diagnostic.span.end);
-        let related = diagnostic.related.iter().map(|(span, message)| {
-            let place = lines.place(span.start);
-            Related {
-                line: place.line,
-                column: place.column,
-                offset: span.start,
-                length: length(*span),
-                message,
-            }
-        });
-        Report {
-            file,
-            code: diagnostic.code.as_str(),
-            severity: if diagnostic.is_error() { "error" } else { "warning" },
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            offset: diagnostic.span.start,
-            length: length(diagnostic.span),
-            message: &diagnostic.message,
-            expected: diagnostic.expected.as_deref(),
-            found: diagnostic.found.as_deref(),
-            nearest: diagnostic.nearest.as_deref(),
-            help: diagnostic.help.as_deref(),
-            related: related.collect(),
-            fix: diagnostic.fix.as_ref().map(|fix| correction(lines, fix)),
-        }
-    }
-}
-
-fn correction<'d>(lines: &Lines<'_>, fix: &'d Fix) -> Correction<'d> {
-    let edits = fix.edits.iter().map(|edit| {
-        let place = lines.place(edit.span.start);
-        Replacement {
-            offset: edit.span.start,
-            length: length(edit.span),
-            line: place.line,
-            column: place.column,
-            text: &edit.text,
-        }
+/// A diagnostic with its file and its positions in each form that a consumer may need. Offsets and lengths
+/// are in bytes. Lines and columns count from 1, columns in characters.
+fn report(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic) -> Value {
+    let (start, end) = (lines.place(diagnostic.span.start), lines.place(diagnostic.span.end));
+    let mut report = json!({
+        "file": file,
+        "code": diagnostic.code.as_str(),
+        "severity": if diagnostic.is_error() { "error" } else { "warning" },
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "offset": diagnostic.span.start,
+        "length": diagnostic.span.range().len(),
+        "message": diagnostic.message,
     });
-    Correction { title: &fix.title, edits: edits.collect() }
+    let Diagnostic { expected, found, nearest, help, .. } = diagnostic;
+    for (key, text) in [("expected", expected), ("found", found), ("nearest", nearest), ("help", help)] {
+        if let Some(text) = text {
+            report[key] = json!(text);
+        }
+    }
+    if !diagnostic.related.is_empty() {
+        let related = diagnostic.related.iter().map(|(span, message)| at(lines, *span, "message", message));
+        report["related"] = related.collect();
+    }
+    if let Some(fix) = &diagnostic.fix {
+        let edits = fix.edits.iter().map(|edit| at(lines, edit.span, "text", &edit.text));
+        report["fix"] = json!({"title": fix.title, "edits": edits.collect::<Value>()});
+    }
+    report
+}
+
+/// A place with a text.
+fn at(lines: &Lines<'_>, span: Span, key: &str, text: &str) -> Value {
+    let place = lines.place(span.start);
+    let (line, column, offset, length) = (place.line, place.column, span.start, span.range().len());
+    json!({"offset": offset, "length": length, "line": line, "column": column, key: text})
 }
 
 #[cfg(test)]
@@ -135,8 +63,8 @@ mod tests {
             .expected("`3`", "`4`")
             .related(Span::new(0, 2), "here")
             .replace(Span::new(6, 7), "3");
-        let found = serde_json::to_value(Report::new("f.ilo", &Lines::new(source), &diagnostic)).unwrap();
-        let expected = serde_json::json!({
+        let found = report("f.ilo", &Lines::new(source), &diagnostic);
+        let expected = json!({
             "file": "f.ilo", "code": "count-mismatch", "severity": "warning",
             "line": 2, "column": 4, "end_line": 2, "end_column": 5, "offset": 6, "length": 1,
             "message": "wrong count", "expected": "`3`", "found": "`4`",
