@@ -21,7 +21,6 @@ mod unchecked_keywords;
 mod validation;
 
 pub use declared::Declared;
-pub(crate) use declared::{Builder, Part as BuiltPart};
 pub use format::Format;
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,

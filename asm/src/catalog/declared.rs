@@ -1,68 +1,75 @@
-//! The shape of an input whose type lists the fields of a record, built from the inside out.
+//! The shape of an input whose type lists the fields of a record.
 
 use super::reading::record;
 use super::shape::{ANYTHING, ListedField, Node, NodeId, SchemaShape, Shapes};
+use crate::ast::{Function, TypeName};
+use crate::types::Inferred;
 use ilo_spec::pure::Kinds;
 
 /// The shape of an input, or of all inputs of a function.
 #[derive(Debug)]
 pub struct Declared(Shapes);
 
-/// A part of a shape that is being built.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part(NodeId);
-
-/// Builds the shape of an input.
-pub(crate) struct Builder {
-    nodes: Vec<Node>,
-}
-
 impl Declared {
+    /// The input of this name.
+    pub(crate) fn input(name: &str, ty: &TypeName<'_>) -> Declared {
+        let mut nodes = vec![Node::ANY];
+        let whole = part(ty, false, &mut nodes);
+        Declared::new(name, nodes, whole)
+    }
+
+    /// The inputs of a function as the fields of a record, without the nil that some take.
+    pub fn inputs(function: &Function<'_>) -> Declared {
+        let mut nodes = vec![Node::ANY];
+        let inputs = function.parameters.iter();
+        let fields = inputs.map(|input| {
+            let node = part(&input.ty, false, &mut nodes);
+            listed(input.name.text, input.may_be_absent(), node)
+        });
+        let fields = record(fields.collect(), None, true);
+        let whole = add(&mut nodes, Node { kinds: Kinds::RECORD, record: Some(fields), ..Node::ANY });
+        Declared::new(function.name.text, nodes, whole)
+    }
+
+    fn new(name: &str, nodes: Vec<Node>, whole: NodeId) -> Declared {
+        let tool = name.to_owned();
+        Declared(Shapes { tool, declared: true, nodes, input: whole, output: whole, misused: None })
+    }
+
     /// The shape.
     pub fn shape(&self) -> SchemaShape<'_> {
         SchemaShape::new(&self.0, self.0.output)
     }
 }
 
-impl Builder {
-    /// A value about which nothing is known.
-    pub(crate) const ANY: Part = Part(ANYTHING);
+fn add(nodes: &mut Vec<Node>, node: Node) -> NodeId {
+    nodes.push(node);
+    NodeId::try_from(nodes.len() - 1).unwrap_or(ANYTHING)
+}
 
-    pub(crate) fn new() -> Builder {
-        Builder { nodes: vec![Node::ANY] }
-    }
+fn listed(name: &str, optional: bool, node: NodeId) -> ListedField {
+    ListedField { name: name.into(), required: !optional, optional, node }
+}
 
-    fn push(&mut self, node: Node) -> Part {
-        self.nodes.push(node);
-        Part(NodeId::try_from(self.nodes.len() - 1).unwrap_or(ANYTHING))
+/// A part of a shape. The reader limits the nesting of records.
+fn part(ty: &TypeName<'_>, nullable: bool, nodes: &mut Vec<Node>) -> NodeId {
+    let lists = ty.ty.lists;
+    let nil = |outermost: bool| if nullable && outermost { Kinds::NIL } else { Kinds::NONE };
+    let kinds = Inferred { lists: 0, ..Inferred::from(ty.ty) }.kinds();
+    let mut built = if !ty.fields.is_empty() {
+        let fields = ty
+            .fields
+            .iter()
+            .map(|field| listed(field.name.text, field.optional, part(&field.ty, field.nullable, nodes)));
+        let fields = record(fields.collect(), None, true);
+        add(nodes, Node { kinds: Kinds::RECORD.or(nil(lists == 0)), record: Some(fields), ..Node::ANY })
+    } else if kinds == Kinds::ANY {
+        ANYTHING
+    } else {
+        add(nodes, Node { kinds: kinds.or(nil(lists == 0)), ..Node::ANY })
+    };
+    for list in 1..=lists {
+        built = add(nodes, Node { kinds: Kinds::LIST.or(nil(list == lists)), items: built, ..Node::ANY });
     }
-
-    /// A value of these kinds.
-    pub(crate) fn plain(&mut self, kinds: Kinds) -> Part {
-        self.push(Node { kinds, ..Node::ANY })
-    }
-
-    /// A list of such items, or a value of the other kinds.
-    pub(crate) fn list(&mut self, Part(items): Part, others: Kinds) -> Part {
-        self.push(Node { kinds: Kinds::LIST.or(others), items, ..Node::ANY })
-    }
-
-    /// A record with these fields and no others, or a value of the other kinds. A field has its name, whether
-    /// it may be absent, and its value.
-    pub(crate) fn record(&mut self, fields: Vec<(&str, bool, Part)>, others: Kinds) -> Part {
-        let listed = |(name, optional, Part(node)): (&str, bool, Part)| ListedField {
-            name: name.into(),
-            required: !optional,
-            optional,
-            node,
-        };
-        let fields = record(fields.into_iter().map(listed).collect(), None, true);
-        self.push(Node { kinds: Kinds::RECORD.or(others), record: Some(fields), ..Node::ANY })
-    }
-
-    /// The shape of the input of this name, or of the inputs of the function.
-    pub(crate) fn finish(self, input: &str, Part(whole): Part) -> Declared {
-        let (tool, nodes) = (input.to_owned(), self.nodes);
-        Declared(Shapes { tool, declared: true, nodes, input: whole, output: whole, misused: None })
-    }
+    built
 }

@@ -50,7 +50,7 @@ pub use resolve::entry;
 pub(crate) use resolve::{Target, by_name, target};
 pub use slot_events::Gives;
 pub(crate) use types::misfit;
-pub use value_info::{KnownSlot, Part, Seen, ValueInfo, inputs_of};
+pub use value_info::{KnownSlot, Part, Seen, ValueInfo};
 
 use crate::ast::File;
 use crate::catalog::Catalog;

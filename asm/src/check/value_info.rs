@@ -1,8 +1,8 @@
 //! What checking knows about a value: its type, whether that type is certain, and which part of a tool's
 //! answer, or of an input whose type lists fields, it is.
 
-use crate::ast::{File, Function, TypeName};
-use crate::catalog::{Builder, BuiltPart, Declared, SchemaShape, ToolSignature};
+use crate::ast::File;
+use crate::catalog::{Declared, SchemaShape, ToolSignature};
 use crate::span::Span;
 use crate::types::Inferred;
 use core::mem::discriminant;
@@ -286,9 +286,7 @@ impl<'a> RecordInputs<'a> {
         let mut all = Vec::new();
         for (number, function) in (0..).zip(file.functions) {
             for input in function.parameters.iter().filter(|input| !input.ty.fields.is_empty()) {
-                let mut builder = Builder::new();
-                let whole = part(&input.ty, false, &mut builder);
-                all.push((number, input.name.text, builder.finish(input.name.text, whole)));
+                all.push((number, input.name.text, Declared::input(input.name.text, &input.ty)));
             }
         }
         RecordInputs(all)
@@ -305,39 +303,4 @@ impl<'a> RecordInputs<'a> {
 /// The shape of an input, if its type lists fields.
 pub(super) fn shape_of<'t>(inputs: Inputs<'t, '_>, name: &str) -> Option<SchemaShape<'t>> {
     inputs.iter().find(|(_, input, _)| *input == name).map(|(.., declared)| declared.shape())
-}
-
-/// The inputs of a function as the fields of a record, without the nil that some take.
-pub fn inputs_of(function: &Function<'_>) -> Declared {
-    let mut builder = Builder::new();
-    let fields = function.parameters.iter().map(|input| {
-        let value = part(&input.ty, false, &mut builder);
-        (input.name.text, input.may_be_absent(), value)
-    });
-    let fields = fields.collect();
-    let whole = builder.record(fields, Kinds::NONE);
-    builder.finish(function.name.text, whole)
-}
-
-/// A part of a shape. The reader limits the nesting of records.
-fn part(ty: &TypeName<'_>, nullable: bool, builder: &mut Builder) -> BuiltPart {
-    let lists = ty.ty.lists;
-    let nil = |outermost: bool| if nullable && outermost { Kinds::NIL } else { Kinds::NONE };
-    let kinds = Inferred { lists: 0, ..Inferred::from(ty.ty) }.kinds();
-    let mut built = if !ty.fields.is_empty() {
-        let fields = ty.fields.iter().map(|field| {
-            let value = part(&field.ty, field.nullable, builder);
-            (field.name.text, field.optional, value)
-        });
-        let fields = fields.collect();
-        builder.record(fields, nil(lists == 0))
-    } else if kinds == Kinds::ANY {
-        Builder::ANY
-    } else {
-        builder.plain(kinds.or(nil(lists == 0)))
-    };
-    for list in 1..=lists {
-        built = builder.list(built, nil(list == lists));
-    }
-    built
 }

@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use ilo_asm::arena::Arena;
 use ilo_asm::ast::{File, Function, TypeName};
 use ilo_asm::catalog::{Catalog, Declared, Lookup, SchemaShape, ToolSignature, own_function};
-use ilo_asm::check::{Part, ValueInfo, check, inputs_of};
+use ilo_asm::check::{Part, ValueInfo, check};
 use ilo_asm::compile::{self, read, read_id};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
@@ -144,7 +144,7 @@ fn inferred(ty: &TypeName<'_>) -> Inferred {
 
 fn callee_of(function: &Function<'_>) -> Callee<'static> {
     Callee::Function {
-        input: Arc::new(inputs_of(function)),
+        input: Arc::new(Declared::inputs(function)),
         output: inferred(&function.output.ok),
         err: function.output.err.as_ref().map(inferred),
     }
@@ -220,7 +220,7 @@ impl<'c> Session<'c> {
             functions: above.iter().map(|it| it.0.clone()).chain([name.clone()]).collect(),
             gives_nil: output == Inferred::NIL,
             parameters: own.parameters.iter().map(|it| (it.name.text.to_owned(), it.inside())).collect(),
-            input: Arc::new(inputs_of(own)),
+            input: Arc::new(Declared::inputs(own)),
             output,
             err: own.output.err.as_ref().map(inferred),
             tools: Vec::new(),
