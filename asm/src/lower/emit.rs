@@ -248,6 +248,12 @@ impl Code {
         }
     }
 
+    /// Binds a label where paths join: no `rollback` is one step with a call before it.
+    pub(super) fn land(&mut self, label: Label) {
+        self.bind(label);
+        self.settle();
+    }
+
     /// Notes that the next instruction is the target of the backward jump of a loop.
     pub(super) fn enter_loop(&mut self) {
         self.bound = self.here();

@@ -412,8 +412,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 Ok(End::Reached)
             }
             Some(block) if end == End::Never => {
-                self.values.code.bind(otherwise);
-                self.values.code.settle();
+                self.values.code.land(otherwise);
                 self.block(block, then)
             }
             Some(block) if !block.completes() => {
@@ -423,8 +422,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             Some(block) => {
                 let mut after = Label::default();
                 self.values.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
-                self.values.code.bind(otherwise);
-                self.values.code.settle();
+                self.values.code.land(otherwise);
                 self.block(block, then)?;
                 self.values.code.bind(after);
                 Ok(End::Reached)
@@ -509,12 +507,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         if success == End::Reached {
             self.values.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
         }
-        self.values.code.bind(failure);
-        self.values.code.settle();
+        self.values.code.land(failure);
         self.take_result(self.values.registers.bound(err.bind), result);
         let failed = self.block(&err.body, then)?;
-        self.values.code.bind(after);
-        self.values.code.settle();
+        self.values.code.land(after);
         Ok(if success == End::Reached { success } else { failed })
     }
 
@@ -553,8 +549,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     /// Emits a deferred block, or propagates the failure.
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
-        self.values.code.bind(deferred.entry);
-        self.values.code.settle();
+        self.values.code.land(deferred.entry);
         self.values.code.give_back(deferred.mark);
         self.values.aliases = deferred.aliases;
         match deferred.code {

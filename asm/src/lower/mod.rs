@@ -16,7 +16,7 @@ mod tries;
 use crate::ast::{FieldType, File, Function, Need};
 use crate::check::{Checked, Facts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::span::Span;
+use crate::span::{Lines, Place, Span};
 use crate::syntax::types::write_constant;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
@@ -277,25 +277,16 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Converts offsets to lines and columns, in one pass over the source.
+/// Converts offsets to lines and columns. In the order of offsets this costs no more than the source.
 fn positions(offsets: &[(u32, u32)], source: &str) -> Vec<Position> {
-    let mut by_offset: Vec<(u32, u32)> = offsets.iter().map(|&(pc, offset)| (offset, pc)).collect();
-    by_offset.sort_unstable();
-    let mut places = Vec::with_capacity(by_offset.len());
-    let mut wanted = by_offset.into_iter().peekable();
-    let (mut line, mut column) = (1, 1);
-    let bytes = source.as_bytes();
-    for (at, character) in source.char_indices() {
-        while let Some((_, pc)) = wanted.next_if(|&(offset, _)| offset as usize <= at) {
-            places.push(Position { pc, line, column });
-        }
-        let ends = character == '\n' || (character == '\r' && bytes.get(at + 1) != Some(&b'\n'));
-        (line, column) = if ends { (line + 1, 1) } else { (line, column + 1) };
-        if wanted.peek().is_none() {
-            break;
-        }
-    }
-    places.extend(wanted.map(|(_, pc)| Position { pc, line, column }));
+    let lines = Lines::new(source);
+    let mut by_offset = offsets.to_vec();
+    by_offset.sort_unstable_by_key(|&(pc, offset)| (offset, pc));
+    let position = |(pc, offset)| {
+        let Place { line, column } = lines.place(offset);
+        Position { pc, line, column }
+    };
+    let mut places: Vec<Position> = by_offset.into_iter().map(position).collect();
     places.sort_unstable_by_key(|place| place.pc);
     places
 }

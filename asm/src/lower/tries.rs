@@ -26,8 +26,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let failures = self.values.tries.pop().unwrap_or_default();
         if failures.is_empty() {
             // Nothing in the block can fail, so the handler never runs.
-            self.values.code.bind(past);
-            self.values.code.settle();
+            self.values.code.land(past);
             return Ok(end);
         }
         if end == End::Reached && !deferred {
@@ -35,8 +34,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
         self.receive(failures, self.values.registers.bound(node.handler.bind), at);
         let handled = self.block(&node.handler.body, then)?;
-        self.values.code.bind(past);
-        self.values.code.settle();
+        self.values.code.land(past);
         Ok(if end == End::Reached { end } else { handled })
     }
 
@@ -55,7 +53,6 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             self.values.code.bind(label);
             self.values.code.emit(Op::Move { dst: dst.write(), src: register.read() });
         }
-        self.values.code.bind(entry);
-        self.values.code.settle();
+        self.values.code.land(entry);
     }
 }
