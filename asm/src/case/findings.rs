@@ -73,7 +73,10 @@ fn found(lines: &Lines<'_>, diagnostic: &Diagnostic, strict: bool) -> (String, S
         diagnostic.fix.as_ref().map(|fix| &fix.title),
     ];
     let words: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-    (line, words.join(" | "))
+    let words = words.join(" | ");
+    #[cfg(debug_assertions)]
+    let words = format!("{words} | made at {}", diagnostic.made.0);
+    (line, words)
 }
 
 /// Compares the findings of a text with a section. Findings at one position may be in any order. Each line of

@@ -41,6 +41,21 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The fix, if there is exactly one.
     pub fix: Option<Fix>,
+    /// Where in the code it was made, for a failing test.
+    #[cfg(debug_assertions)]
+    pub(crate) made: Made,
+}
+
+/// A place in the code. Diagnostics do not differ by it.
+#[cfg(debug_assertions)]
+#[derive(Clone, Copy, Debug, Eq)]
+pub(crate) struct Made(pub(crate) &'static core::panic::Location<'static>);
+
+#[cfg(debug_assertions)]
+impl PartialEq for Made {
+    fn eq(&self, _: &Made) -> bool {
+        true
+    }
 }
 
 /// Edits that correct one diagnostic.
@@ -85,6 +100,7 @@ impl Fix {
 
 impl Diagnostic {
     /// A diagnostic with a code, a span and a message.
+    #[cfg_attr(debug_assertions, track_caller)]
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -97,6 +113,8 @@ impl Diagnostic {
             related: Vec::new(),
             help: None,
             fix: None,
+            #[cfg(debug_assertions)]
+            made: Made(core::panic::Location::caller()),
         }
     }
 

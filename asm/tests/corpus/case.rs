@@ -1,6 +1,10 @@
 //! The cases of `spec/corpus` and `spec/programs`, read from their files.
 
-use ilo_asm::case::Case;
+use ilo_asm::arena::Arena;
+use ilo_asm::case::{Case, Source};
+use ilo_asm::compile::{self, Options};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::span::Lines;
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -59,4 +63,14 @@ pub(crate) fn selected() -> Vec<File> {
     cases.extend(all(&folder("programs")));
     cases.retain(|case| case.path.to_string_lossy().contains(&only));
     cases
+}
+
+/// The functions of a program: for each the line where it begins, and its name.
+#[allow(dead_code, reason = "a test of the programs alone does not name them")]
+pub(crate) fn functions(source: &Source<'_>) -> Vec<(u32, String)> {
+    let (arena, lines) = (Arena::new(), Lines::new(source.text));
+    let options = Options { from: Some(source.notation), ..Options::default() };
+    let file = compile::read(source.text, &arena, &options, &mut Diagnostics::default());
+    let place = |span: ilo_asm::span::Span| lines.place(span.start).line;
+    file.functions.iter().map(|one| (place(one.span), one.name.text.to_owned())).collect()
 }

@@ -212,6 +212,13 @@ fn a_strict_check_lets_right_programs_pass() {
     assert!(few, "{} of {right} refused\n{}", refused.len(), refused.join("\n"));
 }
 
+/// The function in which a finding is, by the line of `error CODE LINE:COLUMN`.
+fn function_of(functions: &[(u32, String)], finding: &str) -> String {
+    let line: u32 = finding.split([' ', ':']).find_map(|word| word.parse().ok()).unwrap_or(0);
+    let before = functions.iter().take_while(|(first, _)| *first <= line);
+    before.last().or(functions.first()).map_or(String::new(), |(_, name)| format!(" (in `{name}`)"))
+}
+
 fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
     let output = case.section("output").map(|text| text.parse().unwrap());
@@ -220,7 +227,9 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let (program, diagnostics) = compile(source.text, &options);
     let findings = case.findings(source, &diagnostics);
     if !findings.is_empty() {
-        return Err(format!("  {}", findings.join("\n  ")));
+        let functions = case::functions(source);
+        let all = findings.iter().map(|finding| format!("  {finding}{}\n", function_of(&functions, finding)));
+        return Err(all.collect());
     }
     case.fixes(source, &options)
         .map_err(|(text, left)| format!("  the fixes made\n{text}{}", left.join("\n")))?;

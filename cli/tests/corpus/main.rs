@@ -37,10 +37,13 @@ fn every_case_holds() {
                 Ok(()) => held += 1,
                 Err(failure) => {
                     let about = case.header("about").unwrap_or_default();
+                    let names: Vec<String> =
+                        case::functions(source).into_iter().map(|(_, name)| name).collect();
                     failures.push(format!(
-                        "{} ({}): {about}\n{failure}\n",
+                        "{} ({}, {}): {about}\n{failure}\n",
                         case.path.display(),
-                        source.notation
+                        source.notation,
+                        names.join(" ")
                     ));
                 }
             }
