@@ -1,8 +1,7 @@
 //! The results of checking that lowering needs.
 
-use crate::ast::Function;
 use crate::span::Span;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// The facts about a file.
 #[derive(Clone, Debug, Default)]
@@ -45,18 +44,6 @@ impl Answer {
     /// Their order.
     pub(crate) fn key(&self) -> (u32, u32, bool) {
         (self.span.start, self.span.end, self.binds)
-    }
-}
-
-impl Facts {
-    /// Facts of a function before checking.
-    pub(super) fn blank(function: &Function<'_>) -> Facts {
-        let (calls, loops) = (function.calls as usize, function.loops as usize);
-        Facts {
-            calls: smallvec![CallFacts::default(); calls],
-            yields: smallvec![false; loops],
-            ..Facts::default()
-        }
     }
 }
 

@@ -220,31 +220,21 @@ impl<'f, 'a> Streaming<'f, 'a> {
         names.all_different().then_some(Streaming { file, names })
     }
 
-    /// A checker for a batch of functions. Their trees may be dropped before the next batch.
-    pub(crate) fn batch<'t>(&self) -> Batch<'_, 'f, 't>
+    /// The facts of a function; `None` if there is anything to report, or if it calls itself or a later
+    /// function. The events are those of functions whose trees are in memory.
+    pub(crate) fn check<'t>(
+        &self,
+        (number, function): (usize, &'t Function<'t>),
+        events: &mut Events<'t>,
+    ) -> Option<Facts>
     where
         'a: 't,
     {
-        Batch { file: self.file, names: &self.names, events: Events::default() }
-    }
-}
-
-/// See [`Streaming::batch`].
-pub(crate) struct Batch<'n, 'f, 't> {
-    file: &'f File<'t>,
-    names: &'n Names<'f, 't>,
-    events: Events<'t>,
-}
-
-impl<'t> Batch<'_, '_, 't> {
-    /// The facts of a function; `None` if there is anything to report, or if it calls itself or a later
-    /// function.
-    pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
+        let (file, names): (&File<'t>, &Names<'_, 't>) = (self.file, &self.names);
         let mut diagnostics = Diagnostics::default();
         let mut report = Report::without_suggestions(&mut diagnostics);
-        self.events.walk(function);
-        let whole = (number, function);
-        let (facts, calls) = check(self.file, whole, &mut self.events, self.names, &mut report);
+        events.walk(function);
+        let (facts, calls) = check(file, (number, function), events, names, &mut report);
         let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
         (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
     }

@@ -48,6 +48,7 @@ pub(crate) use function::Streaming;
 pub(crate) use messages::given::LEAVE_OUT;
 pub use resolve::entry;
 pub(crate) use resolve::{Target, by_name, target};
+pub(crate) use slot_events::Events;
 pub use slot_events::Gives;
 pub(crate) use types::misfit;
 pub use value_info::{KnownSlot, Part, Seen, ValueInfo};
@@ -58,7 +59,6 @@ use crate::diagnostic::Diagnostics;
 use report::Report;
 use resolve::Edges;
 use resolve::Names;
-use slot_events::Events;
 
 /// Checks a file. If `catalog` is `None`, tools are unknown.
 ///
@@ -82,9 +82,9 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
             Some([]) => function::check(file, (number, function), &mut events, &names, &mut report),
             Some(errors) => {
                 let calls = function::check_names(function, &events, &names, errors, &mut report);
-                (Facts::blank(function), calls)
+                (Facts::default(), calls)
             }
-            None => (Facts::blank(function), Vec::new()),
+            None => (Facts::default(), Vec::new()),
         };
         functions.push(facts);
         edges.push(calls);

@@ -129,7 +129,7 @@ enum Owner {
 /// The result of the walk over a function. It is reused for the next function, so that its lists are
 /// allocated once.
 #[derive(Default)]
-pub(super) struct Events<'a> {
+pub(crate) struct Events<'a> {
     pub(super) list: Vec<Event>,
     /// By [`CallId`]; `None` for a pure function.
     pub(super) calls: Vec<Option<&'a Call<'a>>>,

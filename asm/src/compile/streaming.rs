@@ -26,23 +26,21 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
     let functions = source.heads();
     let file = File { functions: &functions };
     let checks = check::Streaming::new(&file, options.catalog)?;
-    let mut program = lower::Stepwise::new(&file, !options.strip);
+    let mut program = lower::Lowering::in_order(&file, !options.strip);
     let mut printed = String::new();
     let mut diagnostics = Diagnostics::default();
     let mut arena = Arena(Bump::with_capacity(CHUNK.min(source.text.len().saturating_mul(GROWTH))));
     let mut number = 0;
     while number < functions.len() {
         let mut reader = source.reader(&arena, &mut diagnostics, None);
-        let mut checker = checks.batch();
+        let mut events = check::Events::default();
         loop {
             let function = &*arena.alloc(reader.read(number)?);
             if !reader.is_silent() {
                 return None;
             }
-            let facts = checker.check(number, function)?;
-            if !program.add(function, &facts) {
-                return None;
-            }
+            let facts = checks.check((number, function), &mut events)?;
+            program.function(function, &facts).ok()?;
             if !options.strip {
                 printed.push_str(if number == 0 { "" } else { "\n" });
                 printed.push_str(&print::id(&File { functions: core::slice::from_ref(function) }));
@@ -54,7 +52,7 @@ pub(super) fn compile(source: &Source<'_>, options: &Options<'_>) -> Option<Prog
         }
         arena.0.reset();
     }
-    let mut program = program.finish((!options.strip).then_some(source.text))?;
+    let mut program = program.finish((!options.strip).then_some(source.text)).ok()?;
     if let Some(debug) = &mut program.debug {
         debug.source = printed;
     }

@@ -37,10 +37,10 @@ pub fn lower(
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
     let mut lowering = Lowering::new(file, &checked.order, source.is_some());
-    for (number, &index) in checked.order.iter().enumerate() {
+    for &index in &checked.order {
         let Some(function) = file.functions.get(index as usize) else { continue };
         let Some(facts) = checked.functions.get(index as usize) else { continue };
-        if let Err(problem) = lowering.function(number, function, facts) {
+        if let Err(problem) = lowering.function(function, facts) {
             diagnostics.push(problem.diagnostic(function.name.span, function.name.text));
         }
     }
@@ -56,30 +56,8 @@ pub fn lower(
     }
 }
 
-/// Lowers functions one at a time, each after all functions that it calls.
-pub(crate) struct Stepwise<'c>(Lowering<'c>);
-
-impl<'c> Stepwise<'c> {
-    /// Only the headers of the functions are needed.
-    pub(crate) fn new(file: &'c File<'c>, with_positions: bool) -> Stepwise<'c> {
-        let order: Vec<u32> = (0..).take(file.functions.len()).collect();
-        Stepwise(Lowering::new(file, &order, with_positions))
-    }
-
-    /// Adds the next function. Returns whether it fits the format.
-    pub(crate) fn add(&mut self, function: &Function<'_>, facts: &Facts) -> bool {
-        let number = self.0.program.functions.len();
-        self.0.function(number, function, facts).is_ok()
-    }
-
-    /// The program, if its tables fit the format.
-    pub(crate) fn finish(self, source: Option<&str>) -> Option<Program> {
-        self.0.finish(source).ok()
-    }
-}
-
 /// Why a function does not fit the format.
-enum Problem {
+pub(crate) enum Problem {
     Full(Full),
     Registers(u16),
     TooLong(usize),
@@ -117,8 +95,8 @@ impl Problem {
     }
 }
 
-/// The program so far.
-struct Lowering<'c> {
+/// The program so far. Functions are added one at a time, each after all functions that it calls.
+pub(crate) struct Lowering<'c> {
     file: &'c File<'c>,
     /// The number of each function of the file in the program.
     numbers: Vec<u16>,
@@ -132,6 +110,12 @@ struct Lowering<'c> {
 }
 
 impl<'c> Lowering<'c> {
+    /// For functions in the order of the file, of which only the headers are needed.
+    pub(crate) fn in_order(file: &'c File<'c>, with_positions: bool) -> Lowering<'c> {
+        let order: Vec<u32> = (0..).take(file.functions.len()).collect();
+        Lowering::new(file, &order, with_positions)
+    }
+
     fn new(file: &'c File<'c>, order: &[u32], with_positions: bool) -> Lowering<'c> {
         let mut numbers = vec![0; file.functions.len()];
         // A file may have more functions than a program can; then adding them fails.
@@ -151,8 +135,9 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    fn function(&mut self, number: usize, function: &Function<'_>, facts: &Facts) -> Result<(), Problem> {
-        if number >= limits::FUNCTIONS {
+    /// Adds the next function.
+    pub(crate) fn function(&mut self, function: &Function<'_>, facts: &Facts) -> Result<(), Problem> {
+        if self.program.functions.len() >= limits::FUNCTIONS {
             return Err(Problem::Full(Full { what: "functions", limit: limits::FUNCTIONS }));
         }
         let name = self.tables.text(function.name.text)?;
@@ -235,7 +220,8 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    fn finish(mut self, source: Option<&str>) -> Result<Program, Full> {
+    /// The program, if its tables fit the format.
+    pub(crate) fn finish(mut self, source: Option<&str>) -> Result<Program, Full> {
         let (strings, fields, final_numbers) = self.tables.finish()?;
         let last = |id: &mut StringId| *id = final_numbers[id.0 as usize];
         let program = &mut self.program;

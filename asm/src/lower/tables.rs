@@ -12,7 +12,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 /// The error that a table of the format is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Full {
+pub(crate) struct Full {
     /// The kind of entry.
     pub(super) what: &'static str,
     /// The capacity.

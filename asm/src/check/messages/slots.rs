@@ -52,20 +52,18 @@ pub(crate) fn unset(function: &Function<'_>, slot: Slot, reference: Span, reason
         Unset::Path(word, _) => word,
         Unset::FirstPass(_) => Word::For,
         Unset::Never => return diagnostic,
-        Unset::Matched(_) => return diagnostic.help(terms.choose(TAKEN, TAKEN_IN_STEPS)),
+        Unset::Matched(_) => {
+            let (handler, slot, rollback) = (terms.handler, terms.slot, terms.word(Word::Rollback));
+            return diagnostic.help(format!(
+                "if its call failed, it has no value, and there is nothing to undo; to undo the call if something \
+                 later fails, write {rollback} with the call; to give it another value, or keep what it held, bind \
+                 the call to another {slot}, and this one where the {handler} goes on"
+            ));
+        }
     };
     let before = construct(before, terms);
     diagnostic.help(format!("bind it before the {before} too, to the value that it has then"))
 }
-
-/// What to do about a read of the slot of a call that failed.
-const TAKEN: &str = "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
-     fails, write ROLLBACK after the call; to give it another value, bind it in the ERR arm; to keep what it held \
-     before, bind the call to another slot, and this one in the OK arm";
-const TAKEN_IN_STEPS: &str = "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
-     fails, write `rollback` beside the call; to give it another value, use `value` in a handler beside the \
-     `call` itself, or `let` on the `match` with `then`; to keep what it held before, give the call another name, \
-     and bind this one in its `then`";
 
 /// A read of a slot that holds a result which no MATCH has handled yet.
 pub(crate) fn unchecked_read(
