@@ -26,7 +26,7 @@ pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,
 };
-pub use shape::{Bound, Field, Misfit, SchemaShape};
+pub use shape::{Field, Misfit, RangeEnd, SchemaShape};
 pub use validation::OutputSchema;
 pub use validation::Validation;
 

@@ -10,7 +10,7 @@ pub mod expected;
 use crate::data::Data;
 use crate::data::read::data_of;
 use crate::problem::{did_you_mean, nearest, shortened};
-use ilo_asm::catalog::{Bound, Misfit, SchemaShape};
+use ilo_asm::catalog::{Misfit, RangeEnd, SchemaShape};
 use ilo_asm::compile::OutputSchema;
 use ilo_spec::number;
 use ilo_spec::program::Number;
@@ -197,7 +197,7 @@ fn allowed(shape: SchemaShape<'_>, kind: Kinds) -> String {
 }
 
 fn range(shape: SchemaShape<'_>) -> String {
-    let end = |bound: Bound, included: &str, excluded: &str| {
+    let end = |bound: RangeEnd, included: &str, excluded: &str| {
         format!("{} {}", if bound.included { included } else { excluded }, written(bound.number))
     };
     let (least, most) = shape.range();

@@ -64,14 +64,14 @@ fn data_of_events(text: &str) -> Cow<'_, str> {
 /// the tools.
 fn answered(json: &str) -> Option<&str> {
     #[derive(Deserialize)]
-    struct Answer<'j> {
+    struct Reply<'j> {
         #[serde(borrow, alias = "toolConfig", alias = "functionDeclarations")]
         result: &'j RawValue,
         /// Then the rest is about them, such as Gemini's `toolConfig`.
-        tools: Option<Checked>,
+        tools: Option<Discarded>,
     }
     let is_record = first(json) == Some(b'{');
-    let answer: Answer<'_> = serde_json::from_str(json).ok().filter(|_| is_record)?;
+    let answer: Reply<'_> = serde_json::from_str(json).ok().filter(|_| is_record)?;
     answer.tools.is_none().then(|| answer.result.get())
 }
 
@@ -120,10 +120,10 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
         #[serde(borrow)]
         tools: Option<&'j RawValue>,
         #[serde(rename = "mcpServers")]
-        servers: Option<Checked>,
+        servers: Option<Discarded>,
     }
     let no_json = |error: serde_json::Error| CatalogError::Json(error.to_string());
-    serde_json::from_str::<Checked>(json).map_err(no_json)?;
+    serde_json::from_str::<Discarded>(json).map_err(no_json)?;
     let list = match first(json) {
         Some(b'[') => json,
         Some(b'{') => {
@@ -163,7 +163,7 @@ struct Wrapped<'j> {
     functions: Option<Vec<Listed<'j>>>,
     /// A mark of Bedrock, which is no tool.
     #[serde(rename = "cachePoint")]
-    mark: Option<Checked>,
+    mark: Option<Discarded>,
 }
 
 impl<'j> Wrapped<'j> {
@@ -195,7 +195,7 @@ fn unread(key: &str, schema: Option<&RawValue>) -> Result<Option<Box<RawValue>>,
     if first(schema.get()) != Some(b'{') {
         return Err(format!("expected a record as `{key}`, found `{}`", shortened(schema.get(), 40)));
     }
-    let checked = serde_json::from_str::<Checked>(schema.get());
+    let checked = serde_json::from_str::<Discarded>(schema.get());
     checked.map_err(|error| format!("`{key}`: {}", without_place(&error)))?;
     Ok(Some(schema.to_owned()))
 }
@@ -220,25 +220,25 @@ impl Schemas for Unread {
 }
 
 /// A value that is read and discarded.
-struct Checked;
+struct Discarded;
 
 /// The methods of a visitor that takes each value.
 macro_rules! accepts {
     ($($visit:ident($($of:ty)?))*) => {$(
-        fn $visit<E>(self, $(_: $of)?) -> Result<Checked, E> {
-            Ok(Checked)
+        fn $visit<E>(self, $(_: $of)?) -> Result<Discarded, E> {
+            Ok(Discarded)
         }
     )*};
 }
 
-impl<'de> Deserialize<'de> for Checked {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Checked, D::Error> {
-        reader.deserialize_any(Checked)
+impl<'de> Deserialize<'de> for Discarded {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Discarded, D::Error> {
+        reader.deserialize_any(Discarded)
     }
 }
 
-impl<'de> Visitor<'de> for Checked {
-    type Value = Checked;
+impl<'de> Visitor<'de> for Discarded {
+    type Value = Discarded;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
@@ -246,13 +246,13 @@ impl<'de> Visitor<'de> for Checked {
 
     accepts! { visit_unit() visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Checked, A::Error> {
-        while items.next_element::<Checked>()?.is_some() {}
-        Ok(Checked)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Discarded, A::Error> {
+        while items.next_element::<Discarded>()?.is_some() {}
+        Ok(Discarded)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Checked, A::Error> {
-        while fields.next_entry::<Checked, Checked>()?.is_some() {}
-        Ok(Checked)
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Discarded, A::Error> {
+        while fields.next_entry::<Discarded, Discarded>()?.is_some() {}
+        Ok(Discarded)
     }
 }

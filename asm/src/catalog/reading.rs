@@ -9,7 +9,9 @@ mod merged;
 
 use self::merged::{MergedField, MergedSchema, Mode, Others, Source, tighter};
 use super::Format;
-use super::shape::{ANYTHING, Arms, Bound, ListedField, Node, NodeId, Record, Shapes, order};
+use super::shape::{
+    ANYTHING, Constraints, ListedField, NodeId, RangeEnd, RecordFields, Shapes, Variants, order,
+};
 use crate::sorting::sort_numbers;
 use crate::text::shortened;
 use core::cmp::Ordering;
@@ -30,7 +32,7 @@ const WORK: usize = 1 << 17;
 
 /// The shapes of a tool's arguments and of its answer.
 pub(super) fn shapes(tool: &str, input: Option<&Value>, output: Option<&Value>) -> Shapes {
-    let (mut nodes, mut work, mut misused) = (vec![Node::ANY], WORK, None);
+    let (mut nodes, mut work, mut misused) = (vec![Constraints::ANY], WORK, None);
     let mut read = |whole, part, listed| {
         let (known, open) = (HashMap::new(), VecDeque::new());
         let (nodes, work, misused) = (&mut nodes, &mut work, &mut misused);
@@ -150,7 +152,7 @@ fn wanted(keyword: &str, value: &Value) -> Option<&'static str> {
 /// The reader of one schema, whose references lead to its own parts.
 struct Reader<'s, 'n> {
     root: &'s Value,
-    nodes: &'n mut Vec<Node>,
+    nodes: &'n mut Vec<Constraints>,
     work: &'n mut usize,
     misused: &'n mut Option<String>,
     known: HashMap<Source<'s>, NodeId>,
@@ -192,16 +194,16 @@ impl<'s> Reader<'s, '_> {
         if self.nodes.len() >= LARGEST || *self.work == 0 {
             return ANYTHING;
         }
-        self.nodes.push(Node::ANY);
+        self.nodes.push(Constraints::ANY);
         self.known.insert(source.clone(), id);
         self.open.push_back((id, source));
         id
     }
 
-    fn finished(&mut self, merged: MergedSchema<'s>) -> Node {
+    fn finished(&mut self, merged: MergedSchema<'s>) -> Constraints {
         // If no value fits, something else was meant by the schema.
         if !merged.is_possible() {
-            return Node::ANY;
+            return Constraints::ANY;
         }
         let is_closed = matches!(merged.others, Others::Refused | Others::Unlisted);
         let listed = merged.kinds.meets(Kinds::RECORD)
@@ -211,7 +213,7 @@ impl<'s> Reader<'s, '_> {
             let rest = if is_closed { None } else { Some(self.below(merged.rest)) };
             record(fields, rest, merged.others == Others::Refused)
         });
-        let arms = merged.arms.filter(|_| record.is_some()).map(|(name, arms)| Arms {
+        let arms = merged.arms.filter(|_| record.is_some()).map(|(name, arms)| Variants {
             name: name.into(),
             arms: arms.into_iter().map(|(text, source)| (text.into(), self.node(source))).collect(),
         });
@@ -219,7 +221,7 @@ impl<'s> Reader<'s, '_> {
         let numbers = merged.numbers.filter(|_| merged.kinds.meets(Kinds::NUMBER));
         let sorted_texts = texts.as_ref().and_then(|all| sorted(all, Ord::cmp));
         let sorted_numbers = numbers.as_ref().and_then(|all| sorted(all, |&a, &b| order(a, b)));
-        Node {
+        Constraints {
             kinds: merged.kinds,
             sorted_texts,
             sorted_numbers,
@@ -328,7 +330,7 @@ impl<'s> Reader<'s, '_> {
 
     /// The arms of a union that a constant text tells apart: each lists a field that it requires, with one or
     /// several texts that no other arm has.
-    fn arms(&mut self, several: &'s [Value]) -> Option<merged::Arms<'s>> {
+    fn arms(&mut self, several: &'s [Value]) -> Option<merged::ArmSources<'s>> {
         let (first, _) = several.split_first().filter(|(_, rest)| !rest.is_empty() && rest.len() < WIDEST)?;
         let names = self.target(first)?.get("properties")?.as_object()?.keys();
         self.spend(names.len() * several.len())?;
@@ -468,10 +470,10 @@ fn number(value: &Value) -> Option<Number> {
 }
 
 /// A bound of a range. Older schemas mark it as exclusive with a separate bool.
-fn bound(inner: Option<&Value>, beside: Option<&Value>, side: Ordering) -> Option<Bound> {
+fn bound(inner: Option<&Value>, beside: Option<&Value>, side: Ordering) -> Option<RangeEnd> {
     let included = beside != Some(&Value::Bool(true));
-    let inner = inner.and_then(number).map(|number| Bound { number, included });
-    let outer = beside.and_then(number).map(|number| Bound { number, included: false });
+    let inner = inner.and_then(number).map(|number| RangeEnd { number, included });
+    let outer = beside.and_then(number).map(|number| RangeEnd { number, included: false });
     tighter(inner, outer, side)
 }
 
@@ -492,10 +494,10 @@ fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32
 }
 
 /// A record with a sorted index of its fields.
-pub(super) fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> Record {
+pub(super) fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> RecordFields {
     let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
     let name = |place: u32| fields.get(place as usize).map(|field| &field.name);
     sort_numbers(&mut sorted, &|a, b| name(a).cmp(&name(b)));
     let required = (0..).zip(&fields).filter(|(_, field)| field.required).map(|(place, _)| place).collect();
-    Record { sorted: sorted.into(), required, rest, refused, fields }
+    RecordFields { sorted: sorted.into(), required, rest, refused, fields }
 }

@@ -19,7 +19,7 @@ pub(super) const ANYTHING: NodeId = 0;
 
 /// A bound of a range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct RangeEnd {
     /// The number.
     pub number: Number,
     /// Whether the range includes the number.
@@ -28,7 +28,7 @@ pub struct Bound {
 
 /// What is known about a value.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct Constraints {
     pub(super) kinds: Kinds,
     /// The texts that are allowed, if only some are.
     pub(super) texts: Option<Box<[Box<str>]>>,
@@ -42,21 +42,21 @@ pub(super) struct Node {
     pub(super) sorted_numbers: Option<Box<[u32]>>,
     /// The only bool that is allowed.
     pub(super) boolean: Option<bool>,
-    pub(super) least: Option<Bound>,
-    pub(super) most: Option<Bound>,
+    pub(super) least: Option<RangeEnd>,
+    pub(super) most: Option<RangeEnd>,
     /// Whether numbers must be integers.
     pub(super) whole: bool,
     /// The items of lists.
     pub(super) items: NodeId,
     /// The fields of records, if some are listed or none are allowed.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<RecordFields>,
     /// The arms of a union of records that a constant text tells apart.
-    pub(super) arms: Option<Arms>,
+    pub(super) arms: Option<Variants>,
 }
 
-impl Node {
+impl Constraints {
     /// Any value.
-    pub(super) const ANY: Node = Node {
+    pub(super) const ANY: Constraints = Constraints {
         kinds: Kinds::ANY,
         texts: None,
         numbers: None,
@@ -75,7 +75,7 @@ impl Node {
 
 /// The arms of a union of records.
 #[derive(Clone, Debug)]
-pub(super) struct Arms {
+pub(super) struct Variants {
     /// The field whose text says which arm is meant.
     pub(super) name: Box<str>,
     /// The arms by that text.
@@ -84,7 +84,7 @@ pub(super) struct Arms {
 
 /// The fields of a record.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct RecordFields {
     /// In the order of the schema.
     pub(super) fields: Box<[ListedField]>,
     /// The indices of the fields, sorted by name.
@@ -97,7 +97,7 @@ pub(super) struct Record {
     pub(super) refused: bool,
 }
 
-impl Record {
+impl RecordFields {
     /// The field of this name that the schema lists.
     fn listed(&self, name: &str) -> Option<&ListedField> {
         let of = |place: &u32| self.fields.get(*place as usize);
@@ -123,7 +123,7 @@ pub(super) struct Shapes {
     pub(super) tool: String,
     /// Whether it is the type of an input.
     pub(super) declared: bool,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<Constraints>,
     pub(super) input: NodeId,
     pub(super) output: NodeId,
     /// The first keyword of the schemas with a value that it cannot have, in words.
@@ -192,8 +192,8 @@ impl<'c> SchemaShape<'c> {
         self.id == self.all.output
     }
 
-    fn node(self) -> &'c Node {
-        const ANY: &Node = &Node::ANY;
+    fn node(self) -> &'c Constraints {
+        const ANY: &Constraints = &Constraints::ANY;
         self.all.nodes.get(self.id as usize).unwrap_or(ANY)
     }
 
@@ -319,7 +319,7 @@ impl<'c> SchemaShape<'c> {
 
     /// The field whose text selects an arm of a union, and the arms by that text; `None` without arms.
     pub fn arms(self) -> Option<(&'c str, impl ExactSizeIterator<Item = (&'c str, SchemaShape<'c>)>)> {
-        let Arms { name, arms } = self.node().arms.as_ref()?;
+        let Variants { name, arms } = self.node().arms.as_ref()?;
         Some((name, arms.iter().map(move |(text, arm)| (&**text, self.at(*arm)))))
     }
 
@@ -364,7 +364,7 @@ impl<'c> SchemaShape<'c> {
     }
 
     /// The bounds of the range of numbers.
-    pub fn range(self) -> (Option<Bound>, Option<Bound>) {
+    pub fn range(self) -> (Option<RangeEnd>, Option<RangeEnd>) {
         (self.node().least, self.node().most)
     }
 
@@ -398,7 +398,7 @@ impl<'c> SchemaShape<'c> {
         if node.whole && !is_whole(number) {
             return Some(Misfit::Fraction);
         }
-        let within = |bound: Option<Bound>, outside: Ordering| {
+        let within = |bound: Option<RangeEnd>, outside: Ordering| {
             bound.is_none_or(|bound| match order(number, bound.number) {
                 Ordering::Equal => bound.included,
                 found => found != outside,

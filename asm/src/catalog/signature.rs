@@ -37,7 +37,7 @@ pub(super) fn signature(name: &str, input: SchemaShape<'_>, output: SchemaShape<
 
 /// Writes the arguments of a tool.
 pub(super) fn arguments(input: SchemaShape<'_>) -> String {
-    let mut writer = Writer { out: String::new(), open: vec![input] };
+    let mut writer = SignatureText { out: String::new(), open: vec![input] };
     writer.listed(input, usize::MAX);
     if input.is_open() {
         writer.out.push_str(if writer.out.is_empty() { "" } else { ", " });
@@ -49,7 +49,7 @@ pub(super) fn arguments(input: SchemaShape<'_>) -> String {
 impl SchemaShape<'_> {
     /// A shape in the form for a model: `{email: text, verified: bool}`.
     pub fn written(self) -> String {
-        let mut writer = Writer { out: String::new(), open: Vec::new() };
+        let mut writer = SignatureText { out: String::new(), open: Vec::new() };
         writer.shape(self);
         writer.out
     }
@@ -73,13 +73,13 @@ fn word(name: &str, out: &mut String) {
 }
 
 /// Writes a shape in the words of ilo's types.
-struct Writer<'c> {
+struct SignatureText<'c> {
     out: String,
     /// The records and lists that are open, from the outermost.
     open: Vec<SchemaShape<'c>>,
 }
 
-impl<'c> Writer<'c> {
+impl<'c> SignatureText<'c> {
     /// Writes the first fields, separated by commas, and a mark if these are not all.
     fn listed(&mut self, of: SchemaShape<'c>, most: usize) {
         for (at, field) in of.fields().enumerate() {

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 
 /// The expected type of an argument.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'c> {
+pub(super) struct Expectation<'c> {
     pub(super) ty: Inferred,
     /// Its shape in the schema of the tool.
     pub(super) shape: Option<SchemaShape<'c>>,
@@ -78,15 +78,15 @@ pub(super) fn of_function<'c>(
     (callee, inputs): (&Function<'_>, Inputs<'c, '_>),
     whole: bool,
     report: &mut Report<'_>,
-) -> Vec<Option<Wanted<'c>>> {
+) -> Vec<Option<Expectation<'c>>> {
     let given = Given::new(call);
-    let mut wanted: Vec<Option<Wanted<'c>>> = vec![None; call.arguments.len()];
+    let mut wanted: Vec<Option<Expectation<'c>>> = vec![None; call.arguments.len()];
     let mut missing = Missing::default();
     for parameter in callee.parameters {
         let (name, ty) = (parameter.name, Inferred::from(parameter.ty.ty));
         if let Some(wanted) = given.find(name.text).and_then(|index| wanted.get_mut(index)) {
             let (nil, declared) = (parameter.takes_nil(), Some(parameter.ty.span));
-            *wanted = Some(Wanted { ty, shape: shape_of(inputs, name.text), nil, declared });
+            *wanted = Some(Expectation { ty, shape: shape_of(inputs, name.text), nil, declared });
         } else if !parameter.may_be_absent() {
             missing.note(name.text, ty, Some(name.span), report);
             if missing.more {
@@ -113,7 +113,7 @@ pub(super) fn of_tool<'c>(
     notation: Notation,
     whole: bool,
     report: &mut Report<'_>,
-) -> Vec<Option<Wanted<'c>>> {
+) -> Vec<Option<Expectation<'c>>> {
     let given = Given::new(call);
     let input = tool.input().arm(|name| text_of(call.arguments, name));
     let mut missing = Missing::default();
@@ -125,12 +125,12 @@ pub(super) fn of_tool<'c>(
             break;
         }
     }
-    let wanted: Vec<Option<Wanted<'c>>> = call
+    let wanted: Vec<Option<Expectation<'c>>> = call
         .arguments
         .iter()
         .map(|argument| {
             let (shape, nil) = input.given(argument.name.text)?;
-            Some(Wanted { ty: shape.ty(), shape: Some(shape), nil, declared: None })
+            Some(Expectation { ty: shape.ty(), shape: Some(shape), nil, declared: None })
         })
         .collect();
     let meant = if input.is_open() || tool.lets_others(input) {
@@ -152,7 +152,7 @@ pub(crate) fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
 fn unknown<'n>(
     call: &Call<'_>,
     given: &Given<'_, '_>,
-    wanted: &[Option<Wanted<'_>>],
+    wanted: &[Option<Expectation<'_>>],
     names: &(impl Iterator<Item = &'n str> + Clone),
     (refused, notation): (bool, Notation),
     report: &mut Report<'_>,

@@ -35,9 +35,9 @@ pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, facts: &Facts
 
 /// The tools that ROLLBACK registers, each with a number behind those of the slots, and its name in the first
 /// ROLLBACK.
-type Entries<'a> = HashMap<&'a str, (Slot, Name<'a>)>;
+type Registered<'a> = HashMap<&'a str, (Slot, Name<'a>)>;
 
-fn entries<'a>(function: &Function<'_>, events: &Events<'a>) -> Entries<'a> {
+fn entries<'a>(function: &Function<'_>, events: &Events<'a>) -> Registered<'a> {
     let mut entries = HashMap::new();
     for (call, _) in events.calls.iter().zip(&events.registered).filter(|&(_, registered)| *registered) {
         let next = u32::try_from(function.slots.len() + entries.len()).unwrap_or(u32::MAX);
@@ -50,7 +50,7 @@ fn entries<'a>(function: &Function<'_>, events: &Events<'a>) -> Entries<'a> {
 
 /// The state at a point: the sets of slots by what they may hold.
 #[derive(Clone, Copy, Default)]
-struct State<const W: usize> {
+struct Holding<const W: usize> {
     /// Whether the point is reachable. If not, all sets are empty.
     live: bool,
     unset: Bits<W>,
@@ -61,7 +61,7 @@ struct State<const W: usize> {
     kept: Bits<W>,
 }
 
-impl<const W: usize> State<W> {
+impl<const W: usize> Holding<W> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
         for set in [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept] {
             set.remove(slot);
@@ -76,7 +76,7 @@ impl<const W: usize> State<W> {
     }
 
     /// Joins `other` into this state.
-    fn meet(&mut self, other: &State<W>) {
+    fn meet(&mut self, other: &Holding<W>) {
         self.live |= other.live;
         self.unset.extend(&other.unset);
         self.plain.extend(&other.plain);
@@ -86,7 +86,7 @@ impl<const W: usize> State<W> {
 
     /// Turns the state at a BREAK into the state after the loop. `start` is the state at the start of an
     /// iteration.
-    fn behind(&mut self, start: &State<W>) {
+    fn behind(&mut self, start: &Holding<W>) {
         let kept = core::mem::take(&mut self.kept);
         let from = [&start.unset, &start.plain, &start.checked, &start.kept];
         for (set, from) in
@@ -107,33 +107,33 @@ enum Holds {
 }
 
 /// An open fork or loop.
-struct Open<const W: usize> {
+struct Entered<const W: usize> {
     /// The state at the fork, or the state after the loop without the effect of its iterations.
-    before: State<W>,
+    before: Holding<W>,
     /// The state after the first branch, once the second one has begun.
-    first: Option<State<W>>,
+    first: Option<Holding<W>>,
     /// Whether a branch has begun.
     branched: bool,
     is_loop: bool,
 }
 
-impl<const W: usize> Open<W> {
-    fn new(before: State<W>) -> Open<W> {
-        Open { before, first: None, branched: false, is_loop: false }
+impl<const W: usize> Entered<W> {
+    fn new(before: Holding<W>) -> Entered<W> {
+        Entered { before, first: None, branched: false, is_loop: false }
     }
 }
 
 /// The state at the BREAKs or the SKIPs of a loop; `None` without one.
-type Left<const W: usize> = Option<State<W>>;
+type Left<const W: usize> = Option<Holding<W>>;
 
 /// BREAK or SKIP: control does not continue here but where the loop or its pass has ended.
-fn leave<const W: usize>(left: Option<&mut Left<W>>, state: &mut State<W>) {
+fn leave<const W: usize>(left: Option<&mut Left<W>>, state: &mut Holding<W>) {
     add(left, state);
-    *state = State::default();
+    *state = Holding::default();
 }
 
 /// Adds a state to those that continue elsewhere.
-fn add<const W: usize>(left: Option<&mut Left<W>>, state: &State<W>) {
+fn add<const W: usize>(left: Option<&mut Left<W>>, state: &Holding<W>) {
     match left.filter(|_| state.live) {
         Some(Some(before)) => before.meet(state),
         Some(none) => *none = Some(*state),
@@ -145,9 +145,9 @@ struct Forward<'e, 'a, const W: usize> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     facts: &'e Facts,
-    entries: &'e Entries<'a>,
+    entries: &'e Registered<'a>,
     /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
-    loops: SmallVec<[State<W>; 2]>,
+    loops: SmallVec<[Holding<W>; 2]>,
     /// The state at the BREAKs of a loop, by [`crate::ast::LoopId`].
     broken: SmallVec<[Left<W>; 2]>,
     /// The state at the SKIPs of a loop, by [`crate::ast::LoopId`]; empty without a SKIP.
@@ -172,14 +172,14 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         function: &'e Function<'a>,
         events: &'e Events<'a>,
         facts: &'e Facts,
-        entries: &'e Entries<'a>,
+        entries: &'e Registered<'a>,
     ) -> Diagnostics {
         let mut forward = Forward::<'_, '_, W> {
             function,
             events,
             facts,
             entries,
-            loops: smallvec![State::default(); events.yields.len()],
+            loops: smallvec![Holding::default(); events.yields.len()],
             broken: smallvec![None; events.yields.len()],
             skipped: vec![None; if events.skips { events.yields.len() } else { 0 }],
             failed: vec![None; if events.tries > 0 { events.yields.len() } else { 0 }],
@@ -207,15 +207,15 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         }
     }
 
-    fn start(&self) -> State<W> {
+    fn start(&self) -> Holding<W> {
         let (slots, parameters) = (self.function.slots.len(), self.function.parameters.len());
         let (plain, unset) = (Bits::range(0..parameters), Bits::range(parameters..slots));
-        State { live: true, plain, unset, ..State::default() }
+        Holding { live: true, plain, unset, ..Holding::default() }
     }
 
     fn run(&mut self) {
         let mut state = self.start();
-        let mut open: SmallVec<[Open<W>; 4]> = SmallVec::new();
+        let mut open: SmallVec<[Entered<W>; 4]> = SmallVec::new();
         let events: &'e Events<'_> = self.events;
         for (index, &event) in events.list.iter().enumerate() {
             self.at = index;
@@ -237,19 +237,19 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                     let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
                     self.handle(&mut state, open.last_mut(), caught);
                 }
-                Event::Fork(..) | Event::Try(_) => open.push(Open::new(state)),
+                Event::Fork(..) | Event::Try(_) => open.push(Entered::new(state)),
                 Event::Branch => Self::branch(&mut state, open.last_mut()),
                 Event::Join | Event::Caught => {
-                    if let Some(Open { first: Some(first), .. }) = open.pop() {
+                    if let Some(Entered { first: Some(first), .. }) = open.pop() {
                         state.meet(&first);
                     }
                 }
                 Event::Loop(id, _) => {
                     let before = self.enter(&mut state, id.0 as usize);
-                    open.push(Open { is_loop: true, ..Open::new(before) });
+                    open.push(Entered { is_loop: true, ..Entered::new(before) });
                 }
                 Event::Repeat(id) => {
-                    if let Some(Open { before, .. }) = open.pop() {
+                    if let Some(Entered { before, .. }) = open.pop() {
                         self.repeat(&mut state, before, id.0 as usize);
                     }
                 }
@@ -269,7 +269,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// Begins a branch. If it is the second one, the first one ends here.
-    fn branch(state: &mut State<W>, fork: Option<&mut Open<W>>) {
+    fn branch(state: &mut Holding<W>, fork: Option<&mut Entered<W>>) {
         let Some(fork) = fork else { return };
         if core::mem::replace(&mut fork.branched, true) {
             fork.first = Some(core::mem::replace(state, fork.before));
@@ -277,18 +277,18 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// Begins the body of a loop. Returns the state after the loop without the effect of its iterations.
-    fn enter(&mut self, state: &mut State<W>, id: usize) -> State<W> {
+    fn enter(&mut self, state: &mut Holding<W>, id: usize) -> Holding<W> {
         let before = *state;
         if self.only_loops {
             let kept = if state.live { Bits::all() } else { Bits::default() };
-            *state = State { live: state.live, kept, ..State::default() };
+            *state = Holding { live: state.live, kept, ..Holding::default() };
         } else if let Some(passes) = self.loops.get(id).filter(|_| before.live) {
             state.meet(passes);
         }
         before
     }
 
-    fn repeat(&mut self, state: &mut State<W>, mut before: State<W>, id: usize) {
+    fn repeat(&mut self, state: &mut Holding<W>, mut before: Holding<W>, id: usize) {
         if let Some(skipped) = self.skipped.get_mut(id).and_then(Option::take) {
             state.meet(&skipped);
         }
@@ -310,7 +310,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// A failure goes to the handler of a TRY, unless a MATCH handles it.
-    fn may_fail(&mut self, state: &State<W>, Failing { to, from, bound }: Failing) {
+    fn may_fail(&mut self, state: &Holding<W>, Failing { to, from, bound }: Failing) {
         if bound.is_some_and(|call| self.is_checked(call)) {
             return;
         }
@@ -323,7 +323,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
 
     /// Begins the handler of a TRY, with the state at the failures in its block. A slot that the block has
     /// bound is set only if it was set before: then it has either value.
-    fn handle(&self, state: &mut State<W>, open: Option<&mut Open<W>>, caught: Left<W>) {
+    fn handle(&self, state: &mut Holding<W>, open: Option<&mut Entered<W>>, caught: Left<W>) {
         let Some(open) = open else { return };
         let mut handled = caught.unwrap_or_default();
         let (before, bound) = (&open.before, handled.plain);
@@ -353,7 +353,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// UNDO: the tool may be registered too, so that both calls are made.
-    fn undo(&mut self, state: &State<W>, id: CallId) {
+    fn undo(&mut self, state: &Holding<W>, id: CallId) {
         let undoes = self.facts.calls.get(id.0 as usize).is_some_and(|facts| facts.undo);
         let call = self.events.calls.get(id.0 as usize).copied().flatten().filter(|_| undoes);
         if let (Some(call), Some((tool, entry))) = (call, self.entry(id))
@@ -366,7 +366,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// SKIP: a result that the pass has made and no MATCH has handled is lost.
-    fn skip(&mut self, state: &mut State<W>, open: &[Open<W>], span: Span) {
+    fn skip(&mut self, state: &mut Holding<W>, open: &[Entered<W>], span: Span) {
         if state.checked.is_empty() {
             return;
         }
@@ -380,7 +380,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     }
 
     /// After a loop, in the run that computes loops: passes on the failures that have left it.
-    fn failed_in(&mut self, id: usize, before: &State<W>) {
+    fn failed_in(&mut self, id: usize, before: &Holding<W>) {
         let Some(mut failed) = self.failed.get_mut(id).and_then(Option::take) else { return };
         failed.behind(before);
         if let Some((to, from)) = self.events.left.get(id).copied().flatten() {
@@ -392,7 +392,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         }
     }
 
-    fn statement(&mut self, state: &State<W>, span: Span) {
+    fn statement(&mut self, state: &Holding<W>, span: Span) {
         if state.live {
             self.unreachable = false;
         } else if !self.only_loops && !core::mem::replace(&mut self.unreachable, true) {
@@ -454,7 +454,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         })
     }
 
-    fn read(&mut self, state: &mut State<W>, slot: Slot, reference: Span) {
+    fn read(&mut self, state: &mut Holding<W>, slot: Slot, reference: Span) {
         if state.unset.has(slot) {
             self.wrong(Code::UnsetSlot, |this| {
                 messages::unset(this.function, slot, reference, this.why(slot))
@@ -477,7 +477,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         });
     }
 
-    fn bind(&mut self, state: &mut State<W>, slot: Slot, span: Span, call: Option<CallId>) {
+    fn bind(&mut self, state: &mut Holding<W>, slot: Slot, span: Span, call: Option<CallId>) {
         if state.checked.has(slot) {
             self.dropped(slot, span);
         }
@@ -485,7 +485,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }
 
-    fn match_result(&mut self, state: &mut State<W>, slot: Slot, span: Span) {
+    fn match_result(&mut self, state: &mut Holding<W>, slot: Slot, span: Span) {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
                 let unset = (!state.plain.has(slot)).then(|| this.why(slot));
@@ -495,13 +495,13 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         state.settle(slot, Holds::Nothing);
     }
 
-    fn exit(&mut self, state: &mut State<W>, ending: Ending, span: Span) {
+    fn exit(&mut self, state: &mut Holding<W>, ending: Ending, span: Span) {
         if ending == Ending::Value && !state.checked.is_empty() {
             for slot in state.checked.iter() {
                 self.dropped(slot, span);
             }
         }
-        *state = State::default();
+        *state = Holding::default();
     }
 }
 

@@ -59,14 +59,14 @@ pub(super) fn needed<'k, 'a>(
     function: &Function<'a>,
     kept: &'k [Kept<'a>],
 ) -> impl Iterator<Item = &'k Kept<'a>> {
-    let mut walk = Walk::default();
+    let mut walk = NeededPlaces::default();
     walk.block(&function.body);
     walk.follow();
     kept.iter().filter(move |(.., place)| walk.needed.contains(place))
 }
 
 #[derive(Default)]
-struct Walk<'a> {
+struct NeededPlaces<'a> {
     /// The places from which a record or a list is needed.
     needed: HashSet<Place<'a>>,
     /// The slots among them, to be followed.
@@ -75,7 +75,7 @@ struct Walk<'a> {
     bound: HashMap<Slot, SmallVec<[Place<'a>; 1]>>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> NeededPlaces<'a> {
     fn need(&mut self, place: Option<Place<'a>>) {
         let Some(place) = place.filter(|place| self.needed.insert(*place)) else { return };
         if let Place::Slot(slot) = place {

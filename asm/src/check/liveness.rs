@@ -101,7 +101,7 @@ struct Backward<'e, const W: usize> {
 }
 
 /// A branch or loop whose start the backward walk has not reached yet.
-struct Open<const W: usize> {
+struct Unfinished<const W: usize> {
     /// What is reached after it.
     after: Ahead<W>,
     /// What the branches visited so far reach.
@@ -140,7 +140,7 @@ impl<const W: usize> Backward<'_, W> {
     /// bindings.
     fn run(&mut self, judge: bool) {
         let mut ahead = Ahead::default();
-        let mut open: SmallVec<[Open<W>; 8]> = SmallVec::new();
+        let mut open: SmallVec<[Unfinished<W>; 8]> = SmallVec::new();
         for &event in self.events.iter().rev() {
             match event {
                 Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
@@ -166,7 +166,7 @@ impl<const W: usize> Backward<'_, W> {
                     ahead.bind(slot);
                 }
                 Event::Join | Event::Caught => {
-                    open.push(Open { after: ahead, branches: Ahead::default() });
+                    open.push(Unfinished { after: ahead, branches: Ahead::default() });
                 }
                 Event::Branch => {
                     if let Some(fork) = open.last_mut() {
@@ -176,7 +176,7 @@ impl<const W: usize> Backward<'_, W> {
                 }
                 Event::Fork(..) => ahead = open.pop().map_or(ahead, |fork| fork.branches),
                 Event::Repeat(id) => {
-                    open.push(Open { after: ahead, branches: Ahead::default() });
+                    open.push(Unfinished { after: ahead, branches: Ahead::default() });
                     if judge {
                         self.add_passes(&mut ahead, id, judge);
                     } else {

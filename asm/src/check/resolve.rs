@@ -6,7 +6,7 @@
 //! [`super::arguments`], their types in [`super::types`].
 
 use super::arguments;
-use super::arguments::Wanted;
+use super::arguments::Expectation;
 use super::facts::Checked;
 use super::messages::names as messages;
 use super::report::Report;
@@ -65,7 +65,7 @@ pub(crate) fn target<'c>(
 pub(super) struct Resolved<'c> {
     pub(super) target: Target<'c>,
     /// By argument; empty if the target is unknown.
-    pub(super) wanted: Vec<Option<Wanted<'c>>>,
+    pub(super) wanted: Vec<Option<Expectation<'c>>>,
 }
 
 /// The names that the calls of a file may use.
@@ -364,37 +364,37 @@ pub(super) type Edges = Vec<Vec<(u32, Span)>>;
 /// then that of the file.
 pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> Vec<u32> {
     #[derive(Clone, Copy)]
-    enum Mark {
+    enum Visit {
         New,
         /// On the path from the function where the search began, at this index.
         Open(usize),
         Done,
     }
     let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
-    let mut marks = vec![Mark::New; file.functions.len()];
+    let mut marks = vec![Visit::New; file.functions.len()];
     let mut order = Vec::with_capacity(marks.len());
     let mut way: Vec<(u32, usize)> = Vec::new();
     for root in (0..).take(file.functions.len()) {
-        if matches!(marks[root as usize], Mark::New) {
-            marks[root as usize] = Mark::Open(0);
+        if matches!(marks[root as usize], Visit::New) {
+            marks[root as usize] = Visit::Open(0);
             way.push((root, 0));
         }
         while let Some((function, next)) = way.last_mut() {
             let function = *function;
             let Some(&(callee, span)) = edges[function as usize].get(*next) else {
-                marks[function as usize] = Mark::Done;
+                marks[function as usize] = Visit::Done;
                 order.push(function);
                 way.pop();
                 continue;
             };
             *next += 1;
             match marks[callee as usize] {
-                Mark::Done => {}
-                Mark::New => {
-                    marks[callee as usize] = Mark::Open(way.len());
+                Visit::Done => {}
+                Visit::New => {
+                    marks[callee as usize] = Visit::Open(way.len());
                     way.push((callee, 0));
                 }
-                Mark::Open(place) => {
+                Visit::Open(place) => {
                     let name = |&(index, _): &(u32, usize)| file.functions[index as usize].name.text;
                     let names = way[place..].iter().map(name);
                     report.push(messages::circular_call(names, span, notation));

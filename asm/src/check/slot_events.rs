@@ -190,7 +190,7 @@ impl<'a> Events<'a> {
 }
 
 /// A loop whose body is being walked.
-struct OpenLoop {
+struct WalkedLoop {
     id: LoopId,
     /// Whether a path reaches one of its BREAKs.
     broken: bool,
@@ -206,7 +206,7 @@ struct Walk<'e, 'a> {
     /// The number of enclosing ERR arms.
     err_arms: u32,
     /// The enclosing loops.
-    loops: SmallVec<[OpenLoop; 4]>,
+    loops: SmallVec<[WalkedLoop; 4]>,
     /// The TRYs whose blocks enclose the statement, each with the number of loops around it.
     tries: SmallVec<[(TryId, usize); 2]>,
     /// The events of loops with a BREAK that may go unnoticed.
@@ -457,7 +457,7 @@ impl<'a> Walk<'_, 'a> {
         let start = self.events.list.len();
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
-        self.loops.push(OpenLoop { id: node.id, broken: false, yielded: false, left: false });
+        self.loops.push(WalkedLoop { id: node.id, broken: false, yielded: false, left: false });
         let mut pass = self.block(&node.body, (Owner::Other, false), node.span);
         let open = self.loops.pop();
         let broken = open.as_ref().is_some_and(|open| open.broken);
@@ -511,7 +511,7 @@ impl<'a> Walk<'_, 'a> {
     /// Where a failure here goes that a TRY handles, and whether it leaves the innermost loop.
     fn handler(&mut self) -> LeftLoop {
         let &(to, loops) = self.tries.last()?;
-        let inner = self.loops.get_mut(loops..).and_then(<[OpenLoop]>::last_mut);
+        let inner = self.loops.get_mut(loops..).and_then(<[WalkedLoop]>::last_mut);
         let from = inner.map(|open| {
             open.left = true;
             open.id

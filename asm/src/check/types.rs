@@ -141,7 +141,7 @@ fn answers_of(answers: &[(Span, Slot, Needs)], used: &[Slot]) -> Vec<Answer> {
 
 /// The types of a slot; each is `None` without a binding.
 #[derive(Clone, Copy, Default)]
-struct Slots<'t> {
+struct SlotTypes<'t> {
     /// Its plain values.
     plain: Seen<'t>,
     /// The values of the calls whose results a MATCH handles.
@@ -158,7 +158,7 @@ struct Slots<'t> {
     mixed: bool,
 }
 
-impl<'t> Slots<'t> {
+impl<'t> SlotTypes<'t> {
     /// Learns of a further binding. Returns whether a read before knew less; `mixes` becomes true if whole
     /// answers and other values are bound to the slot.
     #[expect(clippy::inline_always, reason = "every binding comes here, mostly for the plain value")]
@@ -186,7 +186,7 @@ impl<'t> Slots<'t> {
 }
 
 /// A part of what is known of a slot.
-type PartOf<'t> = for<'s> fn(&'s mut Slots<'t>) -> &'s mut Seen<'t>;
+type PartOf<'t> = for<'s> fn(&'s mut SlotTypes<'t>) -> &'s mut Seen<'t>;
 
 /// The types of the slots of a function, while it is walked and then.
 pub(super) struct Types<'l, 't, 'a> {
@@ -195,10 +195,10 @@ pub(super) struct Types<'l, 't, 'a> {
     inputs: Inputs<'t, 'a>,
     facts: &'l Facts,
     resolved: &'l [Resolved<'t>],
-    slots: SmallVec<[Slots<'t>; 16]>,
+    slots: SmallVec<[SlotTypes<'t>; 16]>,
     /// The webs of the slots, if whole answers and other values are bound to one of them, and what is known
     /// of each.
-    webs: (Webs, Vec<Slots<'t>>),
+    webs: (Webs, Vec<SlotTypes<'t>>),
     /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
     /// The suspect that is being checked, and one that is the first operand of another.
@@ -333,13 +333,13 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
     /// What is known of the slots.
     pub(super) fn known(&self) -> Vec<KnownSlot<'t>> {
-        self.slots.iter().map(|&Slots { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
+        self.slots.iter().map(|&SlotTypes { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
     }
 
     /// Walks the function until no type changes.
     fn infer(&mut self) {
         // Filled in place: it is large to move.
-        self.slots.resize(self.function.slots.len(), Slots::default());
+        self.slots.resize(self.function.slots.len(), SlotTypes::default());
         for (slot, parameter) in self.slots.iter_mut().zip(self.function.parameters) {
             let nil = parameter.is_nil_inside().then_some(Nil::Input);
             self.narrowing.on |= nil.is_some();
@@ -372,11 +372,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     fn tell_answers_apart(&mut self) {
         let webs = Webs::of(self.function);
         // There is a slot, so there is a web.
-        let known = vec![Slots::default(); webs.end];
+        let known = vec![SlotTypes::default(); webs.end];
         self.webs = (webs, known);
         // What was learnt of other slots without them may say too little.
         let own = self.slots.iter_mut().skip(self.function.parameters.len());
-        own.for_each(|slot| *slot = Slots::default());
+        own.for_each(|slot| *slot = SlotTypes::default());
     }
 
     /// Makes the type of each bound slot unknown, which is always sound.
@@ -452,7 +452,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// The types of a slot that is read.
-    fn slot(&mut self, slot: Slot) -> Option<&Slots<'t>> {
+    fn slot(&mut self, slot: Slot) -> Option<&SlotTypes<'t>> {
         let info = self.slots.get_mut(slot.0 as usize)?;
         info.read = true;
         Some(info)
@@ -465,7 +465,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         &mut self,
         (slot, place): (Slot, Span),
         seen: Seen<'t>,
-        of: for<'s> fn(&'s Slots<'t>) -> Seen<'t>,
+        of: for<'s> fn(&'s SlotTypes<'t>) -> Seen<'t>,
     ) -> Seen<'t> {
         let web = self.webs.0.at(slot, place).and_then(|web| self.webs.1.get_mut(web));
         let here = web.and_then(|web| {
@@ -709,12 +709,17 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 
     /// In the body of a loop the slot of its item is known as that, if nothing else in the body binds it.
     /// Returns what is known of the slot elsewhere.
-    fn own_item(&mut self, node: &For<'a>, item: Seen<'t>) -> Option<Slots<'t>> {
+    fn own_item(&mut self, node: &For<'a>, item: Seen<'t>) -> Option<SlotTypes<'t>> {
         let (item, info) = (item?, self.slots.get_mut(node.item.0 as usize)?);
         if info.plain.is_some_and(|joined| joined.same(item)) || node.body.binds(node.item) {
             return None;
         }
-        let own = Slots { plain: Some(item), origin: Some(node.item_span), bound: true, ..Slots::default() };
+        let own = SlotTypes {
+            plain: Some(item),
+            origin: Some(node.item_span),
+            bound: true,
+            ..SlotTypes::default()
+        };
         Some(core::mem::replace(info, own))
     }
 

@@ -26,10 +26,10 @@ impl Webs {
         if slots > REGISTERS {
             return Webs { end: 1, ..Webs::default() };
         }
-        let mut walk = Walk {
+        let mut walk = Versions {
             current: (0..slots).collect(),
-            values: (0..slots).map(|slot| Value { slot, joins: None }).collect(),
-            ..Walk::default()
+            values: (0..slots).map(|slot| Version { slot, joins: None }).collect(),
+            ..Versions::default()
         };
         walk.block(&function.body);
         walk.webs()
@@ -42,7 +42,7 @@ impl Webs {
 }
 
 /// A value that a slot may hold: one binding, or the join of several.
-struct Value {
+struct Version {
     slot: usize,
     joins: Option<SmallVec<[usize; 4]>>,
 }
@@ -51,17 +51,17 @@ struct Value {
 type Branch = Option<Vec<usize>>;
 
 #[derive(Default)]
-struct Walk {
+struct Versions {
     /// The value of each slot.
     current: Vec<usize>,
-    values: Vec<Value>,
+    values: Vec<Version>,
     /// Each place with its value.
     places: Vec<((Slot, Span), usize)>,
     /// The values that are read.
     read: Vec<usize>,
 }
 
-impl Walk {
+impl Versions {
     fn set(&mut self, slot: usize, value: usize) {
         if let Some(current) = self.current.get_mut(slot) {
             *current = value;
@@ -69,13 +69,13 @@ impl Walk {
     }
 
     fn join(&mut self, slot: usize, joined: SmallVec<[usize; 4]>) -> usize {
-        self.values.push(Value { slot, joins: Some(joined) });
+        self.values.push(Version { slot, joins: Some(joined) });
         self.values.len() - 1
     }
 
     fn bind(&mut self, slot: Slot, place: Span) {
         let value = self.values.len();
-        self.values.push(Value { slot: slot.0 as usize, joins: None });
+        self.values.push(Version { slot: slot.0 as usize, joins: None });
         self.places.push(((slot, place), value));
         self.set(slot.0 as usize, value);
     }

@@ -1,7 +1,7 @@
 //! Lowers conditions: to a jump where a branch depends on them, or to a bool where they are a value.
 
 use super::emit::{Label, Reg};
-use super::expr::{Lowered, Values, Want};
+use super::expr::{Destination, Lowered, Values};
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
 use ilo_spec::isa::Op;
 use ilo_spec::operand::To;
@@ -25,10 +25,10 @@ impl<'a> Values<'_, '_> {
     /// Evaluates a condition to a bool, for the operator at a position.
     fn truth(&mut self, expr: &Expr<'a>, dst: Reg, at: u32) -> Lowered<()> {
         if expr.is_comparison() {
-            self.expr(expr, Want::Into(dst))?;
+            self.expr(expr, Destination::Into(dst))?;
         } else {
             let mark = self.code.mark();
-            let src = self.expr(expr, Want::Any)?.read();
+            let src = self.expr(expr, Destination::Any)?.read();
             self.code.give_back(mark);
             self.code.emit_at(Op::Truth { dst: dst.write(), src }, at);
         }
@@ -48,7 +48,7 @@ impl<'a> Values<'_, '_> {
         let at = expr.span.start;
         let to = To(0);
         if let Some((record, name)) = expr.as_field().filter(|(of, _)| !self.may_be_absent(of)) {
-            let src = self.expr(record, Want::Any)?.read();
+            let src = self.expr(record, Destination::Any)?.read();
             let field = self.tables().field(name)?;
             let op = if wanted { Op::UnlessField { src, field, to } } else { Op::IfField { src, field, to } };
             self.code.jump(op, at, label);
@@ -78,7 +78,7 @@ impl<'a> Values<'_, '_> {
                 self.compare(operator, a, b, at, label)?;
             }
             _ => {
-                let src = self.expr(expr, Want::Any)?.read();
+                let src = self.expr(expr, Destination::Any)?.read();
                 let op = if wanted { Op::JumpUnless { src, to } } else { Op::JumpIf { src, to } };
                 self.code.jump(op, by, label);
             }
@@ -95,7 +95,7 @@ impl<'a> Values<'_, '_> {
         at: u32,
         label: &mut Label,
     ) -> Lowered<()> {
-        let a = self.expr(a, Want::Any)?.read();
+        let a = self.expr(a, Destination::Any)?.read();
         let to = To(0);
         let op = if let ExprKind::Literal(Literal::Number(number)) = b.kind {
             let number = self.tables().number(number)?;
@@ -108,7 +108,7 @@ impl<'a> Values<'_, '_> {
                 _ => Op::UnlessGeC { a, number, to },
             }
         } else {
-            let b = self.expr(b, Want::Any)?.read();
+            let b = self.expr(b, Destination::Any)?.read();
             match operator {
                 Binary::Eq => Op::UnlessEq { a, b, to },
                 Binary::Neq => Op::UnlessNe { a, b, to },

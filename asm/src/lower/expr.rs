@@ -1,8 +1,8 @@
 //! Lowers expressions to instructions.
 //!
-//! The value of an expression is wanted in [`Want::Any`] register, which may be that of a slot, or
-//! [`Want::Into`] a given one. That register is written only by the last instruction, after all operands have
-//! been read.
+//! The value of an expression is wanted in [`Destination::Any`] register, which may be that of a slot, or
+//! [`Destination::Into`] a given one. That register is written only by the last instruction, after all
+//! operands have been read.
 
 use super::emit::{Code, Label, Reg};
 use super::slots::Registers;
@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 
 /// Where the value of an expression is wanted.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Want {
+pub(super) enum Destination {
     /// In any register.
     Any,
     /// In this register.
@@ -82,27 +82,27 @@ impl<'a, 'l> Values<'_, 'l> {
     }
 
     /// Evaluates an expression. Returns the register of its value.
-    pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
+    pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Destination) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
             if let Some(&Answer { in_place, .. }) = self.answer(expr.span, false) {
                 let dst = match want {
-                    Want::Into(dst) => dst,
-                    Want::Any if in_place => source,
-                    Want::Any => self.code.take(1),
+                    Destination::Into(dst) => dst,
+                    Destination::Any if in_place => source,
+                    Destination::Any => self.code.take(1),
                 };
                 let read = if in_place { source } else { dst };
                 self.read(source, read, expr.span.start);
                 self.give_over(read, dst);
                 return Ok(dst);
             }
-            let Want::Into(dst) = want else { return Ok(source) };
+            let Destination::Into(dst) = want else { return Ok(source) };
             self.give_over(source, dst);
             return Ok(dst);
         }
         let dst = match want {
-            Want::Into(dst) => dst,
-            Want::Any => self.code.take(1),
+            Destination::Into(dst) => dst,
+            Destination::Any => self.code.take(1),
         };
         let mark = self.code.mark();
         self.value(expr, dst)?;
@@ -154,7 +154,7 @@ impl<'a, 'l> Values<'_, 'l> {
             if self.may_be_absent(record) {
                 return self.optional_field(record, name, dst, at);
             }
-            let (dst, src) = (dst.write(), self.expr(record, Want::Any)?.read());
+            let (dst, src) = (dst.write(), self.expr(record, Destination::Any)?.read());
             let field = self.tables().field(name)?;
             self.code.emit_at(Op::Field { dst, src, field }, at);
             return Ok(());
@@ -163,13 +163,13 @@ impl<'a, 'l> Values<'_, 'l> {
             // Reads of fields are handled above, and what could not be read is an error.
             ExprKind::Field(..) | ExprKind::Bad => {}
             ExprKind::Ref(_) => {
-                self.expr(expr, Want::Into(dst))?;
+                self.expr(expr, Destination::Into(dst))?;
             }
             ExprKind::Literal(literal) => self.literal(literal, dst)?,
             ExprKind::Has(record, name) => self.has(record, name.text, dst, at)?,
             ExprKind::Call(call) => self.call(call, dst, None)?,
             ExprKind::Unary(operator, operand) => {
-                let src = self.expr(operand, Want::Any)?.read();
+                let src = self.expr(operand, Destination::Any)?.read();
                 let dst = dst.write();
                 let op = match operator {
                     Unary::Not => Op::Not { dst, src },
@@ -191,7 +191,7 @@ impl<'a, 'l> Values<'_, 'l> {
             ExprKind::MatchMap(map) => self.match_map(map, dst, at)?,
             ExprKind::Record(fields) => self.record(fields, dst, at)?,
             ExprKind::Merge(base, fields) => {
-                let src = self.expr(base, Want::Any)?;
+                let src = self.expr(base, Destination::Any)?;
                 self.merge(src, fields, dst, at)?;
             }
             ExprKind::Apply(apply) => self.apply(apply, dst, at, None)?,
@@ -201,7 +201,7 @@ impl<'a, 'l> Values<'_, 'l> {
     }
 
     fn has(&mut self, record: &Expr<'a>, name: &'a str, dst: Reg, at: u32) -> Lowered<()> {
-        let src = self.expr(record, Want::Any)?.read();
+        let src = self.expr(record, Destination::Any)?.read();
         let field = self.tables().field(name)?;
         self.code.emit_at(Op::Has { dst: dst.write(), src, field }, at);
         Ok(())
@@ -224,7 +224,7 @@ impl<'a, 'l> Values<'_, 'l> {
     }
 
     fn binary(&mut self, operator: Binary, a: &Expr<'a>, b: &Expr<'a>, dst: Reg, at: u32) -> Lowered<()> {
-        let first = self.expr(a, Want::Any)?;
+        let first = self.expr(a, Destination::Any)?;
         let (dst, a) = (dst.write(), first.read());
         if let Some(number) = self.constant(operator, b)? {
             let op = match operator {
@@ -237,7 +237,7 @@ impl<'a, 'l> Values<'_, 'l> {
             self.code.emit_at(op, at);
             return Ok(());
         }
-        let b = self.expr(b, Want::Any)?.read();
+        let b = self.expr(b, Destination::Any)?.read();
         let op = match operator {
             Binary::Add => Op::Add { dst, a, b },
             Binary::Sub => Op::Sub { dst, a, b },
@@ -315,7 +315,7 @@ impl<'a, 'l> Values<'_, 'l> {
             next = Reg(next.0.saturating_add(1));
         }
         for leaf in leaves {
-            self.expr(leaf, Want::Into(next))?;
+            self.expr(leaf, Destination::Into(next))?;
             next = Reg(next.0.saturating_add(1));
         }
         self.code.give_back(mark);
@@ -326,7 +326,7 @@ impl<'a, 'l> Values<'_, 'l> {
 
     fn match_map(&mut self, node: &MatchMap<'a>, dst: Reg, at: u32) -> Lowered<()> {
         let mark = self.code.mark();
-        let src = self.expr(&node.subject, Want::Any)?.read();
+        let src = self.expr(&node.subject, Destination::Any)?.read();
         self.code.give_back(mark);
         let mut map = Map { cases: Vec::with_capacity(node.cases.len()), default: None };
         for case in node.cases {
@@ -358,7 +358,7 @@ impl<'a, 'l> Values<'_, 'l> {
         let last = node.cases.len() + usize::from(node.default.is_some());
         for (number, (case, value)) in (1..).zip(arms) {
             self.code.case(switch, case);
-            self.expr(value, Want::Into(dst))?;
+            self.expr(value, Destination::Into(dst))?;
             if number < last {
                 self.code.jump(Op::Jump { to: To(0) }, value.span.start, &mut end);
             }
@@ -376,7 +376,7 @@ impl<'a, 'l> Values<'_, 'l> {
         let mut values = SmallVec::<[_; 4]>::new();
         for field in fields {
             names.push(self.tables().field(field.name.text)?);
-            values.push(self.expr(&field.value, Want::Any)?.read());
+            values.push(self.expr(&field.value, Destination::Any)?.read());
         }
         let shape = FieldsId(self.tables().shape(&names)?.0);
         let op = match values[..] {
@@ -423,7 +423,7 @@ impl<'a, 'l> Values<'_, 'l> {
         }
         let first = self.code.take(values.len());
         for (register, value) in (first.0..).zip(values) {
-            self.expr(value, Want::Into(Reg(register)))?;
+            self.expr(value, Destination::Into(Reg(register)))?;
         }
         Ok(First(first.byte()))
     }
@@ -471,7 +471,7 @@ impl<'a, 'l> Values<'_, 'l> {
         self.code.emit_at(Op::List { dst: held.write(), first, count }, at);
         for item in rest {
             let mark = self.code.mark();
-            let item = self.expr(item, Want::Any)?.read();
+            let item = self.expr(item, Destination::Any)?.read();
             self.code.give_back(mark);
             self.code.emit_at(Op::Append { dst: held.write(), list: held.read(), item }, at);
         }
@@ -544,7 +544,7 @@ impl<'a, 'l> Values<'_, 'l> {
                 for argument in call.arguments {
                     let place = parameters.iter().position(|p| p.name.text == argument.name.text);
                     let place = u16::try_from(place.unwrap_or_default()).unwrap_or(u16::MAX);
-                    self.expr(&argument.value, Want::Into(Reg(first.0.saturating_add(place))))?;
+                    self.expr(&argument.value, Destination::Into(Reg(first.0.saturating_add(place))))?;
                 }
                 Op::Invoke { dst, first: First(first.byte()), function: FunctionId(number), fail }
             }

@@ -6,7 +6,7 @@
 //! other arm is followed by the next statement.
 
 use super::emit::{Label, Reg};
-use super::expr::{Aliases, Lowered, Values, Want};
+use super::expr::{Aliases, Destination, Lowered, Values};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Parameter, Slot,
     Stmt, StmtKind,
@@ -68,13 +68,13 @@ pub(super) struct Body<'a, 'c, 'l> {
     /// The deferred blocks of the function.
     deferred: AllDeferred<'c, 'a>,
     /// The enclosing loops.
-    pub(super) loops: SmallVec<[OpenLoop<'c, 'a>; 4]>,
+    pub(super) loops: SmallVec<[LoopTargets<'c, 'a>; 4]>,
     /// The TRYs whose blocks enclose the statement.
     pub(super) tries: SmallVec<[OpenTry<'c, 'a>; 1]>,
 }
 
 /// The targets of the BREAKs, SKIPs and YIELDs of a loop.
-pub(super) struct OpenLoop<'c, 'a> {
+pub(super) struct LoopTargets<'c, 'a> {
     /// The register for the collected list and the state of the loop, if the loop collects.
     collected: Option<(Reg, LoopBase)>,
     /// The list to which a YIELD adds, if it adds to one.
@@ -127,7 +127,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             let jump = Op::UnlessEq { a: register.read(), b: nil.read(), to: To(0) };
             code.jump(jump, parameter.name.span.start, &mut given);
             code.give_back(mark);
-            self.values.expr(default, Want::Into(register))?;
+            self.values.expr(default, Destination::Into(register))?;
             self.values.code.bind(given);
         }
         Ok(())
@@ -193,12 +193,12 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return Ok(end);
             }
             StmtKind::Return(crate::ast::ReturnKind::Err, value) => {
-                let src = self.values.expr(&value, Want::Any)?.read();
+                let src = self.values.expr(&value, Destination::Any)?.read();
                 self.values.code.emit_at(Op::Fail { src }, statement.span.start);
                 return Ok(End::Never);
             }
             StmtKind::Fail(value) => {
-                let src = self.values.expr(&value, Want::Any)?;
+                let src = self.values.expr(&value, Destination::Any)?;
                 self.values.fail(src, statement.span.start);
                 return Ok(End::Never);
             }
@@ -218,7 +218,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     /// Leaves the innermost enclosing loop. The code stays in the body of that loop.
     fn break_(&mut self, at: u32) -> End {
-        if let Some(OpenLoop { collected, after, .. }) = self.loops.last_mut() {
+        if let Some(LoopTargets { collected, after, .. }) = self.loops.last_mut() {
             let op = match *collected {
                 Some((dst, base)) => Op::Break { dst: dst.write(), base, to: To(0) },
                 None => Op::Jump { to: To(0) },
@@ -242,10 +242,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call.id).undo => self.undo(call)?,
             (Then::Drop, ExprKind::Literal(_)) => {}
             (Then::Drop, _) => {
-                self.values.expr(value, Want::Any)?;
+                self.values.expr(value, Destination::Any)?;
             }
             (Then::Put(register), _) => {
-                self.values.expr(value, Want::Into(register))?;
+                self.values.expr(value, Destination::Into(register))?;
             }
             (Then::Return, ExprKind::Literal(Literal::Nil)) => {
                 self.values.code.emit(Op::ReturnNil {});
@@ -259,13 +259,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             (Then::Return, ExprKind::Binary(Binary::Add, a, b))
                 if !is_number(b) && !self.is_checked(value.span) =>
             {
-                let a = self.values.expr(a, Want::Any)?.read();
-                let b = self.values.expr(b, Want::Any)?.read();
+                let a = self.values.expr(a, Destination::Any)?.read();
+                let b = self.values.expr(b, Destination::Any)?.read();
                 self.values.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
                 return Ok(End::Never);
             }
             (Then::Return, _) => {
-                let src = self.values.expr(value, Want::Any)?;
+                let src = self.values.expr(value, Destination::Any)?;
                 self.return_(src, value.span);
                 return Ok(End::Never);
             }
@@ -277,7 +277,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.emit_at(Op::YieldRecord { base, first, shape }, value.span.start);
             }
             (Then::Yield(base), _) => {
-                let src = self.values.expr(value, Want::Any)?.read();
+                let src = self.values.expr(value, Destination::Any)?.read();
                 self.values.code.emit_at(Op::Yield { base, src }, value.span.start);
             }
         }
@@ -310,13 +310,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return self.checked_call(slot, value, &[]);
             }
             if facts.unread {
-                self.values.expr(value, Want::Any)?;
+                self.values.expr(value, Destination::Any)?;
                 return Ok(());
             }
         }
         match self.values.registers.bound(slot) {
             Some(register) => {
-                self.values.expr(value, Want::Into(register))?;
+                self.values.expr(value, Destination::Into(register))?;
             }
             None => {
                 self.give(value, Then::Drop)?;
@@ -567,7 +567,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let yields = self.values.facts.yields.get(node.id.0 as usize).copied().unwrap_or_default();
         let collects = yields && !matches!(then, Then::Drop);
         let mark = self.values.code.mark();
-        let list = self.values.expr(&node.list, Want::Any)?.read();
+        let list = self.values.expr(&node.list, Destination::Any)?.read();
         self.values.code.give_back(mark);
         let base = LoopBase(self.values.code.take(3).byte());
         let start = self.values.code.here();
@@ -582,7 +582,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             _ => Reg(0),
         };
         let collected = collects.then_some((dst, base));
-        self.loops.push(OpenLoop {
+        self.loops.push(LoopTargets {
             collected,
             yields: collects.then_some(base),
             next: Label::default(),

@@ -58,7 +58,7 @@ impl Registers {
         self.uses.clear();
         self.uses.resize(slots, Use::default());
         self.order.clear();
-        Scan {
+        UseCount {
             facts,
             aliases: SmallVec::new(),
             deferred: SmallVec::new(),
@@ -131,7 +131,7 @@ impl Registers {
 }
 
 /// The walk that counts uses.
-struct Scan<'c, 'a> {
+struct UseCount<'c, 'a> {
     facts: &'c Facts,
     /// Slots of the enclosing ERR arms that are aliases of a failure.
     aliases: SmallVec<[Slot; 2]>,
@@ -152,7 +152,7 @@ struct DeferredArm<'c, 'a> {
     tries: u32,
 }
 
-impl<'c, 'a> Scan<'c, 'a> {
+impl<'c, 'a> UseCount<'c, 'a> {
     /// Walks a function in the order in which its code is emitted, so that it makes no difference whether the
     /// rest of a block is in an OK arm or after it.
     fn function(&mut self, body: &'c Block<'a>) {

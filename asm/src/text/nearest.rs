@@ -100,6 +100,11 @@ pub fn nearly_meets(text: &str, name: &str) -> bool {
     if longer <= 3 && begin_alike(text, name) && text != name && same_letters(text, name) {
         return true;
     }
+    // One edit leaves the first letter or the last, so the bytes that begin or end it.
+    let (one, other) = (text.as_bytes(), name.as_bytes());
+    if one.first() != other.first() && one.last() != other.last() {
+        return false;
+    }
     let is_ascii = text.is_ascii() && name.is_ascii();
     if longer > if is_ascii { 1 } else { LONGEST } || text == name {
         return false;

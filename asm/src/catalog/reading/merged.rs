@@ -3,7 +3,7 @@
 
 use super::{DEEPEST, LARGEST, WIDEST};
 use crate::catalog::Format;
-use crate::catalog::shape::{Bound, order};
+use crate::catalog::shape::{RangeEnd, order};
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use hashbrown::{HashMap, HashSet};
@@ -121,18 +121,18 @@ pub(super) struct MergedSchema<'s> {
     pub(super) numbers: Option<Vec<Number>>,
     pub(super) format: Option<Format>,
     pub(super) boolean: Option<bool>,
-    pub(super) least: Option<Bound>,
-    pub(super) most: Option<Bound>,
+    pub(super) least: Option<RangeEnd>,
+    pub(super) most: Option<RangeEnd>,
     pub(super) whole: bool,
     pub(super) items: Option<Source<'s>>,
     pub(super) fields: Vec<MergedField<'s>>,
     pub(super) others: Others,
     pub(super) rest: Option<Source<'s>>,
-    pub(super) arms: Option<Arms<'s>>,
+    pub(super) arms: Option<ArmSources<'s>>,
 }
 
 /// The field by which the arms of a union differ, and each arm by its text.
-pub(super) type Arms<'s> = (&'s str, Vec<(&'s str, Source<'s>)>);
+pub(super) type ArmSources<'s> = (&'s str, Vec<(&'s str, Source<'s>)>);
 
 impl<'s> MergedSchema<'s> {
     pub(super) fn any(others: Others) -> MergedSchema<'s> {
@@ -229,7 +229,7 @@ impl<'s> MergedSchema<'s> {
         self.numbers = either(numbers, self.numbers, other.numbers, listed);
         let (a, b) = ((self.least, self.most, self.whole), (other.least, other.most, other.whole));
         (self.least, self.most, self.whole) = either(numbers, a, b, |a, b| {
-            let widest = |a: Option<Bound>, b: Option<Bound>, side| {
+            let widest = |a: Option<RangeEnd>, b: Option<RangeEnd>, side| {
                 let (a, b) = (a?, b?);
                 Some(if tighter(Some(a), Some(b), side) == Some(a) { b } else { a })
             };
@@ -344,10 +344,10 @@ fn listed<T>(a: Option<Vec<T>>, b: Option<Vec<T>>) -> Option<Vec<T>> {
 }
 
 /// The tighter of two bounds. `side` is the order of the tighter one relative to the other.
-pub(super) fn tighter(a: Option<Bound>, b: Option<Bound>, side: Ordering) -> Option<Bound> {
+pub(super) fn tighter(a: Option<RangeEnd>, b: Option<RangeEnd>, side: Ordering) -> Option<RangeEnd> {
     let (Some(one), Some(other)) = (a, b) else { return a.or(b) };
     Some(match order(one.number, other.number) {
-        Ordering::Equal => Bound { included: one.included && other.included, ..one },
+        Ordering::Equal => RangeEnd { included: one.included && other.included, ..one },
         found if found == side => one,
         _ => other,
     })

@@ -1,7 +1,7 @@
 //! Messages about parts of arguments that the schema of a tool does not allow: fields, items, constants.
 
 use crate::ast::{Call, Expr, Function, Literal, Name};
-use crate::catalog::{Bound, Field, Format, Misfit, SchemaShape};
+use crate::catalog::{Field, Format, Misfit, RangeEnd, SchemaShape};
 use crate::check::fixes;
 use crate::diagnostic::Diagnostic;
 use crate::rules::Clash;
@@ -19,32 +19,32 @@ pub(crate) const COMPARED: usize = 1024;
 pub(crate) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
 
 /// A path within an argument: fields and items.
-pub(crate) struct Path<'p> {
+pub(crate) struct ArgumentPath<'p> {
     /// The field; `None` for an item.
     name: Option<&'p str>,
     /// The enclosing path; `None` for the argument itself.
-    of: Option<&'p Path<'p>>,
+    of: Option<&'p ArgumentPath<'p>>,
 }
 
-impl<'p> Path<'p> {
+impl<'p> ArgumentPath<'p> {
     /// An argument.
-    pub(crate) fn of(name: &'p str) -> Path<'p> {
-        Path { name: Some(name), of: None }
+    pub(crate) fn of(name: &'p str) -> ArgumentPath<'p> {
+        ArgumentPath { name: Some(name), of: None }
     }
 
     /// A field at a path.
-    pub(crate) fn field(name: &'p str, of: &'p Path<'p>) -> Path<'p> {
-        Path { name: Some(name), of: Some(of) }
+    pub(crate) fn field(name: &'p str, of: &'p ArgumentPath<'p>) -> ArgumentPath<'p> {
+        ArgumentPath { name: Some(name), of: Some(of) }
     }
 
     /// An item at a path.
-    pub(crate) fn item(of: &'p Path<'p>) -> Path<'p> {
-        Path { name: None, of: Some(of) }
+    pub(crate) fn item(of: &'p ArgumentPath<'p>) -> ArgumentPath<'p> {
+        ArgumentPath { name: None, of: Some(of) }
     }
 }
 
 /// The path from the inside out: `` `city` in `address` ``. A long path is cut.
-impl fmt::Display for Path<'_> {
+impl fmt::Display for ArgumentPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut next = Some(self);
         for _ in 0..SHOWN {
@@ -66,7 +66,7 @@ impl fmt::Display for Path<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p, 'a> {
     pub(crate) call: &'p Call<'a>,
-    pub(crate) path: &'p Path<'p>,
+    pub(crate) path: &'p ArgumentPath<'p>,
     /// Whether the value may be nil, and is then left out.
     pub(crate) nil: bool,
 }
@@ -121,7 +121,7 @@ pub(crate) enum Unfit {
 
 /// A constant that its shape does not allow.
 #[derive(Clone, Copy)]
-pub(crate) struct Constant<'m, 'a> {
+pub(crate) struct Disallowed<'m, 'a> {
     pub(crate) literal: Literal<'a>,
     pub(crate) wanted: SchemaShape<'m>,
     pub(crate) unfit: Unfit,
@@ -135,9 +135,9 @@ pub(crate) fn constant(
     function: &Function<'_>,
     place: Option<Place<'_, '_>>,
     value: &Expr<'_>,
-    wrong: Constant<'_, '_>,
+    wrong: Disallowed<'_, '_>,
 ) -> Diagnostic {
-    let Constant { literal, wanted, unfit, near } = wrong;
+    let Disallowed { literal, wanted, unfit, near } = wrong;
     let found = literal.shown();
     let expected = match unfit {
         Unfit::Value(Misfit::Constant) => allowed(wanted),
@@ -210,14 +210,14 @@ fn allowed(wanted: SchemaShape<'_>) -> String {
 
 /// The range of a shape: `from 1 to 100`.
 fn range(wanted: SchemaShape<'_>) -> String {
-    let end = |bound: Option<Bound>, included: &str, excluded: &str| {
-        bound.map(|Bound { number, included: is }: Bound| {
+    let end = |bound: Option<RangeEnd>, included: &str, excluded: &str| {
+        bound.map(|RangeEnd { number, included: is }: RangeEnd| {
             let number: Number = number;
             format!("{} {number}", if is { included } else { excluded })
         })
     };
     match wanted.range() {
-        (Some(least @ Bound { included: true, .. }), Some(most @ Bound { included: true, .. })) => {
+        (Some(least @ RangeEnd { included: true, .. }), Some(most @ RangeEnd { included: true, .. })) => {
             format!("from {} to {}", least.number, most.number)
         }
         (least, most) => {

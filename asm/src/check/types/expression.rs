@@ -197,7 +197,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    pub(super) fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 'l, 't, 'a>) -> ValueInfo<'t> {
+    pub(super) fn items(
+        &mut self,
+        items: &[Expr<'a>],
+        each: &mut EachValue<'_, 'l, 't, 'a>,
+    ) -> ValueInfo<'t> {
         let mut all = None;
         for item in items {
             all = join(all, each(self, item));
@@ -207,7 +211,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// A value selected by cases; `each` checks each case.
-    pub(super) fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 'l, 't, 'a>) -> Seen<'t> {
+    pub(super) fn cases(&mut self, map: &MatchMap<'a>, each: &mut EachValue<'_, 'l, 't, 'a>) -> Seen<'t> {
         let subject = self.expression(&map.subject);
         if let Some(subject) = sure(subject) {
             let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
@@ -692,7 +696,7 @@ fn is_hyphened(name: &str) -> bool {
 }
 
 /// How the items of a list, or the values of cases, are checked.
-type Each<'e, 'l, 't, 'a> = dyn FnMut(&mut Types<'l, 't, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
+type EachValue<'e, 'l, 't, 'a> = dyn FnMut(&mut Types<'l, 't, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
 
 /// The result type of an operator: that of its operands, or a fixed one.
 fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueInfo<'t> {

@@ -7,8 +7,8 @@
 use super::{Seen, Types, ValueInfo, needs};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, SchemaShape};
-use crate::check::arguments::{Wanted, text_of};
-use crate::check::messages::given::{self as messages, Path, Place, Unfit};
+use crate::check::arguments::{Expectation, text_of};
+use crate::check::messages::given::{self as messages, ArgumentPath, Place, Unfit};
 use crate::check::messages::stringified::stringified;
 use crate::check::messages::types::{argument, maybe_nil};
 use crate::check::resolve::Target;
@@ -23,16 +23,16 @@ use ilo_spec::pure::Kinds;
 
 impl<'t, 'a> Types<'_, 't, 'a> {
     /// Checks an argument of a call.
-    pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
-        let path = &Path::of(given.name.text);
+    pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Expectation<'t>>) {
+        let path = &ArgumentPath::of(given.name.text);
         match wanted {
             // An own function takes a written nil.
-            Some(Wanted { shape: Some(_), nil: true, declared: Some(_), .. })
+            Some(Expectation { shape: Some(_), nil: true, declared: Some(_), .. })
                 if matches!(given.value.kind, ExprKind::Literal(Literal::Nil)) => {}
-            Some(Wanted { shape: Some(shape), nil, .. }) => {
+            Some(Expectation { shape: Some(shape), nil, .. }) => {
                 self.given_or_nil(&given.value, (shape, nil), Place { call, path, nil });
             }
-            Some(Wanted { ty: wanted, nil, declared, .. }) => {
+            Some(Expectation { ty: wanted, nil, declared, .. }) => {
                 let (place, demand) = (Place { call, path, nil }, Demand::Is(wanted));
                 let seen = self.expression(&given.value);
                 self.whole_answer(&given.value, seen, || needs(demand));
@@ -73,7 +73,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 Some(ValueInfo::held(Inferred::RECORD))
             }
             ExprKind::List(items) if takes(Kinds::LIST) => {
-                let path = Path::item(place.path);
+                let path = ArgumentPath::item(place.path);
                 let place = Place { path: &path, nil: false, ..place };
                 Some(self.items(items, &mut |this, item| this.given(item, wanted.item(), place)))
             }
@@ -119,7 +119,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     /// Checks the fields of a record that must fit a shape.
     fn given_fields(&mut self, fields: &[Field<'a>], wanted: SchemaShape<'t>, place: Place<'_, 'a>) {
         for field in fields {
-            let path = Path::field(field.name.text, place.path);
+            let path = ArgumentPath::field(field.name.text, place.path);
             let Some(given) = wanted.given(field.name.text) else {
                 self.expression(&field.value);
                 if self.lets_others(place.call, wanted) {
@@ -196,7 +196,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         &mut self,
         literal: Literal<'a>,
         wanted: SchemaShape<'t>,
-    ) -> Option<messages::Constant<'t, 'a>> {
+    ) -> Option<messages::Disallowed<'t, 'a>> {
         let unfit = unfit(literal, wanted)?;
         let near = match (literal, wanted.texts()) {
             (Literal::Text(_), Some([only])) if wanted.kinds() == Kinds::TEXT => {
@@ -205,7 +205,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             (Literal::Text(text), Some(texts)) => self.near(text, texts.iter().map(|text| &**text)),
             _ => None,
         };
-        Some(messages::Constant { literal, wanted, unfit, near })
+        Some(messages::Disallowed { literal, wanted, unfit, near })
     }
 
     /// Warns about a constant that is compared with a part of an answer, which its schema never lets be equal

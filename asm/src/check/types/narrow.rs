@@ -36,7 +36,7 @@ enum Step<'a> {
 
 /// What is known at a point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct Proven {
     /// Whether the point is not reachable, or too much is known: then no value may be nil.
     all: bool,
     /// The paths whose values are not nil.
@@ -45,13 +45,13 @@ pub(super) struct Known {
     tests: SmallVec<[(Slot, bool, PathId); 2]>,
 }
 
-impl Known {
+impl Proven {
     fn has(&self, path: PathId) -> bool {
         self.all || self.paths.contains(&path)
     }
 
     /// What holds on both of two ways to a point.
-    fn meet(&mut self, other: &Known) {
+    fn meet(&mut self, other: &Proven) {
         if self.all {
             self.clone_from(other);
         } else if !other.all {
@@ -63,15 +63,15 @@ impl Known {
 
 /// A loop while its body or its ELSE is walked.
 #[derive(Default)]
-struct Open {
+struct LoopExits {
     /// What is known at its BREAKs; `None` without one.
-    broken: Option<Known>,
+    broken: Option<Proven>,
     /// What is known where its SKIPs end a pass; `None` without one.
-    skipped: Option<Known>,
+    skipped: Option<Proven>,
 }
 
 /// Joins a way to a point that others may lead to.
-fn add(to: Option<&mut Option<Known>>, now: Known) {
+fn add(to: Option<&mut Option<Proven>>, now: Proven) {
     match to {
         Some(Some(known)) => known.meet(&now),
         Some(none) => *none = Some(now),
@@ -85,11 +85,11 @@ pub(super) struct Narrowing<'a> {
     /// Whether some value may be nil, so that facts are kept.
     pub(super) on: bool,
     /// What is known at the current point.
-    now: Known,
+    now: Proven,
     /// The enclosing loops.
-    loops: SmallVec<[Open; 2]>,
+    loops: SmallVec<[LoopExits; 2]>,
     /// What was known at the end of the passes of a loop when the function was walked last.
-    ends: HashMap<LoopId, Known>,
+    ends: HashMap<LoopId, Proven>,
     numbers: HashMap<Link<'a>, PathId>,
     links: Vec<Link<'a>>,
 }
@@ -98,22 +98,22 @@ impl<'a> Narrowing<'a> {
     /// Begins at the start of the function. Numbers of paths stay, and so does what is known at the end of
     /// passes.
     pub(super) fn begin(&mut self) {
-        self.now = Known::default();
+        self.now = Proven::default();
         self.loops.clear();
     }
 
     /// What is known here, to come back to it.
-    pub(super) fn point(&self) -> Known {
-        if self.on { self.now.clone() } else { Known::default() }
+    pub(super) fn point(&self) -> Proven {
+        if self.on { self.now.clone() } else { Proven::default() }
     }
 
     /// Goes on from a point. Returns what was known here.
-    pub(super) fn from(&mut self, point: Known) -> Known {
-        if self.on { core::mem::replace(&mut self.now, point) } else { Known::default() }
+    pub(super) fn from(&mut self, point: Proven) -> Proven {
+        if self.on { core::mem::replace(&mut self.now, point) } else { Proven::default() }
     }
 
     /// Joins another way to this point.
-    pub(super) fn join(&mut self, other: &Known) {
+    pub(super) fn join(&mut self, other: &Proven) {
         if self.on {
             self.now.meet(other);
         }
@@ -122,7 +122,7 @@ impl<'a> Narrowing<'a> {
     /// Control does not continue here.
     pub(super) fn leave(&mut self) {
         if self.on {
-            self.now = Known { all: true, ..Known::default() };
+            self.now = Proven { all: true, ..Proven::default() };
         }
     }
 
@@ -142,7 +142,7 @@ impl<'a> Narrowing<'a> {
 
     /// Begins the body of a loop.
     pub(super) fn enter_loop(&mut self, id: LoopId, item: Slot, body: &Block<'a>) {
-        self.loops.push(Open::default());
+        self.loops.push(LoopExits::default());
         let before = if self.on { self.now.paths.clone() } else { Paths::new() };
         self.forget_bound(body);
         if let Some(end) = self.ends.get(&id).filter(|end| !end.all) {
