@@ -2,8 +2,8 @@
 //! a MATCH handles.
 //!
 //! It is a forward dataflow analysis over the events. As in [`super::liveness`], the effect of a loop is
-//! computed once per loop, inner loops first, so that the whole is linear. Why a slot is unset is looked up in
-//! the events, for a diagnostic only.
+//! computed once per loop, inner loops first, so that the whole is linear. Why a slot is unset is looked up
+//! in the events, for a diagnostic only.
 //!
 //! A tool that ROLLBACK registers is followed like a slot that this binds, so that an UNDO of it is found.
 //!
@@ -413,9 +413,17 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             let Some(&event) = list.get(at) else { break };
             match event {
                 Event::Match(matched, span) if matched == slot => return Unset::Matched(span),
-                Event::Join | Event::Branch | Event::Caught | Event::Handler(_) | Event::Repeat(_) => {
+                Event::Join
+                | Event::Branch
+                | Event::Caught
+                | Event::Handler(_)
+                | Event::Repeat(_)
+                | Event::Done(_) => {
                     let end = at;
-                    at = opening(list, end);
+                    at = match event {
+                        Event::Done(id) => list.iter().position(|event| event.enters(id)).unwrap_or(0),
+                        _ => opening(list, end),
+                    };
                     let (word, span) = match list.get(at) {
                         Some(&Event::Fork(word, span)) => (word, span),
                         Some(&Event::Loop(_, span)) => (Word::For, span),

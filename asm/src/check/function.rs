@@ -8,8 +8,9 @@ use super::messages::slots;
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
+use super::types::Types;
 use super::value_info::KnownSlot;
-use super::{answer_fields, flow, liveness, messages, types};
+use super::{answer_fields, flow, liveness, messages};
 use crate::ast::{Call, File, Function};
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
@@ -71,7 +72,7 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let types = types::infer(file, whole, &facts, &resolved, comparisons).found();
+    let types = Types::new(file, whole, &facts, &resolved, comparisons).check();
     report.diagnostics.append(types.diagnostics);
     types.mistaken.iter().for_each(|&(suspect, code)| report.diagnostics.escalate(suspect, code));
     answer_fields::report(types.reads, function.notation, report);
@@ -263,6 +264,6 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
         let _ = calls(function, &events, &self.names, (&mut facts, &mut resolved), &mut report);
         follow_slots(function, &events, &mut facts, &mut report);
-        types::infer(self.file, (function, self.names.inputs(number)), &facts, &resolved, 0).known()
+        Types::new(self.file, (function, self.names.inputs(number)), &facts, &resolved, 0).known()
     }
 }

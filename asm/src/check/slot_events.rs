@@ -74,6 +74,11 @@ impl Event {
         }
     }
 
+    /// Whether it begins a loop.
+    pub(super) fn enters(&self, id: LoopId) -> bool {
+        matches!(*self, Event::Loop(own, _) if own == id)
+    }
+
     /// Whether it binds a slot, or takes the result out of it.
     pub(super) fn touches(&self, slot: Slot) -> bool {
         self.binds() == Some(slot) || matches!(*self, Event::Match(matched, _) if matched == slot)

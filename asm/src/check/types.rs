@@ -45,39 +45,6 @@ use smallvec::SmallVec;
 /// bound before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
-/// Infers the types of the slots of a function, and finds what cannot fit. A suspect has a warning, which
-/// becomes an error if one follows from it.
-pub(super) fn infer<'l, 't, 'a>(
-    file: &'t File<'a>,
-    (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
-    facts: &'l Facts,
-    resolved: &'l [Resolved<'t>],
-    comparisons: usize,
-) -> Types<'l, 't, 'a> {
-    let mut types = Types {
-        file,
-        function,
-        inputs,
-        facts,
-        resolved,
-        slots: SmallVec::new(),
-        webs: (Webs::default(), Vec::new()),
-        failures: SmallVec::new(),
-        suspect: None,
-        first: None,
-        changed: false,
-        mixes: false,
-        yielded: SmallVec::new(),
-        tries: 0,
-        satisfied: SmallVec::new(),
-        narrowing: Narrowing::default(),
-        comparisons,
-        found: Found::default(),
-    };
-    types.infer();
-    types
-}
-
 /// What a read of a slot that holds a whole answer needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
@@ -324,15 +291,47 @@ fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     }
 }
 
-impl<'t, 'a> Types<'_, 't, 'a> {
-    /// What is found, with the conclusions that depend on the whole function.
-    pub(super) fn found(mut self) -> Found<'t, 'a> {
+impl<'l, 't, 'a> Types<'l, 't, 'a> {
+    pub(super) fn new(
+        file: &'t File<'a>,
+        (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
+        facts: &'l Facts,
+        resolved: &'l [Resolved<'t>],
+        comparisons: usize,
+    ) -> Types<'l, 't, 'a> {
+        Types {
+            file,
+            function,
+            inputs,
+            facts,
+            resolved,
+            slots: SmallVec::new(),
+            webs: (Webs::default(), Vec::new()),
+            failures: SmallVec::new(),
+            suspect: None,
+            first: None,
+            changed: false,
+            mixes: false,
+            yielded: SmallVec::new(),
+            tries: 0,
+            satisfied: SmallVec::new(),
+            narrowing: Narrowing::default(),
+            comparisons,
+            found: Found::default(),
+        }
+    }
+
+    /// Finds what cannot fit. A suspect has a warning, which becomes an error if one follows from it.
+    // By reference: it is large to move.
+    pub(super) fn check(&mut self) -> Found<'t, 'a> {
+        self.infer();
         self.found.finish(self.function);
-        self.found
+        core::mem::take(&mut self.found)
     }
 
     /// What is known of the slots.
-    pub(super) fn known(&self) -> Vec<KnownSlot<'t>> {
+    pub(super) fn known(&mut self) -> Vec<KnownSlot<'t>> {
+        self.infer();
         self.slots.iter().map(|&SlotTypes { plain, ok, err, .. }| KnownSlot { plain, ok, err }).collect()
     }
 

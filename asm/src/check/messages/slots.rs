@@ -53,12 +53,16 @@ pub(crate) fn unset(function: &Function<'_>, slot: Slot, reference: Span, reason
         Unset::FirstPass(_) => Word::For,
         Unset::Never => return diagnostic,
         Unset::Matched(_) => {
-            let (handler, slot, rollback) = (terms.handler, terms.slot, terms.word(Word::Rollback));
-            return diagnostic.help(format!(
-                "if its call failed, it has no value, and there is nothing to undo; to undo the call if something \
-                 later fails, write {rollback} with the call; to give it another value, or keep what it held, bind \
-                 the call to another {slot}, and this one where the {handler} goes on"
-            ));
+            let how = terms.choose(
+                "to undo the call if something later fails, write ROLLBACK after the call; to give it another value, \
+                 bind it in the ERR arm; to keep what it held before, bind the call to another slot, and this one in \
+                 the OK arm",
+                "to undo the call if something later fails, write `rollback` beside the call; to give it another \
+                 value, use `value` in a handler beside the `call` itself, or `let` on the `match` with `then`; to \
+                 keep what it held before, give the call another name, and bind this one in its `then`",
+            );
+            return diagnostic
+                .help(format!("if its call failed, it has no value, and there is nothing to undo; {how}"));
         }
     };
     let before = construct(before, terms);
