@@ -59,11 +59,6 @@ impl<'a> Builder<'a> {
         self.frames.last_mut()
     }
 
-    /// The number of complete documents.
-    pub(super) fn documents(&self) -> usize {
-        self.documents.len()
-    }
-
     /// Opens a list or record at `open`; false if it would be nested too deeply.
     pub(super) fn open(&mut self, record: bool, open: u32) -> bool {
         let fits = self.frames.len() < NESTING;
@@ -108,14 +103,6 @@ impl<'a> Builder<'a> {
     /// Removes the last document.
     pub(super) fn take_document(&mut self) -> Option<Node<'a>> {
         self.documents.pop()
-    }
-
-    /// Drops the open containers, and the documents after the first `complete`.
-    pub(super) fn rewind(&mut self, complete: usize) {
-        self.frames.clear();
-        self.nodes.clear();
-        self.entries.clear();
-        self.documents.truncate(complete);
     }
 
     /// All documents.

@@ -16,7 +16,7 @@ pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
         match &entry.1 {
             Doc::Record(inside) if entry.0 == spaced && !inside.is_empty() => {
                 block.out.push('\n');
-                block.key(&entry.0, 0);
+                block.key(&entry.0);
                 for inner in inside {
                     block.out.push('\n');
                     block.entries(core::slice::from_ref(inner), 1, false);
@@ -26,9 +26,6 @@ pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
         }
     }
 }
-
-/// The longest key whose colon may be on its line in YAML 1.2, in bytes.
-const LONGEST_KEY: usize = 1024;
 
 struct Block<'o> {
     out: &'o mut String,
@@ -47,20 +44,14 @@ impl Block<'_> {
             if number > 0 || !begun {
                 self.indent(indent);
             }
-            self.key(key, indent);
+            self.key(key);
             self.value(value, indent, '\n');
         }
     }
 
     /// Writes a key and its colon.
-    fn key(&mut self, key: &str, indent: usize) {
-        let start = self.out.len();
+    fn key(&mut self, key: &str) {
         word(key, self.out);
-        if self.out.len() - start > LONGEST_KEY {
-            self.out.insert_str(start, "? ");
-            self.out.push('\n');
-            self.indent(indent);
-        }
         self.out.push(':');
     }
 

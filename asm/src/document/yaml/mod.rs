@@ -1,34 +1,37 @@
 //! The YAML reader (YAML 1.2, core schema): one or more documents, separated by `---`, to values with spans.
 //!
-//! `saphyr-parser` scans; this module turns its events into values. Anchors, aliases, tags and merge keys are
-//! refused, so that a document is no larger than its text. The scanner stops at its first error. If quotes
-//! would fix that error, the message says so, the fix is applied, and the document is read again, so that all
-//! errors of a file are reported together. This module knows nothing about programs.
+//! It is one pass over the source with an explicit stack. Where YAML has an error, but what is meant is clear,
+//! such as `a: b: c` or `{a: ${b}}`, that is read; another wrong value is reported with its fix, and reading
+//! continues as if it were fixed. What is wrong with the structure of a document ends it. Anchors, tags and
+//! merge keys are refused, so that a document is no larger than its text. This module knows nothing about
+//! programs.
+//!
+//! This file has the structure that indents give; `brackets` reads `{}` and `[]`, `scalar` texts.
 
+mod brackets;
 mod recovery;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
 use super::builder::{Builder, Frame};
+use super::json::offset;
 use super::{Node, NodeKind, Style, Text};
 use crate::arena::Arena;
 use crate::diagnostic::whole_source::program;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
-use crate::sorting::sort_by_key;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::SourceLimits;
 use crate::span::Span;
 use core::ops::Range;
 use ilo_spec::error::Code;
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Marks};
-use scalar::ScannedPart;
 
-/// The most times that a document is read again after a fix.
-const ROUNDS: usize = 64;
-/// The most bytes that are copied and read again because of fixes.
-const REREAD: usize = 32 << 20;
 /// The most control characters that are reported.
 const CONTROLS: usize = 64;
+/// How often a line is searched in vain for the end of parentheses; a limit keeps reading linear.
+const LOOKS: u8 = 8;
+
+/// Why a document is not read further.
+type Stop = Box<Diagnostic>;
 
 /// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
@@ -37,190 +40,289 @@ pub(crate) fn read<'a>(
     options: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    let Some(Range { mut start, end }) = program(source, options, diagnostics) else { return &[] };
-    let mut edits = Vec::new();
-    for control in controls(source).take(CONTROLS) {
-        edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));
-        diagnostics.push(control);
+    let Some(Range { start, end }) = program(source, options, diagnostics) else { return &[] };
+    controls(source).take(CONTROLS).for_each(|control| diagnostics.push(control));
+    let source = source.get(..end).unwrap_or("");
+    let mark = source.get(start..).is_some_and(|rest| rest.starts_with('\u{feff}'));
+    let start = start + if mark { '\u{feff}'.len_utf8() } else { 0 };
+    let mut reader = BlockReader {
+        source,
+        at: start,
+        line: start,
+        arena,
+        diagnostics,
+        built: Builder::new(arena),
+        blocks: Vec::new(),
+        last: offset(start),
+        is_whole: false,
+        is_cut: false,
+        anchors: false,
+        looks: LOOKS,
+    };
+    while let Err(wrong) = reader.lines() {
+        reader.diagnostics.push(*wrong);
+        reader.is_cut = true;
+        reader.end_document();
+        let next = reader.rest().find("\n---").map(|next| reader.at + next + 1);
+        // At the dashes themselves.
+        let here = reader.at == reader.line && reader.rest().starts_with("---");
+        let Some(next) = next.filter(|_| !here).or(here.then_some(reader.at)) else { break };
+        (reader.at, reader.line) = (next, next);
     }
-    let (mut rounds, mut budget, ascii) = (ROUNDS, REREAD, source.is_ascii());
-    let mut built = Builder::new(arena);
-    // Fixes are kept separately: the diagnostics of a document that is read again are dropped.
-    let mut fixes = Diagnostics::default();
-    loop {
-        let seen = ScannedPart::new(source, start..end, &edits, ascii);
-        let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut built);
-        let Err(error) = reader.run() else { break };
-        let at = seen.offset(error.marker().index()) as usize;
-        let Began { at: began, documents: complete, mark } = reader.began;
-        let next = next_document(source.get(..end).unwrap_or(""), at.max(began + 1));
-        let found = recovery::explain(source, at, error.info());
-        let new: Vec<Edit> = found
-            .iter()
-            .filter_map(|found| found.diagnostic.fix.as_ref())
-            .flat_map(|fix| fix.edits.iter().cloned())
-            .collect();
-        let left = budget.checked_sub(end - start);
-        if rounds > 0 && left.is_some() && !new.is_empty() && new.iter().all(|edit| is_free(&edits, edit)) {
-            rounds -= 1;
-            budget = left.unwrap_or(0);
-            reader.diagnostics.rewind(mark);
-            built.rewind(complete);
-            let unclear = found.into_iter().filter(|found| !found.clear);
-            unclear.for_each(|found| fixes.push(found.diagnostic));
-            edits.extend(new);
-            sort_by_key(&mut edits, |edit| edit.span);
-            start = began;
-            continue;
-        }
-        reader.abandon();
-        found.into_iter().for_each(|found| fixes.push(found.diagnostic));
-        if fixes.is_full() {
-            break;
-        }
-        // The documents after this one can still be read.
-        if !edits.is_empty() {
-            let Some(left) = left else { break };
-            budget = left;
-        }
-        let Some(next) = next else { break };
-        start = next;
-    }
-    diagnostics.append(fixes);
-    built.finish()
-}
-
-/// The start of the next line of dashes.
-fn next_document(source: &str, from: usize) -> Option<usize> {
-    let rest = source.get(from..)?;
-    let at_line = source.get(..from).is_some_and(|before| before.ends_with('\n'));
-    if at_line && rest.starts_with("---") {
-        return Some(from);
-    }
-    rest.find("\n---").map(|next| from + next + 1)
-}
-
-/// Whether an edit does not overlap any of the given edits.
-fn is_free(edits: &[Edit], edit: &Edit) -> bool {
-    let next = edits.partition_point(|other| other.span.end <= edit.span.start && other.span != edit.span);
-    edits.get(next).is_none_or(|other| edit.span.end <= other.span.start && other.span != edit.span)
+    reader.end_document();
+    reader.built.finish()
 }
 
 /// Reports control characters, which YAML does not allow, not even in quotes.
 fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
     let bad = |&(_, byte): &(usize, u8)| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
     source.bytes().enumerate().filter(bad).map(|(at, byte)| {
-        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span::new(offset(at), offset(at) + 1);
         let name = format!("U+{byte:04X}");
-        Diagnostic::new(
-            Code::BadCharacter,
-            Span::new(at, at + 1),
-            format!("the character {name} is not part of YAML"),
-        )
-        .expected("an escape in double quotes, or nothing", name)
-        .replace(Span::new(at, at + 1), "")
+        Diagnostic::new(Code::BadCharacter, span, format!("the character {name} is not part of YAML"))
+            .expected("an escape in double quotes, or nothing", name)
+            .replace(span, "")
     })
 }
 
-/// The start of the current document, and the state before it.
+/// An open list or record without brackets.
 #[derive(Clone, Copy, Debug)]
-struct Began {
-    at: usize,
-    documents: usize,
-    mark: Mark,
+struct Block {
+    /// The column of its dashes or keys, in bytes.
+    column: usize,
+    record: bool,
+    /// Whether its last dash, colon or `?` has no node yet.
+    expects: bool,
 }
 
-struct Reader<'a, 'd> {
+struct BlockReader<'a, 'd> {
     source: &'a str,
-    seen: &'d ScannedPart<'a>,
+    at: usize,
+    /// The start of the line at the cursor.
+    line: usize,
     arena: &'a Arena,
     diagnostics: &'d mut Diagnostics,
-    built: &'d mut Builder<'a>,
-    began: Began,
-    /// The end of the last event.
+    built: Builder<'a>,
+    blocks: Vec<Block>,
+    /// The end of the last node or sign.
     last: u32,
-    /// Whether the rest of the document is skipped.
-    stopped: bool,
+    /// Whether the current document is complete.
+    is_whole: bool,
+    /// Whether its rest is not read.
+    is_cut: bool,
+    /// Whether there are anchors, without which `*` begins a text.
+    anchors: bool,
+    /// How often a line may still be searched for the end of parentheses, without success.
+    looks: u8,
 }
 
-impl<'a, 'd> Reader<'a, 'd> {
-    fn new(
-        source: &'a str,
-        seen: &'d ScannedPart<'a>,
-        start: usize,
-        arena: &'a Arena,
-        diagnostics: &'d mut Diagnostics,
-        built: &'d mut Builder<'a>,
-    ) -> Reader<'a, 'd> {
-        Reader {
-            source,
-            seen,
-            arena,
-            began: Began { at: start, documents: built.documents(), mark: diagnostics.mark() },
-            diagnostics,
-            built,
-            stopped: false,
-            last: u32::try_from(start).unwrap_or(u32::MAX),
-        }
+impl<'a> BlockReader<'a, '_> {
+    fn rest(&self) -> &'a str {
+        self.source.get(self.at..).unwrap_or("")
     }
 
-    fn run(&mut self) -> Result<(), ScanError> {
-        let mut parser = Parser::new_from_str(&self.seen.text);
-        while let Some(next) = parser.next_event() {
-            let (event, marks) = next?;
-            if !self.event(event, marks) {
-                break;
+    /// The byte at a position; the end is a line end.
+    fn byte(&self, at: usize) -> u8 {
+        self.source.as_bytes().get(at).copied().unwrap_or(b'\n')
+    }
+
+    fn is_blank(&self, at: usize) -> bool {
+        matches!(self.byte(at), b' ' | b'\t' | b'\n' | b'\r')
+    }
+
+    /// Whether the byte here begins a comment, if it is `#`.
+    fn begins_comment(&self, at: usize) -> bool {
+        self.byte(at) == b'#' && (at == self.line || at == 0 || self.is_blank(at - 1))
+    }
+
+    /// The end of the line of a position.
+    fn line_end(&self, at: usize) -> usize {
+        let rest = self.source.as_bytes().get(at..).unwrap_or_default();
+        at + memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
+    }
+
+    /// Skips blanks; false if nothing but a comment follows on the line.
+    fn more_in_line(&mut self) -> bool {
+        while matches!(self.byte(self.at), b' ' | b'\t') {
+            self.at += 1;
+        }
+        !self.is_blank(self.at) && !self.begins_comment(self.at)
+    }
+
+    /// Goes to the next character that is no blank, line end or comment; false at the end.
+    fn content(&mut self) -> bool {
+        while !self.more_in_line() {
+            self.at = self.line_end(self.at);
+            if self.at >= self.source.len() {
+                return false;
+            }
+            self.at += 1;
+            self.line = self.at;
+        }
+        true
+    }
+
+    /// Whether a line begins with the dashes or dots that end a document.
+    fn is_marker(&self, line: usize) -> bool {
+        let rest = self.source.get(line..).unwrap_or("");
+        (rest.starts_with("---") || rest.starts_with("...")) && self.is_blank(line + 3)
+    }
+
+    /// Whether a sign with a blank behind it is here.
+    fn is_sign(&self, sign: u8) -> bool {
+        self.byte(self.at) == sign && self.is_blank(self.at + 1)
+    }
+
+    /// The column of the innermost block: what belongs to it is right of this.
+    fn parent(&self) -> Option<usize> {
+        self.blocks.last().map(|block| block.column)
+    }
+
+    /// Reads lines up to the end.
+    fn lines(&mut self) -> Result<(), Stop> {
+        while self.content() {
+            if self.at == self.line && self.is_marker(self.at) {
+                self.end_document();
+                self.at += 3;
+            } else if self.at == self.line && self.byte(self.at) == b'%' && !self.is_begun() {
+                self.at = self.line_end(self.at);
+            } else {
+                self.entry()?;
             }
         }
         Ok(())
     }
 
-    /// Closes a document that cannot be read further; keeps what was read.
-    fn abandon(&mut self) {
-        self.stopped = true;
-        while !self.built.frames().is_empty() {
+    /// Whether the current document has begun.
+    fn is_begun(&self) -> bool {
+        self.is_whole || !self.blocks.is_empty()
+    }
+
+    /// Closes a document. What was read is kept, even if it is not complete.
+    fn end_document(&mut self) {
+        // What an error left open in brackets.
+        while self.built.frames().len() > self.blocks.len() {
             self.pop(self.last);
+        }
+        while !self.blocks.is_empty() {
+            self.end_block();
+        }
+        (self.is_whole, self.is_cut, self.anchors) = (false, false, false);
+    }
+
+    /// Reads what a line begins, up to the end of its last value.
+    fn entry(&mut self) -> Result<(), Stop> {
+        let indent = self.source.get(self.line..self.at).unwrap_or("");
+        if indent.contains('\t') {
+            return Err(recovery::tabs(self.line, indent));
+        }
+        let column = self.at - self.line;
+        let is_dash = self.is_sign(b'-');
+        let ends =
+            |block: &Block| block.column > column || block.column == column && !block.record && !is_dash;
+        while self.blocks.last().is_some_and(ends) {
+            self.end_block();
+        }
+        // Whether a list or record may begin here: not behind a key on its line.
+        let mut begins = true;
+        loop {
+            let is_item = begins && self.is_sign(b'-');
+            if is_item {
+                self.begin_entry(self.at, false)?;
+                self.at += 1;
+            } else if !self.node(begins)? {
+                return Ok(());
+            }
+            self.last = offset(self.at);
+            if !self.more_in_line() {
+                self.commented();
+                return Ok(());
+            }
+            begins = is_item;
         }
     }
 
-    /// Handles an event; false if reading cannot continue.
-    fn event(&mut self, event: Event<'_>, marks: Marks) -> bool {
-        let span = self.seen.span(marks);
-        match event {
-            Event::DocumentStart(_) => {
-                let (documents, mark) = (self.built.documents(), self.diagnostics.mark());
-                self.began = Began { at: span.start as usize, documents, mark };
+    /// Whether a node may begin here; the error if not.
+    fn may_begin(&self, at: usize, dash: bool) -> Result<(), Stop> {
+        let column = at - self.line;
+        let fits = match self.blocks.last() {
+            None => !self.is_whole,
+            Some(block) => block.expects && (column > block.column || dash && block.record),
+        };
+        if fits { Ok(()) } else { Err(recovery::out_of_place(at, column, self.blocks.last(), dash)) }
+    }
+
+    /// Begins an entry here of the list or record at this column, which is opened if it is not the innermost.
+    fn begin_entry(&mut self, at: usize, record: bool) -> Result<(), Stop> {
+        let column = at - self.line;
+        let is_here = |block: &Block| block.record == record && block.column == column;
+        if self.blocks.last().is_some_and(is_here) {
+            self.omitted();
+        } else {
+            self.may_begin(at, !record)?;
+            self.open(record, offset(at))?;
+            self.blocks.push(Block { column, record, expects: false });
+        }
+        self.blocks.last_mut().into_iter().for_each(|block| block.expects = true);
+        Ok(())
+    }
+
+    /// Completes the last entry of the innermost block, if its value was left out.
+    fn omitted(&mut self) {
+        if let Some(&Block { expects: true, .. }) = self.blocks.last() {
+            let key = self.built.frames().last().and_then(|frame| frame.key);
+            self.value(null(key.map_or(self.last, |key| key.span.end)));
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.omitted();
+        self.blocks.pop();
+        self.pop(self.last);
+    }
+
+    /// Ends the innermost list or record.
+    fn pop(&mut self, end: u32) {
+        let Some(&Frame { open, key, .. }) = self.built.frames().last() else { return };
+        if let Some(key) = key {
+            self.built.value(null(key.span.end));
+        }
+        if let Some(node) = self.built.close(end.max(open), self.diagnostics) {
+            self.value(node);
+        }
+    }
+
+    /// Adds a complete value: a key, the value of a key, an element or a document.
+    fn value(&mut self, node: Node<'a>) {
+        self.last = self.last.max(node.span.end);
+        if self.built.frames().last().is_some_and(|frame| frame.record && frame.key.is_none()) {
+            self.check_key(&node);
+            self.built.innermost().into_iter().for_each(|frame| frame.key = Some(node));
+            return;
+        }
+        let depth = self.built.frames().len();
+        self.is_whole |= depth == 0;
+        if let Some(block) = self.blocks.get_mut(depth.wrapping_sub(1)) {
+            block.expects = false;
+        }
+        self.built.value(node);
+    }
+
+    /// Reports a key that is a list, a record or a merge key (`<<`).
+    fn check_key(&mut self, node: &Node<'a>) {
+        match node.kind {
+            NodeKind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
+                self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
             }
-            // A document without content, as after a last line of dashes, is not a program.
-            Event::Scalar(text, ScalarStyle::Plain, ..)
-                if text.is_empty() && self.built.frames().is_empty() => {}
-            Event::Scalar(text, style, anchor, tag) => {
-                let negated = self.feature(span, anchor, tag.is_some());
-                let node = match negated.and_then(|start| self.negated(start, span)) {
-                    Some(text) => text,
-                    None => self.scalar(&text, style, span),
-                };
-                if text.is_empty() && matches!(style, ScalarStyle::Plain) {
-                    self.commented(node.span.end);
-                }
-                self.value(node);
-            }
-            Event::SequenceStart(anchor, tag) => {
-                self.feature(span, anchor, tag.is_some());
-                return self.open(span, false);
-            }
-            Event::MappingStart(anchor, tag) => {
-                self.feature(span, anchor, tag.is_some());
-                return self.open(span, true);
-            }
-            Event::SequenceEnd | Event::MappingEnd => self.pop(span.end),
-            Event::Alias(_) => {
-                self.refuse(span, "an alias", "write the value out, or put quotes around the text");
-                self.value(Node { kind: NodeKind::Null, span });
+            NodeKind::List(_) | NodeKind::Record(_) if !self.is_cut => {
+                self.diagnostics.push_with(Code::BadYaml, || {
+                    Diagnostic::new(Code::BadYaml, node.span, "a key is a text")
+                        .expected("a text", node.kind_name())
+                        .help("put quotes around a text that begins with `{` or `[`")
+                });
             }
             _ => {}
         }
-        true
     }
 
     fn refuse(&mut self, span: Span, what: &str, help: &str) {
@@ -231,190 +333,143 @@ impl<'a, 'd> Reader<'a, 'd> {
         });
     }
 
-    /// The text that `!` before a reference begins, which YAML takes for a tag.
-    fn negated(&self, start: u32, span: Span) -> Option<Node<'a>> {
-        let text = self.source.get(start as usize..span.end.max(self.last) as usize)?.trim_end();
-        let end = start + u32::try_from(text.len()).ok()?;
-        let kind = NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) });
-        (!text.contains(['\n', '#'])).then_some(Node { kind, span: Span::new(start, end) })
-    }
-
-    /// Refuses an anchor and a tag before a value. A tag that is `!` before a reference is a text: its start.
-    fn feature(&mut self, span: Span, anchor: usize, tag: bool) -> Option<u32> {
-        let mut negated = None;
-        for (present, mark, what) in [(anchor != 0, '&', "an anchor"), (tag, '!', "a tag")] {
-            if !present {
-                continue;
-            }
-            let before =
-                self.source.get(self.last as usize..span.start.max(self.last) as usize).unwrap_or("");
-            let found = before.rfind(mark).and_then(|at| {
-                let rest = before.get(at..)?;
-                let length = rest.find([' ', '\t', '\n', '\r']).unwrap_or(rest.len());
-                let start = self.last + u32::try_from(at).ok()?;
-                Some(Span::new(start, start + u32::try_from(length).ok()?))
-            });
-            let place = found.unwrap_or(span);
-            let written = self.source.get(place.range()).unwrap_or("").trim_end();
-            if written.starts_with("!$") && mark == '!' {
-                negated = Some(place.start);
-                continue;
-            }
-            self.refuse(place, what, "leave it out, or put quotes around the text");
-        }
-        negated
-    }
-
-    fn open(&mut self, span: Span, record: bool) -> bool {
-        // The content of a block begins at the start of the block; the content of brackets begins after the
-        // opening bracket.
-        self.last = self.last.max(span.start);
-        if !self.built.open(record, self.last) {
-            self.diagnostics.push(crate::document::too_deep(span));
-            self.abandon();
-            return false;
-        }
-        self.last = self.last.max(span.end);
-        true
-    }
-
-    /// Ends the innermost list or record.
-    fn pop(&mut self, end: u32) {
-        let Some(&Frame { open, key, .. }) = self.built.frames().last() else { return };
-        // A block ends at the start of the next token; brackets end with the closing bracket.
-        let bracket = self.source.as_bytes().get(open as usize);
-        let flow = matches!(bracket, Some(b'{' | b'[')) && end > self.last;
-        let end = if flow { end } else { self.last.max(open) };
-        if let Some(key) = key {
-            self.built.value(Node { kind: NodeKind::Null, span: Span::at(key.span.end) });
-        }
-        let mark = self.diagnostics.mark();
-        let Some(node) = self.built.close(end, self.diagnostics) else { return };
-        let whole = if flow { self.with_commas(&node) } else { None };
-        if whole.is_some() {
-            self.diagnostics.rewind(mark);
-        }
-        let whole = whole.or_else(|| self.joined(&node)).or_else(|| self.braced_twice(&node));
-        self.value(whole.unwrap_or(node));
-    }
-
-    /// Whether two braces open directly behind each other where a key begins.
-    fn is_doubled(&self, key: &Node<'a>) -> bool {
-        let start = key.span.start.saturating_sub(1) as usize;
-        self.source
-            .get(start..key.span.end as usize + 1)
-            .is_some_and(|text| text.starts_with("{{") && text.ends_with("}}"))
-    }
-
-    /// A record in braces in which keys without values close the parenthesis of a text: the commas between
-    /// them belong to the text, as in `{expr: min(a, b)}`.
-    fn with_commas(&self, node: &Node<'a>) -> Option<Node<'a>> {
-        let open = |text: &str| {
-            text.bytes().fold(0_i32, |open, byte| open + i32::from(byte == b'(') - i32::from(byte == b')'))
-        };
-        let plain = |node: &Node<'a>| match node.kind {
-            NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) }) => Some((text, start)),
-            _ => None,
-        };
-        let list = super::entries(node);
-        let begins = |entry: &super::Entry<'a>| plain(&entry.value).filter(|(text, _)| open(text) > 0);
-        list.iter().find_map(begins)?;
-        let (mut new, mut rest) = (Vec::with_capacity(list.len()), list);
-        while let Some((entry, behind)) = rest.split_first() {
-            rest = behind;
-            let Some((_, start)) = begins(entry) else {
-                new.push(*entry);
-                continue;
+    /// Refuses the anchors and tags before a value, and an alias in place of one. `!` before a reference
+    /// begins a text. Whether the value is on this line.
+    fn features(&mut self) -> bool {
+        loop {
+            let rest = self.rest();
+            let word = rest.split([' ', '\t', '\n', '\r', ',', ']', '}']).next().unwrap_or(rest);
+            let what = match self.byte(self.at) {
+                b'&' if word.len() > 1 => "an anchor",
+                b'*' if self.anchors => "an alias",
+                b'!' if !word.starts_with("!$") => "a tag",
+                _ => return true,
             };
-            let is_part = |entry: &&super::Entry<'a>| {
-                matches!(entry.value.kind, NodeKind::Null)
-                    && entry.value.span.start >= entry.value.span.end
-                    && entry.key.is_scalar()
-            };
-            let parts = behind.iter().take_while(is_part);
-            let (count, text) = parts.enumerate().find_map(|(at, part)| {
-                let text = self.source.get(start as usize..part.key.span.end as usize)?;
-                (open(text) == 0 && !text.contains('\n')).then_some((at + 1, text))
-            })?;
-            let kind = NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) });
-            let span = Span::new(start, start + u32::try_from(text.len()).ok()?);
-            new.push(super::Entry { key: entry.key, value: Node { kind, span } });
-            rest = behind.get(count..).unwrap_or_default();
+            self.anchors |= what == "an anchor";
+            let span = Span::new(offset(self.at), offset(self.at + word.len()));
+            self.refuse(span, what, "leave it out, or put quotes around the text");
+            self.at += word.len();
+            self.last = span.end;
+            if !self.more_in_line() {
+                return false;
+            }
         }
-        Some(Node { kind: NodeKind::Record(self.arena.alloc_slice_copy(&new)), span: node.span })
     }
 
-    /// A record whose only key has a `${` that is not closed: one text with its value.
-    fn joined(&self, node: &Node<'a>) -> Option<Node<'a>> {
-        let [only] = super::entries(node) else { return None };
-        let NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) }) = only.key.kind else {
+    /// Reads the key or the value here; true if it is a key, whose value may follow on the line. A key may be
+    /// here where a record may begin.
+    fn node(&mut self, begins: bool) -> Result<bool, Stop> {
+        let start = self.at;
+        if !self.features() {
+            return Ok(false);
+        }
+        if begins && (matches!(self.byte(self.at), b'}' | b']') || self.is_sign(b'?')) {
+            return Err(recovery::no_key(self.at, self.byte(self.at)));
+        }
+        if begins && let Some(node) = self.key() {
+            self.begin_entry(start, true)?;
+            self.value(node);
+            return Ok(true);
+        }
+        self.may_begin(self.at, false)?;
+        if !begins && self.is_sign(b'-') && self.line_end(self.at) > self.at + 1 {
+            return Err(recovery::out_of_place(self.at, 0, None, true));
+        }
+        let text = if begins { None } else { self.nested_keys(self.plain_end(self.at).0)? };
+        let is_bracket = matches!(self.byte(self.at), b'{' | b'[') && !self.is_text_in_brackets();
+        let node = match self.byte(self.at) {
+            _ if let Some(text) = text => text,
+            b'"' | b'\'' => self.quoted_value()?,
+            b'{' | b'[' if is_bracket => self.doubled().map_or_else(|| self.brackets(), Ok)?,
+            b'|' | b'>' if let Some(text) = self.block_text() => text,
+            _ => self.plain_value()?,
+        };
+        self.value(node);
+        self.end_pairs();
+        // Other values take the rest of their line.
+        if is_bracket { self.end_of_line().map(|()| false) } else { Ok(false) }
+    }
+
+    /// Reports what follows a complete value on its line.
+    fn end_of_line(&mut self) -> Result<(), Stop> {
+        if self.more_in_line() { Err(recovery::no_key(self.at, self.byte(self.at))) } else { Ok(()) }
+    }
+
+    /// The key on this line; the cursor goes behind its colon.
+    fn key(&mut self) -> Option<Node<'a>> {
+        let start = self.at;
+        let quote = matches!(self.byte(start), b'"' | b'\'');
+        let end = match self.byte(start) {
+            b'{' | b'[' => return None,
+            _ if quote => self.quote_end(start)?,
+            _ => self.key_end(start)?,
+        };
+        let colon =
+            end + (self.source.get(end..)?.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count());
+        if self.byte(colon) != b':' || !self.is_blank(colon + 1) {
             return None;
-        };
-        let open = text.rfind("${").filter(|&at| !text.get(at..).unwrap_or("").contains('}'));
-        let end = only.value.span.end;
-        let text = self.source.get(start as usize..end as usize)?;
-        open.filter(|_| only.value.is_scalar() && !text.contains('\n'))?;
-        Some(Node {
-            kind: NodeKind::Text(Text { text, style: Style::Plain, start: Some(start) }),
-            span: Span::new(start, end),
-        })
+        }
+        let node = if quote { self.quoted(None)? } else { self.plain(start..end) };
+        self.at = colon + 1;
+        Some(node)
     }
 
-    /// Adds a complete value: a key, the value of a key, an element or a document.
-    fn value(&mut self, node: Node<'a>) {
-        self.last = self.last.max(node.span.end);
-        let is_key = self.built.frames().last().is_some_and(|frame| frame.record && frame.key.is_none());
-        if !is_key {
-            return self.built.value(node);
+    /// Further keys in a value behind its key, where a record with them is meant, such as `return: error: no`:
+    /// reports them and begins the records. The last value, if it is a text with signs of YAML.
+    fn nested_keys(&mut self, end: usize) -> Result<Option<Node<'a>>, Stop> {
+        let start = self.at;
+        let value = self.source.get(start..end).unwrap_or("").trim_end();
+        let before = self.source.get(self.line..start).unwrap_or("");
+        let Some(nested) = recovery::nested_keys(before, value, start) else { return Ok(None) };
+        self.diagnostics.push(nested.wrong);
+        for key in nested.keys {
+            self.open(true, offset(start + key.start))?;
+            let key = self.plain(start + key.start..start + key.end);
+            self.value(key);
         }
-        let node = self.key(node);
-        if let Some(frame) = self.built.innermost() {
-            frame.key = Some(node);
+        self.at = start + nested.rest;
+        Ok(nested.is_text.then(|| {
+            self.at = end;
+            self.text(start + nested.rest..start + value.len())
+        }))
+    }
+
+    /// Opens a list or record.
+    fn open(&mut self, record: bool, at: u32) -> Result<(), Stop> {
+        self.last = self.last.max(at);
+        if self.built.open(record, at) {
+            Ok(())
+        } else {
+            Err(Box::new(crate::document::too_deep(Span::at(at))))
+        }
+    }
+
+    /// Ends the records that are neither blocks nor in braces.
+    fn end_pairs(&mut self) {
+        while let Some(frame) = self.built.frames().get(self.blocks.len()..).and_then(<[_]>::last)
+            && frame.record
+            && self.byte(frame.open as usize) != b'{'
+        {
+            self.pop(self.last);
         }
     }
 
     /// Reports a text after a key that YAML takes for a comment: `channel: #general`.
-    fn commented(&mut self, from: u32) {
-        let line = self.source.get(from as usize..).and_then(|rest| rest.lines().next()).unwrap_or("");
-        let Some(value) = line.strip_prefix(": ").map(str::trim) else { return };
-        if !value.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
-            return;
+    fn commented(&mut self) {
+        let value = self.source.get(self.at..self.line_end(self.at)).unwrap_or("").trim_end();
+        if value.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
+            let span = Span::new(offset(self.at), offset(self.at + value.len()));
+            self.diagnostics.push(recovery::quote_it(
+                span,
+                recovery::COMMENT,
+                value,
+                recovery::quoted(value),
+            ));
         }
-        let start = from + u32::try_from(line.find('#').unwrap_or(0)).unwrap_or(0);
-        let span = Span::new(start, start + u32::try_from(value.len()).unwrap_or(0));
-        let instead = recovery::quoted(value);
-        self.diagnostics.push(recovery::quote_it(span, recovery::COMMENT, value, instead));
     }
+}
 
-    /// `{{ name }}` of other languages, which YAML takes for a record in a record: read as `${name}`.
-    fn braced_twice(&self, node: &Node<'a>) -> Option<Node<'a>> {
-        let [only] = super::entries(node) else { return None };
-        let shown = self.source.get(node.span.range()).filter(|shown| !shown.contains('\n'))?;
-        let inside = shown.strip_prefix("{{")?.strip_suffix("}}")?.trim();
-        if !matches!((only.key.kind, only.value.kind), (NodeKind::Record(_), NodeKind::Null)) {
-            return None;
-        }
-        let meant = format!("${{{inside}}}");
-        Some(Node::of_text(self.arena.alloc_str(&meant), node.span))
-    }
-
-    /// Reads a key. A list, a record or a merge key (`<<`) is an error.
-    fn key(&mut self, node: Node<'a>) -> Node<'a> {
-        match node.kind {
-            NodeKind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
-                self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
-            }
-            // The record that it is the only key of may be `{{ name }}`.
-            NodeKind::Record(_) if !self.stopped && self.is_doubled(&node) => {}
-            NodeKind::List(_) | NodeKind::Record(_) if !self.stopped => {
-                self.diagnostics.push_with(Code::BadYaml, || {
-                    Diagnostic::new(Code::BadYaml, node.span, "a key is a text")
-                        .expected("a text", node.kind_name())
-                        .help("put quotes around a text that begins with `{` or `[`")
-                });
-            }
-            _ => {}
-        }
-        node
-    }
+/// A value that is left out.
+fn null<'a>(at: u32) -> Node<'a> {
+    Node { kind: NodeKind::Null, span: Span::at(at) }
 }

@@ -1,10 +1,8 @@
-//! Resolves YAML scalars by the core schema of YAML 1.2 (section 10.3.2), and converts positions of the
-//! scanner.
-//!
-//! The scanner counts characters of the source with fixes applied; spans are in bytes of the original source.
+//! Reads texts: plain ones, in quotes, and as blocks; and resolves plain ones by the core schema of YAML 1.2
+//! (section 10.3.2).
 
-use super::{Reader, recovery};
-use crate::diagnostic::Edit;
+use super::{BlockReader, recovery};
+use crate::document::json::offset;
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
 use core::ops::Range;
@@ -12,93 +10,6 @@ use ilo_spec::error::Code;
 use ilo_spec::number;
 use ilo_spec::number::NumberError;
 use ilo_spec::program::Number;
-use saphyr_parser::{ScalarStyle, Span as Marks};
-use std::borrow::Cow;
-use std::cell::RefCell;
-
-/// The distance in characters between two noted positions.
-const STEP: usize = 32;
-
-/// The part of a source that the scanner sees.
-pub(crate) struct ScannedPart<'s> {
-    /// The part of the source, with fixes applied.
-    pub(crate) text: Cow<'s, str>,
-    /// Its start in the source.
-    base: usize,
-    /// Whether it is ASCII.
-    ascii: bool,
-    /// The byte offset of each character whose number is a multiple of [`STEP`], as far as they were needed.
-    noted: RefCell<Vec<u32>>,
-    /// The range of each fix in `text`, and the range that it replaces in the source.
-    fixes: Vec<AppliedFix>,
-}
-
-#[derive(Clone, Copy)]
-struct AppliedFix {
-    seen: (usize, usize),
-    source: (usize, usize),
-}
-
-impl<'s> ScannedPart<'s> {
-    /// The part of a source in a range, with the edits that lie in it; edits are sorted and do not overlap.
-    /// The part is copied only if there are edits.
-    pub(crate) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> ScannedPart<'s> {
-        let mut fixes = Vec::new();
-        let mut text = Cow::Borrowed(source.get(part.clone()).unwrap_or(""));
-        let edits = edits.iter().filter(|edit| part.start <= edit.span.range().start);
-        let edits: Vec<_> = edits.filter(|edit| edit.span.range().end <= part.end).collect();
-        if !edits.is_empty() {
-            let mut out = String::with_capacity(part.len());
-            let mut at = part.start;
-            for edit in edits {
-                let range = edit.span.range();
-                out.push_str(source.get(at..range.start).unwrap_or(""));
-                let start = out.len();
-                out.push_str(&edit.text);
-                fixes.push(AppliedFix { seen: (start, out.len()), source: (range.start, range.end) });
-                at = range.end;
-            }
-            out.push_str(source.get(at..part.end).unwrap_or(""));
-            text = Cow::Owned(out);
-        }
-        ScannedPart { text, base: part.start, ascii, noted: RefCell::new(vec![0]), fixes }
-    }
-
-    /// The byte offset in the source of a character by its number. The cost is at most the distance from the
-    /// furthest earlier query, plus the logarithm of the number of fixes.
-    pub(crate) fn offset(&self, character: usize) -> u32 {
-        let byte = self.byte(character);
-        let next = self.fixes.partition_point(|fixed| fixed.seen.0 <= byte);
-        let at = match next.checked_sub(1).and_then(|last| self.fixes.get(last)) {
-            None => self.base + byte,
-            // Inside a fix, only its ends have positions.
-            Some(fixed) if byte < fixed.seen.1 => fixed.source.0,
-            Some(fixed) => fixed.source.1 + (byte - fixed.seen.1),
-        };
-        u32::try_from(at).unwrap_or(u32::MAX)
-    }
-
-    fn byte(&self, character: usize) -> usize {
-        if self.ascii {
-            return character.min(self.text.len());
-        }
-        let after = |from: usize, count: usize| {
-            let rest = self.text.get(from..).unwrap_or("");
-            from + rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at)
-        };
-        let mut noted = self.noted.borrow_mut();
-        let mut last = noted.last().map_or(0, |&at| at as usize);
-        while noted.len() <= character / STEP && last < self.text.len() {
-            last = after(last, STEP);
-            noted.push(u32::try_from(last).unwrap_or(u32::MAX));
-        }
-        noted.get(character / STEP).map_or(self.text.len(), |&from| after(from as usize, character % STEP))
-    }
-
-    pub(crate) fn span(&self, marks: Marks) -> Span {
-        Span::new(self.offset(marks.start.index()), self.offset(marks.end.index()))
-    }
-}
 
 /// The value of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,75 +20,374 @@ pub(crate) enum Plain {
     Text,
 }
 
-impl<'a> Reader<'a, '_> {
-    pub(crate) fn scalar(&mut self, text: &str, style: ScalarStyle, span: Span) -> Node<'a> {
-        let style = match style {
-            ScalarStyle::Plain => match plain(text) {
-                Plain::Text => Style::Plain,
-                other => return self.plain(other, text, span),
-            },
-            ScalarStyle::SingleQuoted => Style::Single,
-            ScalarStyle::DoubleQuoted => Style::Double,
-            ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
-        };
-        // If a fix added the quotes, the text begins at the position of the quote.
-        let inside = u32::from(matches!(style, Style::Single | Style::Double)) + span.start;
-        let text_is_at = |start: u32| {
-            let range = start as usize..start as usize + text.len();
-            let written = self.source.get(range.clone()).filter(|written| *written == text)?;
-            (style != Style::Block && range.end <= span.end as usize).then_some((written, start))
-        };
-        let found = text_is_at(inside).or_else(|| text_is_at(span.start));
-        let (written, start) = (found.map(|(written, _)| written), found.map(|(_, start)| start));
-        let text = written.unwrap_or_else(|| self.arena.alloc_str(text));
-        let span = match style {
-            Style::Plain | Style::Block => self.trimmed(span),
-            _ => span,
-        };
-        let node = Node { kind: NodeKind::Text(Text { text, style, start }), span };
-        if style == Style::Plain && start.is_some() { self.whole(node) } else { node }
-    }
+/// The line on which a text goes on: its first character that is no blank, and the line breaks before it.
+struct Continued {
+    at: usize,
+    breaks: usize,
+}
 
-    /// Reports a plain text that ends before something like `#5`, which was probably not meant as a comment.
-    fn whole(&mut self, node: Node<'a>) -> Node<'a> {
-        let rest = self.source.get(node.span.end as usize..).unwrap_or("");
-        let mark = rest.trim_start_matches([' ', '\t']);
-        let number = mark
-            .strip_prefix('#')
-            .is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit() || c == '$'));
-        if mark.len() == rest.len() || !number {
-            return node;
-        }
-        let length = rest.lines().next().unwrap_or("").trim_end().len();
-        let span = Span::new(node.span.start, node.span.end + u32::try_from(length).unwrap_or(0));
-        let text = self.source.get(span.range()).unwrap_or("");
-        self.diagnostics.push_with(Code::QuoteIt, || {
-            recovery::quote_it(span, recovery::COMMENT, text, recovery::quoted(text))
-        });
+impl<'a> BlockReader<'a, '_> {
+    /// What is written here, as a text.
+    pub(super) fn text(&self, range: Range<usize>) -> Node<'a> {
+        let span = Span::new(offset(range.start), offset(range.end));
+        let text = self.source.get(range).unwrap_or("");
         Node { kind: NodeKind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
     }
 
-    /// A span without trailing blanks.
-    fn trimmed(&self, span: Span) -> Span {
-        let text = self.source.get(span.range()).unwrap_or("").trim_end();
-        Span::new(span.start, span.start + u32::try_from(text.len()).unwrap_or(0))
-    }
-
-    fn plain(&mut self, plain: Plain, text: &str, span: Span) -> Node<'a> {
-        let kind = match plain {
+    /// What is written here, without the blanks at its end, as the value that it is in the core schema.
+    pub(super) fn plain(&mut self, range: Range<usize>) -> Node<'a> {
+        let text = self.source.get(range.clone()).unwrap_or("").trim_end();
+        let node = self.text(range.start..range.start + text.len());
+        let kind = match plain(text) {
+            Plain::Text => return node,
+            Plain::Null => NodeKind::Null,
             Plain::Bool(bool) => NodeKind::Bool(bool),
             Plain::Number(Ok(number)) => NodeKind::Number(number),
             Plain::Number(Err(error)) => {
-                self.diagnostics
-                    .push_with(Code::NumberRange, || crate::document::bad_number(span, text, error));
+                let wrong = || crate::document::bad_number(node.span, text, error);
+                self.diagnostics.push_with(Code::NumberRange, wrong);
                 NodeKind::Number(Number::Int(0))
             }
-            Plain::Null | Plain::Text => NodeKind::Null,
         };
-        // An omitted value is positioned directly after the text before it.
-        let span = if text.is_empty() { Span::at(self.last) } else { span };
-        Node { kind, span }
+        Node { kind, ..node }
     }
+
+    /// The colon that ends a plain key on this line.
+    pub(super) fn key_end(&self, start: usize) -> Option<usize> {
+        let line = self.source.as_bytes().get(start..self.line_end(start))?;
+        let (mut before, mut is_reference) = (b' ', false);
+        let closed = memchr::memrchr(b'}', line).unwrap_or(0);
+        for (at, &byte) in line.iter().enumerate() {
+            match byte {
+                b'{' if before == b'$' => is_reference = at < closed,
+                b'}' => is_reference = false,
+                b':' if !is_reference && self.is_blank(start + at + 1) => return Some(start + at),
+                b'#' if at > 0 && matches!(before, b' ' | b'\t') => return None,
+                _ => {}
+            }
+            before = byte;
+        }
+        None
+    }
+
+    /// The end of a plain value: that of its line, or a comment. Whether something like a key is in it.
+    pub(super) fn plain_end(&self, start: usize) -> (usize, bool) {
+        let end = self.line_end(start);
+        let line = self.source.as_bytes().get(start..end).unwrap_or_default();
+        let mut keys = false;
+        for at in memchr::memchr2_iter(b'#', b':', line) {
+            match line.get(at) {
+                Some(b':') => keys |= self.is_blank(start + at + 1),
+                _ if at > 0 && self.is_blank(start + at - 1) => return (start + at, keys),
+                _ => {}
+            }
+        }
+        (end, keys)
+    }
+
+    /// A value without quotes. What YAML takes for a key in it is part of it.
+    pub(super) fn plain_value(&mut self) -> Result<Node<'a>, super::Stop> {
+        let start = self.at;
+        let (mut end, keys) = self.plain_end(start);
+        let mark = self.byte(end + 1);
+        let is_number = self.byte(end) == b'#' && (mark.is_ascii_digit() || mark == b'$');
+        if is_number {
+            end = self.line_end(end);
+        }
+        let text = self.source.get(start..end).unwrap_or("").trim_end();
+        let span = Span::new(offset(start), offset(start + text.len()));
+        self.at = end;
+        let first = text.chars().next().unwrap_or(' ');
+        if is_number {
+            self.diagnostics.push_with(Code::QuoteIt, || {
+                recovery::quote_it(span, recovery::COMMENT, text, recovery::quoted(text))
+            });
+        } else if matches!(first, ',' | ']' | '}') {
+            self.diagnostics.push(recovery::begins_with(first, span, text));
+        } else if keys {
+            let (inner, quotes) = recovery::without_curled_quotes(text);
+            return Ok(self.text(start + quotes..start + quotes + inner.len()));
+        } else {
+            let first = self.plain(start..end);
+            return self.folded(first, false);
+        }
+        Ok(self.text(start..start + text.len()))
+    }
+
+    /// A plain text, with the lines on which it goes on.
+    pub(super) fn folded(&mut self, first: Node<'a>, in_brackets: bool) -> Result<Node<'a>, super::Stop> {
+        let mut whole: Option<String> = None;
+        let mut last = first.span.end;
+        while !self.more_in_line()
+            && self.at == self.line_end(self.at)
+            && let Some(next) = self.continued(self.at, self.parent())
+        {
+            let sign = self.byte(next.at);
+            if sign == b'#' || in_brackets && b",[]{}:\"'".contains(&sign) {
+                break;
+            }
+            let line = self.source.get(next.at..self.line_end(next.at)).unwrap_or("");
+            let end = if in_brackets {
+                next.at + self.plain_length(line, false)
+            } else {
+                self.plain_end(next.at).0
+            };
+            if let Some(colon) = self.key_end(next.at).filter(|&colon| colon <= end) {
+                self.value(first);
+                return Err(recovery::second_key(colon));
+            }
+            let whole =
+                whole.get_or_insert_with(|| self.source.get(first.span.range()).unwrap_or("").to_owned());
+            fold(next.breaks, whole);
+            let text = self.source.get(next.at..end).unwrap_or("").trim_end();
+            whole.push_str(text);
+            last = offset(next.at + text.len());
+            (self.at, self.line) = (end, self.line_of(next.at));
+        }
+        let Some(whole) = whole else { return Ok(first) };
+        let kind =
+            NodeKind::Text(Text { text: self.arena.alloc_str(&whole), style: Style::Plain, start: None });
+        Ok(Node { kind, span: Span::new(first.span.start, last) })
+    }
+
+    /// The start of the line of a position.
+    fn line_of(&self, at: usize) -> usize {
+        let before = self.source.get(..at).unwrap_or("");
+        before.rfind(['\n', '\r']).map_or(0, |at| at + 1)
+    }
+
+    /// The start of the line behind a line end.
+    fn next_line(&self, end: usize) -> Option<usize> {
+        let is_pair = self.byte(end) == b'\r' && self.byte(end + 1) == b'\n';
+        let next = end + if is_pair { 2 } else { 1 };
+        (next < self.source.len()).then_some(next)
+    }
+
+    /// Where a text goes on behind the end of its line: on a line that is indented more than its parent.
+    fn continued(&self, mut end: usize, parent: Option<usize>) -> Option<Continued> {
+        let mut breaks = 0;
+        loop {
+            let line = self.next_line(end)?;
+            breaks += 1;
+            let rest = self.source.as_bytes().get(line..)?;
+            let column = rest.iter().take_while(|&&byte| byte == b' ').count();
+            let at = line + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            if matches!(self.byte(at), b'\n' | b'\r') {
+                end = at;
+                continue;
+            }
+            let is_inside = parent.is_none_or(|parent| column > parent) && !self.is_marker(line);
+            return is_inside.then_some(Continued { at, breaks });
+        }
+    }
+
+    /// The end of a text in quotes that ends on its line, without reading it.
+    pub(super) fn quote_end(&self, start: usize) -> Option<usize> {
+        let quote = self.byte(start);
+        let line = self.source.as_bytes().get(start + 1..self.line_end(start))?;
+        let mut at = 0;
+        loop {
+            match *line.get(at)? {
+                b'\\' if quote == b'"' => at += 2,
+                byte if byte == quote => {
+                    if quote == b'"' || line.get(at + 1) != Some(&quote) {
+                        return Some(start + at + 2);
+                    }
+                    at += 2;
+                }
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// A value in quotes, with what follows it on its line.
+    pub(super) fn quoted_value(&mut self) -> Result<Node<'a>, super::Stop> {
+        let (start, line) = (self.at, self.line);
+        let read = self.quoted(self.parent());
+        if read.is_some() && !self.more_in_line() {
+            return Ok(read.unwrap_or_else(|| super::null(0)));
+        }
+        if read.is_some() && self.line != line {
+            return Err(recovery::no_key(self.at, self.byte(self.at)));
+        }
+        let end = self.line_end(start);
+        let value = self.source.get(start..end).unwrap_or("").trim_end();
+        let span = Span::new(offset(start), offset(start + value.len()));
+        let key = self.built.frames().last().and_then(|frame| frame.key?.text());
+        let is_infix = matches!(key, Some("expr" | "if" | "not"));
+        let (text, wrong) = recovery::behind_quotes(value, read.is_some(), is_infix, span);
+        wrong.into_iter().for_each(|wrong| self.diagnostics.push(wrong));
+        self.at = end;
+        Ok(Node::of_text(self.arena.alloc_str(&text), span))
+    }
+
+    /// The text in quotes here; `None` if it is not closed before a line that is not indented more than its
+    /// parent.
+    pub(super) fn quoted(&mut self, parent: Option<usize>) -> Option<Node<'a>> {
+        let start = self.at;
+        let quote = self.byte(start);
+        let style = if quote == b'"' { Style::Double } else { Style::Single };
+        let bytes = self.source.as_bytes();
+        let stops =
+            |&byte: &u8| byte == quote || matches!(byte, b'\n' | b'\r') || byte == b'\\' && quote == b'"';
+        let (mut at, mut line) = (start + 1, self.line);
+        let mut decoded: Option<String> = None;
+        // What is before this is not removed at the end of a line.
+        let mut kept = 0;
+        loop {
+            let stop = at + bytes.get(at..)?.iter().position(stops)?;
+            let piece = self.source.get(at..stop).unwrap_or("");
+            let is_double = quote == b'\'' && self.byte(stop + 1) == b'\'';
+            if self.byte(stop) == quote && !is_double {
+                self.at = stop + 1;
+                self.line = line;
+                let span = Span::new(offset(start), offset(self.at));
+                let (text, start) = match decoded {
+                    Some(text) => (self.arena.alloc_str(&(text + piece)), None),
+                    None => (piece, Some(span.start + 1)),
+                };
+                return Some(Node { kind: NodeKind::Text(Text { text, style, start }), span });
+            }
+            let out = decoded.get_or_insert_default();
+            out.push_str(piece);
+            let is_escape = self.byte(stop) == b'\\';
+            let breaks = matches!(self.byte(stop + usize::from(is_escape)), b'\n' | b'\r');
+            if is_double {
+                out.push('\'');
+                at = stop + 2;
+            } else if breaks {
+                let next = self.continued(stop + usize::from(is_escape), parent)?;
+                if is_escape {
+                    out.extend(std::iter::repeat_n('\n', next.breaks - 1));
+                } else {
+                    out.truncate(out.trim_end_matches([' ', '\t']).len().max(kept));
+                    fold(next.breaks, out);
+                }
+                (at, line) = (next.at, self.line_of(next.at));
+            } else {
+                match escaped(self.source.get(stop + 1..)?) {
+                    Some((c, length)) => {
+                        out.push(c);
+                        at = stop + 1 + length;
+                    }
+                    None => {
+                        self.diagnostics.push_with(Code::BadYaml, || recovery::bad_escape(start));
+                        at = stop + 1 + self.source.get(stop + 1..)?.chars().next()?.len_utf8();
+                    }
+                }
+            }
+            kept = out.len();
+        }
+    }
+
+    /// A text as a block, `|` or `>`; `None` if the sign is not alone with its indicators.
+    pub(super) fn block_text(&mut self) -> Option<Node<'a>> {
+        let folds = self.byte(self.at) == b'>';
+        let header_end = self.line_end(self.at);
+        let header = self.source.get(self.at + 1..header_end)?;
+        let signs = header.split([' ', '\t']).next()?;
+        let behind = header.get(signs.len()..)?.trim_start();
+        let digits: Vec<usize> =
+            signs.bytes().filter(u8::is_ascii_digit).map(|it| usize::from(it - b'0')).collect();
+        if !(behind.is_empty() || behind.starts_with('#'))
+            || !signs.bytes().all(|sign| sign.is_ascii_digit() || matches!(sign, b'+' | b'-'))
+            || signs.len() > 2
+            || digits.len() > 1
+        {
+            return None;
+        }
+        let least = self.parent().map_or(0, |parent| parent + 1);
+        let mut indent = digits.first().map(|digit| self.parent().unwrap_or(0) + digit);
+        let (mut out, mut breaks, mut more) = (String::new(), 0, false);
+        let (mut first, mut last, mut end) = (None, header_end, header_end);
+        while let Some(line) = self.next_line(end) {
+            let line_end = self.line_end(line);
+            let text = self.source.get(line..line_end).unwrap_or("");
+            let blanks = text.len() - text.trim_start_matches(' ').len();
+            let is_empty = blanks == text.len();
+            let column = indent.unwrap_or(blanks.max(least));
+            if !is_empty && (blanks < column || self.is_marker(line)) {
+                break;
+            }
+            end = line_end;
+            let content = text.get(column..).unwrap_or("");
+            if is_empty && content.is_empty() {
+                breaks += 1;
+                continue;
+            }
+            indent = Some(column);
+            let is_more = content.starts_with([' ', '\t']);
+            if first.is_none() || !folds || is_more || more {
+                out.extend(std::iter::repeat_n('\n', breaks));
+            } else {
+                fold(breaks, &mut out);
+            }
+            first = first.or(Some(line + column));
+            out.push_str(content);
+            (breaks, more, last) = (1, is_more, line_end);
+        }
+        let keeps = signs.contains('+');
+        if !signs.contains('-') && (first.is_some() || keeps) {
+            let breaks = if keeps { breaks } else { 1 };
+            out.extend(std::iter::repeat_n('\n', breaks));
+        }
+        self.at = end;
+        self.line = self.line_of(end);
+        let start = first.unwrap_or(header_end);
+        let text = self.source.get(start..last).unwrap_or("").trim_end();
+        let span = Span::new(offset(start), offset(start + text.len()));
+        let kind =
+            NodeKind::Text(Text { text: self.arena.alloc_str(&out), style: Style::Block, start: None });
+        Some(Node { kind, span })
+    }
+}
+
+/// Writes what line breaks within a text mean: one is a blank, each further one a line break.
+fn fold(breaks: usize, out: &mut String) {
+    match breaks {
+        1 => out.push(' '),
+        _ => out.extend(std::iter::repeat_n('\n', breaks - 1)),
+    }
+}
+
+/// The character that an escape in double quotes means, behind its backslash, and its length.
+fn escaped(rest: &str) -> Option<(char, usize)> {
+    let hex = |from: usize, digits: usize| {
+        let digits =
+            rest.get(from..from + digits).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let first = rest.chars().next()?;
+    Some(match first {
+        '0' => ('\0', 1),
+        'a' => ('\u{7}', 1),
+        'b' => ('\u{8}', 1),
+        't' | '\t' => ('\t', 1),
+        'n' => ('\n', 1),
+        'v' => ('\u{b}', 1),
+        'f' => ('\u{c}', 1),
+        'r' => ('\r', 1),
+        'e' => ('\u{1b}', 1),
+        ' ' | '"' | '/' | '\\' => (first, 1),
+        'N' => ('\u{85}', 1),
+        '_' => ('\u{a0}', 1),
+        'L' => ('\u{2028}', 1),
+        'P' => ('\u{2029}', 1),
+        'x' => (char::from_u32(hex(1, 2)?)?, 3),
+        'U' => (char::from_u32(hex(1, 8)?)?, 9),
+        'u' => {
+            let high = hex(1, 4)?;
+            let low =
+                || hex(7, 4).filter(|low| rest.get(5..7) == Some("\\u") && (0xdc00..0xe000).contains(low));
+            match char::from_u32(high) {
+                Some(c) => (c, 5),
+                None => {
+                    (char::from_u32(0x1_0000 + ((high.checked_sub(0xd800)?) << 10) + (low()? - 0xdc00))?, 11)
+                }
+            }
+        }
+        _ => return None,
+    })
 }
 
 /// The value of a plain scalar.
