@@ -1,6 +1,5 @@
 //! Checks one function: its calls, its slots, its types; and near errors of reading what can still be
-//! checked: the names in calls do not depend on references, for example. A file is checked as a whole, or, in
-//! a streaming build, function by function with the headers of all of them; editors ask what is inferred
+//! checked: the names in calls do not depend on references, for example. Editors ask what is inferred
 //! about the slots.
 
 use super::facts::{CallFacts, Facts};
@@ -205,39 +204,6 @@ pub(super) fn required(
         if tool.requires_rollback && !rolled_back && !undoes {
             report.push(slots::rollback_required(function, call));
         }
-    }
-}
-
-/// A checker that knows the headers of all functions.
-pub(crate) struct Streaming<'f, 'a> {
-    file: &'f File<'a>,
-    names: Names<'f, 'a>,
-}
-
-impl<'f, 'a> Streaming<'f, 'a> {
-    /// `None` if two functions have the same name.
-    pub(crate) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Option<Streaming<'f, 'a>> {
-        let names = Names::new(file, catalog);
-        names.all_different().then_some(Streaming { file, names })
-    }
-
-    /// The facts of a function; `None` if there is anything to report, or if it calls itself or a later
-    /// function. The events are those of functions whose trees are in memory.
-    pub(crate) fn check<'t>(
-        &self,
-        (number, function): (usize, &'t Function<'t>),
-        events: &mut Events<'t>,
-    ) -> Option<Facts>
-    where
-        'a: 't,
-    {
-        let (file, names): (&File<'t>, &Names<'_, 't>) = (self.file, &self.names);
-        let mut diagnostics = Diagnostics::default();
-        let mut report = Report::without_suggestions(&mut diagnostics);
-        events.walk(function);
-        let (facts, calls) = check(file, (number, function), events, names, &mut report);
-        let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
-        (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
     }
 }
 

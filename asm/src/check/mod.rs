@@ -18,7 +18,7 @@
 //! | 2 | `messages`: the wording of all diagnostics |
 //! | 3 | `arguments`; after it `resolve`; last `slot_events`, which also says which blocks have values |
 //! | 4 | `liveness`, `flow`, `answer_fields`, `types` (with `kept`, last) |
-//! | 5 | `function`: one function; functions one by one; what is known of slots, for editors |
+//! | 5 | `function`: one function; what is known of slots, for editors |
 //! | 6 | this file: whole files |
 
 mod answer_fields;
@@ -44,7 +44,6 @@ mod tests;
 pub(crate) use arguments::text_of;
 pub use facts::{Answer, CallFacts, Checked, Facts};
 pub use function::KnownSlots;
-pub(crate) use function::Streaming;
 pub(crate) use messages::given::LEAVE_OUT;
 pub use resolve::entry;
 pub(crate) use resolve::{Target, by_name, target};

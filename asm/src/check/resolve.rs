@@ -86,11 +86,6 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.first().map_or(Notation::Id, |function| function.notation)
     }
 
-    /// Whether the names of functions are distinct.
-    pub(super) fn all_different(&self) -> bool {
-        self.by_name.len() == self.file.functions.len()
-    }
-
     /// Reports each function that has the name of an earlier one.
     pub(super) fn repeated(&self, report: &mut Report<'_>) {
         for (index, function) in (0_u32..).zip(self.file.functions) {

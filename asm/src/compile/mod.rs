@@ -4,7 +4,6 @@ mod amend;
 mod expected;
 pub mod named_tools;
 mod output;
-mod streaming;
 mod stringified;
 #[cfg(test)]
 mod tests;
@@ -27,7 +26,7 @@ use crate::lower::lower;
 use crate::notation::Notation;
 use crate::source::SourceLimits;
 use crate::span::Span;
-use crate::{id, print, steps};
+use crate::{print, steps};
 pub use expected::Signature;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
@@ -53,32 +52,14 @@ pub struct Options<'c> {
     pub strip: bool,
 }
 
-/// A source whose notation is known.
-enum Opened<'a> {
-    /// ID text. Its functions are read one at a time.
-    Functions(id::Source<'a>),
-    /// The tree of another notation; empty if the source cannot be read.
-    Tree(File<'a>),
-}
-
-impl<'a> Opened<'a> {
-    /// The whole tree.
-    fn file(self, arena: &'a Arena, diagnostics: &mut Diagnostics) -> File<'a> {
-        match self {
-            Opened::Functions(source) => source.file(arena, diagnostics),
-            Opened::Tree(file) => file,
-        }
-    }
-}
-
-/// Reads the part of a source that comes before its functions.
-fn open<'a>(
+/// Reads a source into a syntax tree without checking it. The tree is empty if the source cannot be read.
+pub fn read<'a>(
     source: &'a str,
     arena: &'a Arena,
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-) -> Opened<'a> {
-    let nothing = Opened::Tree(File { functions: &[] });
+) -> File<'a> {
+    let nothing = File { functions: &[] };
     // Whoever has only the beginning of a source must not get fixes for it.
     if let Some(most) = options.reading.exceeded_by(source) {
         diagnostics.push(too_large(source, most));
@@ -98,32 +79,20 @@ fn open<'a>(
         diagnostics.push(wrong);
         return nothing;
     }
-    match notation {
-        Some(Notation::Id) => {
-            id::Source::new(source, arena, &options.reading, diagnostics).map_or(nothing, Opened::Functions)
-        }
+    let file = match notation {
+        Some(Notation::Id) => read_id(source, arena, &options.reading, diagnostics),
         Some(notation) => {
             diagnostics.append(found);
-            let file = steps::read(documents, None, source, notation, arena, &options.reading, diagnostics);
-            diagnostics.sort();
-            Opened::Tree(file)
+            steps::read(documents, None, source, notation, arena, &options.reading, diagnostics)
         }
         None => {
             let setting = options.notation_setting.unwrap_or("--from");
             diagnostics.push(unknown_notation(source, BEGINNINGS, setting));
             nothing
         }
-    }
-}
-
-/// Reads a source into a syntax tree without checking it.
-pub fn read<'a>(
-    source: &'a str,
-    arena: &'a Arena,
-    options: &Options<'_>,
-    diagnostics: &mut Diagnostics,
-) -> File<'a> {
-    open(source, arena, options, diagnostics).file(arena, diagnostics)
+    };
+    diagnostics.sort();
+    file
 }
 
 /// Reads and checks a source. All findings go to `diagnostics`.
@@ -159,26 +128,14 @@ fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &m
 }
 
 /// Compiles a source. The program is `None` if there is an error among the diagnostics.
-///
-/// ID text is compiled one function at a time if possible; otherwise the whole tree is read first.
 pub fn compile(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
-    let arena = Arena::new();
-    let mut diagnostics = Diagnostics::default();
-    let opened = open(source, &arena, options, &mut diagnostics);
-    if let Opened::Functions(functions) = &opened
-        && options.signature.is_none()
-        && options.output.is_none()
-        && diagnostics.as_slice().is_empty()
-        && let Some(program) = streaming::compile(functions, options)
-    {
-        return (Some(program), diagnostics);
-    }
-    let file = opened.file(&arena, &mut diagnostics);
+    let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
+    let file = read(source, &arena, options, &mut diagnostics);
     let program = compile_file(source, &file, options, &mut diagnostics);
     (program, diagnostics)
 }
 
-/// Compiles a whole tree.
+/// Compiles a file that was read.
 fn compile_file(
     source: &str,
     file: &File<'_>,

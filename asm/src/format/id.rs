@@ -29,7 +29,7 @@ pub fn format(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostic
     let mut layout = Layout::default();
     let read = Source::new(source, &arena, options, diagnostics);
     if let Some(read) = &read {
-        read.read_all(&arena, diagnostics, Some(&mut layout));
+        read.file(&arena, diagnostics, Some(&mut layout));
     }
     diagnostics.sort();
     let read = read.filter(|_| !diagnostics.has_errors())?;

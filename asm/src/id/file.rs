@@ -86,70 +86,13 @@ impl<'a> Source<'a> {
         first.map_or(self.lexed.tokens.len(), |comment| comment.before)
     }
 
-    /// How many functions there are.
-    pub(crate) fn len(&self) -> usize {
-        self.headers.len()
-    }
-
-    /// The functions without their bodies.
-    pub(crate) fn heads(&self) -> Vec<Function<'a>> {
-        self.headers.iter().map(|&(index, header)| self.head(index, header)).collect()
-    }
-
-    fn head(&self, comment: usize, header: Header<'a>) -> Function<'a> {
-        Function {
-            notation: Notation::Id,
-            name: header.name,
-            parameters: header.parameters,
-            output: header.output,
-            slots: &[],
-            allowed: None,
-            body: Block { statements: &[] },
-            suspects: &[],
-            ors: &[],
-            parts: &[],
-            calls: 0,
-            loops: 0,
-            span: self.lexed.comments.get(comment).map_or(Span::at(0), |comment| comment.span),
-        }
-    }
-
-    /// Reads the whole file, with the diagnostics in order.
-    pub(crate) fn file(&self, arena: &'a Arena, diagnostics: &mut Diagnostics) -> File<'a> {
-        let file = self.read_all(arena, diagnostics, None);
-        diagnostics.sort();
-        file
-    }
-
     /// Reads all functions.
-    pub(crate) fn read_all<'t>(
+    pub(crate) fn file(
         &self,
-        arena: &'t Arena,
+        arena: &'a Arena,
         diagnostics: &mut Diagnostics,
-        layout: Option<&mut Layout<'t>>,
-    ) -> File<'t>
-    where
-        'a: 't,
-    {
-        let mut reader = self.reader(arena, diagnostics, layout);
-        if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
-            reader.nameless();
-        }
-        let mut functions = bumpalo::collections::Vec::with_capacity_in(self.len(), &arena.0);
-        functions.extend((0..self.len()).map_while(|number| reader.read(number)));
-        File { functions: functions.into_bump_slice() }
-    }
-
-    /// A reader that parses functions into an arena, which may be dropped before the source.
-    pub(crate) fn reader<'p, 't>(
-        &'p self,
-        arena: &'t Arena,
-        diagnostics: &'p mut Diagnostics,
-        layout: Option<&'p mut Layout<'t>>,
-    ) -> FunctionReader<'p, 't>
-    where
-        'a: 't,
-    {
+        layout: Option<&mut Layout<'a>>,
+    ) -> File<'a> {
         let context = Context {
             source: self.text,
             arena,
@@ -158,57 +101,62 @@ impl<'a> Source<'a> {
             max_depth: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
             gives_nil: false,
         };
-        FunctionReader { source: self, parser: Parser::new(context, diagnostics, layout) }
-    }
-}
-
-/// Parses functions into an arena.
-pub(crate) struct FunctionReader<'p, 't> {
-    source: &'p Source<'t>,
-    parser: Parser<'p, 't>,
-}
-
-impl<'t> FunctionReader<'_, 't> {
-    /// Parses a function by its index. Its errors are among the diagnostics.
-    pub(crate) fn read(&mut self, number: usize) -> Option<Function<'t>> {
-        let source = self.source;
-        let &(at, header) = source.headers.get(number)?;
-        let next = source.headers.get(number + 1).map_or(source.lexed.comments.len(), |&(next, _)| next);
-        let comments = if number == 0 { 0..next } else { at..next };
-        let token_at = |index: usize| source.lexed.comments.get(index).map(|comment| comment.before);
-        let end = token_at(next).unwrap_or(source.lexed.tokens.len());
-        let tokens = token_at(at).unwrap_or(end)..end;
-        let consumed = self.registries(Some((at, header)), comments.clone());
-        for (number, parameter) in (0_u32..).zip(header.parameters) {
-            self.parser.names.slots.slot(number, || Some(parameter.name.text));
+        let mut parser = Parser::new(context, diagnostics, layout);
+        if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
+            // To report what else is wrong with the instructions.
+            self.registries(&mut parser, None, 0..self.lexed.comments.len());
+            self.body(&mut parser, 0..self.lexed.tokens.len());
         }
-        self.parser.context.gives_nil = header.output.ok.ty == Type::NIL;
-        let body = self.body(tokens.clone());
-        let parser = &mut self.parser;
+        let mut functions = bumpalo::collections::Vec::with_capacity_in(self.headers.len(), &arena.0);
+        functions.extend((0..self.headers.len()).map_while(|number| self.function(number, &mut parser)));
+        File { functions: functions.into_bump_slice() }
+    }
+
+    /// Parses a function by its index.
+    fn function<'p>(&'p self, number: usize, parser: &mut Parser<'p, 'a>) -> Option<Function<'a>> {
+        let &(at, header) = self.headers.get(number)?;
+        let next = self.headers.get(number + 1).map_or(self.lexed.comments.len(), |&(next, _)| next);
+        let comments = if number == 0 { 0..next } else { at..next };
+        let token_at = |index: usize| self.lexed.comments.get(index).map(|comment| comment.before);
+        let end = token_at(next).unwrap_or(self.lexed.tokens.len());
+        let tokens = token_at(at).unwrap_or(end)..end;
+        let consumed = self.registries(parser, Some((at, header)), comments.clone());
+        for (number, parameter) in (0_u32..).zip(header.parameters) {
+            parser.names.slots.slot(number, || Some(parameter.name.text));
+        }
+        parser.context.gives_nil = header.output.ok.ty == Type::NIL;
+        let body = self.body(parser, tokens.clone());
         let slots = parser.context.arena.alloc_slice_copy(parser.names.slots.list());
         if let Some(layout) = &mut parser.layout {
             let registries = std::mem::replace(&mut parser.names.registries, Registries::new());
             layout.functions.push(Section { header, registries, consumed, tokens, comments });
         }
-        let (calls, loops) = (parser.state.calls, parser.state.loops);
-        Some(Function { slots, body, calls, loops, ..source.head(at, header) })
+        Some(Function {
+            notation: Notation::Id,
+            name: header.name,
+            parameters: header.parameters,
+            output: header.output,
+            slots,
+            allowed: None,
+            body,
+            suspects: &[],
+            ors: &[],
+            parts: &[],
+            calls: parser.state.calls,
+            loops: parser.state.loops,
+            span: self.lexed.comments.get(at).map_or(Span::at(0), |comment| comment.span),
+        })
     }
 
-    /// Whether nothing was reported.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.parser.diagnostics.as_slice().is_empty()
-    }
-
-    /// Parses the instructions of a file without a header, to report what else is wrong with them.
-    pub(crate) fn nameless(&mut self) {
-        self.registries(None, 0..self.source.lexed.comments.len());
-        self.body(0..self.source.lexed.tokens.len());
-    }
-
-    /// Reads the registries after a header and in comments. Passes the comments that are rewritten to the
-    /// formatter.
-    fn registries(&mut self, header: Option<(usize, Header<'t>)>, comments: Range<usize>) -> Vec<usize> {
-        let Parser { context, names, diagnostics, layout, .. } = &mut self.parser;
+    /// Reads the registries after a header and in comments. The comments that the formatter rewrites, if there
+    /// is one.
+    fn registries(
+        &self,
+        parser: &mut Parser<'_, 'a>,
+        header: Option<(usize, Header<'a>)>,
+        comments: Range<usize>,
+    ) -> Vec<usize> {
+        let Parser { context, names, diagnostics, layout, .. } = parser;
         names.clear();
         let mut consumed = Vec::new();
         let mut keep = |index| {
@@ -222,7 +170,7 @@ impl<'t> FunctionReader<'_, 't> {
         }
         for index in comments {
             let is_header = header.is_some_and(|(at, _)| at == index);
-            let comment = self.source.lexed.comments.get(index);
+            let comment = self.lexed.comments.get(index);
             let Some(comment) = comment.filter(|comment| comment.own_line && !is_header) else { continue };
             let cursor = Cursor::new(context.source, comment.span);
             if names.registries.read(cursor, context.arena, diagnostics) {
@@ -232,9 +180,9 @@ impl<'t> FunctionReader<'_, 't> {
         consumed
     }
 
-    fn body(&mut self, tokens: Range<usize>) -> Block<'t> {
-        self.parser.context.tokens = self.source.lexed.tokens.get(..tokens.end).unwrap_or_default();
-        self.parser.body(tokens.start)
+    fn body<'p>(&'p self, parser: &mut Parser<'p, 'a>, tokens: Range<usize>) -> Block<'a> {
+        parser.context.tokens = self.lexed.tokens.get(..tokens.end).unwrap_or_default();
+        parser.body(tokens.start)
     }
 }
 

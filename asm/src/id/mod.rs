@@ -57,10 +57,10 @@ pub fn parse<'a>(
     limits: &SourceLimits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    match Source::new(source, arena, limits, diagnostics) {
-        Some(source) => source.file(arena, diagnostics),
-        None => File { functions: &[] },
-    }
+    let source = Source::new(source, arena, limits, diagnostics);
+    let file = source.map_or(File { functions: &[] }, |source| source.file(arena, diagnostics, None));
+    diagnostics.sort();
+    file
 }
 
 /// The number of tokens of a source, without comments and line ends; 0 if it exceeds a limit.

@@ -80,7 +80,7 @@ impl<'a> Analysis<'a> {
             let read = Source::new(source, arena, &options.reading, &mut unused);
             let file = read
                 .as_ref()
-                .map_or(File { functions: &[] }, |read| read.read_all(arena, &mut unused, Some(&mut layout)));
+                .map_or(File { functions: &[] }, |read| read.file(arena, &mut unused, Some(&mut layout)));
             let text = read.map(|read| IdText { lexed: read.lexed, sections: layout.functions });
             (file, text)
         } else {
