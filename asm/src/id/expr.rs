@@ -1,7 +1,10 @@
 //! Parses expressions: each instruction has the operands in its row of the table.
 
+use super::literal;
+use super::numbers;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
+use super::unknown_operand;
 use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
 use crate::diagnostic::{repeated, twice};
 use crate::document::Key;
@@ -16,7 +19,7 @@ impl<'a> Parser<'_, 'a> {
         let start = self.state.current.start;
         let Some(word) = self.state.current.word else { return self.recovered(of, nesting) };
         if word.row().place != Place::Expression {
-            return Err(self.no_operand(of));
+            return Err(unknown_operand::no_operand(self, of));
         }
         let nesting = self.deeper(nesting)?;
         let kind = self.expr_kind(word, nesting)?;
@@ -26,7 +29,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads an operand that does not begin with an instruction.
     #[cold]
     fn recovered(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
-        self.recover_operand(of)?.map_or_else(|| self.expr(of, nesting), Ok)
+        unknown_operand::recover_operand(self, of)?.map_or_else(|| self.expr(of, nesting), Ok)
     }
 
     fn expr_kind(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
@@ -35,11 +38,11 @@ impl<'a> Parser<'_, 'a> {
         }
         self.bump();
         match word {
-            Word::Ref => Ok(ExprKind::Ref(self.slot(word)?.0)),
+            Word::Ref => Ok(ExprKind::Ref(numbers::slot(self, word)?.0)),
             Word::Lit => {
-                let literal = self.literal()?;
+                let literal = literal::literal(self)?;
                 if matches!(literal, Literal::Text(text) if may_refer(text)) {
-                    self.text_references();
+                    literal::text_references(self);
                 }
                 Ok(ExprKind::Literal(literal))
             }
@@ -84,7 +87,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn field(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let record = self.path(nesting)?;
-        let name = self.field_name(Word::Field)?;
+        let name = numbers::field_name(self, Word::Field)?;
         Ok(ExprKind::Field(self.context.arena.alloc(record), name))
     }
 
@@ -103,9 +106,9 @@ impl<'a> Parser<'_, 'a> {
                     wrong.help(format!("bind it first, with `LET <slot> {name} …`, and read from that slot")),
                 ))
             }
-            Some(_) => Err(self.no_operand(Word::Field)),
+            Some(_) => Err(unknown_operand::no_operand(self, Word::Field)),
             None => {
-                let (slot, span) = self.slot(Word::Field)?;
+                let (slot, span) = numbers::slot(self, Word::Field)?;
                 Ok(Expr { kind: ExprKind::Ref(slot), span })
             }
         }
@@ -114,11 +117,11 @@ impl<'a> Parser<'_, 'a> {
     /// A pure function. A field number in the position of a name is that name as a text.
     fn apply(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let row = word.row();
-        let Some(function) = row.pure else { return Err(self.no_operand(word)) };
+        let Some(function) = row.pure else { return Err(unknown_operand::no_operand(self, word)) };
         let start = self.scratch.exprs.len();
         for &shape in row.operands {
             let operand = if shape == Shape::FieldOrName && self.state.current.word.is_none() {
-                let name = self.field_name(word)?;
+                let name = numbers::field_name(self, word)?;
                 Expr { kind: ExprKind::Literal(Literal::Text(name.text)), span: name.span }
             } else {
                 self.expr(word, nesting)?
@@ -136,7 +139,7 @@ impl<'a> Parser<'_, 'a> {
         let record = self.expr(Word::Has, nesting)?;
         let record = self.context.arena.alloc(record);
         if self.state.current.word.is_none() {
-            return Ok(ExprKind::Has(record, self.field_name(Word::Has)?));
+            return Ok(ExprKind::Has(record, numbers::field_name(self, Word::Has)?));
         }
         let name = self.expr(Word::Has, nesting)?;
         Ok(ExprKind::Binary(Binary::HasName, record, self.context.arena.alloc(name)))
@@ -159,7 +162,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads a CALL behind its word.
     pub(crate) fn call_behind(&mut self, span: Span, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let id = self.new_attempt();
-        let tool = self.tool_name()?;
+        let tool = numbers::tool_name(self)?;
         let arguments = self.pairs(Word::Call, nesting)?;
         Ok(self.context.arena.alloc(Call { id, tool, arguments, span }))
     }
@@ -167,7 +170,7 @@ impl<'a> Parser<'_, 'a> {
     fn pairs(&mut self, of: Word, nesting: Nesting) -> Result<&'a [Field<'a>], Stop> {
         let what = if of == Word::Call { "arguments" } else { "fields" };
         let count_token = self.state.at;
-        let count = self.count(of, what)?;
+        let count = numbers::count(self, of, what)?;
         self.pairs_of(of, what, (count_token, count), nesting)
     }
 
@@ -182,7 +185,7 @@ impl<'a> Parser<'_, 'a> {
         let start = self.scratch.fields.len();
         for read in 0..count {
             if self.ends_list() {
-                return Err(self.short_list(of, what, count_token, count, read));
+                return Err(numbers::short_list(self, of, what, count_token, count, read));
             }
             self.pair(of, nesting)?;
         }
@@ -205,8 +208,8 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn pair(&mut self, of: Word, nesting: Nesting) -> Result<(), Stop> {
-        let name = self.field_name(of)?;
-        self.skip_equals(of);
+        let name = numbers::field_name(self, of)?;
+        numbers::skip_equals(self, of);
         let value = self.expr(of, nesting)?;
         self.scratch.fields.push(Field { name, value });
         Ok(())
@@ -232,7 +235,7 @@ impl<'a> Parser<'_, 'a> {
         let counted = self.state.current.kind == Kind::Integer && self.operand_behind();
         if counted {
             let count_token = self.state.at;
-            let count = self.count(Word::Merge, "fields")?;
+            let count = numbers::count(self, Word::Merge, "fields")?;
             let record = self.expr(Word::Merge, nesting)?;
             let fields = self.pairs_of(Word::Merge, "fields", (count_token, count), nesting)?;
             return Ok(ExprKind::Merge(self.context.arena.alloc(record), fields));
@@ -251,11 +254,11 @@ impl<'a> Parser<'_, 'a> {
 
     fn list(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let count_token = self.state.at;
-        let count = self.count(Word::List, "items")?;
+        let count = numbers::count(self, Word::List, "items")?;
         let start = self.scratch.exprs.len();
         for read in 0..count {
             if self.ends_list() {
-                return Err(self.short_list(Word::List, "items", count_token, count, read));
+                return Err(numbers::short_list(self, Word::List, "items", count_token, count, read));
             }
             let item = self.expr(Word::List, nesting)?;
             self.scratch.exprs.push(item);
@@ -269,12 +272,12 @@ impl<'a> Parser<'_, 'a> {
     fn match_map(&mut self, nesting: Nesting) -> Result<&'a MatchMap<'a>, Stop> {
         let subject = self.expr(Word::MatchMap, nesting)?;
         let count_token = self.state.at;
-        let count = self.count(Word::MatchMap, "cases")?;
+        let count = numbers::count(self, Word::MatchMap, "cases")?;
         let start = self.scratch.cases.len();
         let mut default: Option<(Span, Expr<'a>)> = None;
         for read in 0..count {
             if self.ends_list() && self.state.current.word != Some(Word::Else) {
-                return Err(self.short_list(Word::MatchMap, "cases", count_token, count, read));
+                return Err(numbers::short_list(self, Word::MatchMap, "cases", count_token, count, read));
             }
             let (key, key_span) = self.case_key()?;
             let around = self.state.more_cases;
@@ -336,12 +339,12 @@ impl<'a> Parser<'_, 'a> {
             }
             Some(Word::Lit) => {
                 self.bump();
-                let literal = self.literal()?;
+                let literal = literal::literal(self)?;
                 Ok((Some(literal), Span::new(span.start, self.state.last_end)))
             }
-            _ => match self.bare_literal() {
+            _ => match literal::bare_literal(self) {
                 Some(literal) => Ok((Some(literal), span)),
-                None => Err(self.no_case_key()),
+                None => Err(numbers::no_case_key(self)),
             },
         }
     }
@@ -349,7 +352,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads the value of a case, which may be a bare literal.
     fn case_value(&mut self, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         let span = self.state.current.span();
-        match self.bare_literal() {
+        match literal::bare_literal(self) {
             Some(literal) => Ok(Expr { kind: ExprKind::Literal(literal), span }),
             None => self.expr(Word::MatchMap, nesting),
         }

@@ -5,10 +5,14 @@
 //! of it, because something follows in its block or the statement leaves the function, they are read so where
 //! only one thing can be meant.
 
+use super::block;
 use super::block::Head;
 use super::messages::PREFIX;
+use super::numbers;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
+use super::unknown_operand;
+use super::unknown_word;
 use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt,
     StmtKind, Try,
@@ -52,7 +56,7 @@ impl<'a> Parser<'_, 'a> {
         // The number of values after the last statement on its line.
         let mut behind = 0;
         while limit.is_none_or(|limit| read < limit) {
-            self.resolve_word(true);
+            unknown_word::resolve_word(self, true);
             if self.ends_block(nesting) {
                 break;
             }
@@ -101,7 +105,7 @@ impl<'a> Parser<'_, 'a> {
             if token.first && lexer::indent(self.context.source, &token).len() <= deepest {
                 return;
             }
-            if words && self.begins_statement(&token) {
+            if words && unknown_word::begins_statement(self, &token) {
                 return;
             }
             self.bump();
@@ -158,7 +162,7 @@ impl<'a> Parser<'_, 'a> {
     fn marked_call(&mut self, word: Word, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         self.bump();
         if self.state.current.word != Some(Word::Call) {
-            let place = self.call_without_word(word)?;
+            let place = unknown_operand::call_without_word(self, word)?;
             return self.call_behind(place, nesting);
         }
         self.call_operand(nesting)
@@ -171,9 +175,9 @@ impl<'a> Parser<'_, 'a> {
 
     fn binding(&mut self, header: usize, nesting: Nesting) -> Result<StmtKind<'a>, Stop> {
         self.bump();
-        let (slot, slot_span) = self.slot(Word::Let)?;
-        self.skip_equals(Word::Let);
-        let value = match self.resolve_word(false) {
+        let (slot, slot_span) = numbers::slot(self, Word::Let)?;
+        numbers::skip_equals(self, Word::Let);
+        let value = match unknown_word::resolve_word(self, false) {
             Some(word @ (Word::If | Word::Match | Word::For | Word::Try)) => {
                 Bound::Control(self.control(word, header, nesting)?)
             }
@@ -229,7 +233,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn conditional(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a If<'a>, Stop> {
         let condition = self.expr(Word::If, nesting)?;
-        let head = self.head(header, Word::If, "statements")?;
+        let head = block::head(self, header, Word::If, "statements")?;
         let then = self.block(&head, Nesting { in_if: true, ..nesting })?;
         let otherwise = self.otherwise(nesting)?;
         Ok(self.context.arena.alloc(If { condition, then, otherwise, span }))
@@ -237,23 +241,23 @@ impl<'a> Parser<'_, 'a> {
 
     /// ELSE, if one follows.
     fn otherwise(&mut self, nesting: Nesting) -> Result<Option<Block<'a>>, Stop> {
-        if self.resolve_word(true) != Some(Word::Else) {
+        if unknown_word::resolve_word(self, true) != Some(Word::Else) {
             return Ok(None);
         }
         let header = self.state.at;
         self.line(header, nesting);
         self.bump();
-        let head = self.head(header, Word::Else, "statements")?;
+        let head = block::head(self, header, Word::Else, "statements")?;
         self.block(&head, nesting).map(Some)
     }
 
     fn looping(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a For<'a>, Stop> {
         let id = LoopId(self.state.loops);
         self.state.loops += 1;
-        let (item, item_span) = self.slot(Word::For)?;
-        self.skip_in();
+        let (item, item_span) = numbers::slot(self, Word::For)?;
+        numbers::skip_in(self);
         let list = self.expr(Word::For, nesting)?;
-        let head = self.head(header, Word::For, "statements")?;
+        let head = block::head(self, header, Word::For, "statements")?;
         // An ELSE in the body may belong to an enclosing IF, or to an enclosing loop with a BREAK.
         let in_if = nesting.in_if || (nesting.in_loop && self.state.breaks > 0);
         let around = core::mem::take(&mut self.state.breaks);
@@ -267,10 +271,10 @@ impl<'a> Parser<'_, 'a> {
 
     /// TRY with its block and its handler.
     fn trying(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Try<'a>, Stop> {
-        let head = self.head(header, Word::Try, "statements")?;
+        let head = block::head(self, header, Word::Try, "statements")?;
         // Its ERR ends the block; one that follows it belongs to an enclosing MATCH or TRY.
         let body = self.block(&head, Nesting { in_match: true, ..nesting })?;
-        if self.resolve_word(true) != Some(Word::Err) {
+        if unknown_word::resolve_word(self, true) != Some(Word::Err) {
             let wrong = self.refuse(Code::ExpectedArm, "this TRY has no ERR".to_owned(), "`ERR`");
             let wrong = wrong.related(span, "the TRY").help(
                 "write `ERR <slot> <count>` behind its block, with the statements that run after a failure",
@@ -282,13 +286,13 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn matching(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Match<'a>, Stop> {
-        let (slot, slot_span) = self.slot(Word::Match)?;
-        let head = self.head(header, Word::Match, "arms")?;
+        let (slot, slot_span) = numbers::slot(self, Word::Match)?;
+        let head = block::head(self, header, Word::Match, "arms")?;
         let start = self.scratch.arms.len();
         let errors = self.state.errors;
         let inside = self.deeper(nesting)?;
         let inside = Nesting { blocks: inside.blocks + 1, in_match: true, ..inside };
-        self.counted(&head, inside, Parser::match_arms)?;
+        block::counted(self, &head, inside, Parser::match_arms)?;
         let (mut err, mut ok) = (None, None);
         for index in start..self.scratch.arms.len() {
             let Some(&(word, arm)) = self.scratch.arms.get(index) else { break };
@@ -322,7 +326,7 @@ impl<'a> Parser<'_, 'a> {
             if self.at_end() {
                 break;
             }
-            let result = match self.resolve_word(true) {
+            let result = match unknown_word::resolve_word(self, true) {
                 Some(word @ (Word::Err | Word::Ok)) => self.arm(word, nesting),
                 _ if limit.is_some() => break,
                 _ => {
@@ -357,8 +361,8 @@ impl<'a> Parser<'_, 'a> {
         let span = self.state.current.span();
         self.line(header, nesting);
         self.bump();
-        let (bind, bind_span) = self.slot(word)?;
-        let head = self.head(header, word, "statements")?;
+        let (bind, bind_span) = numbers::slot(self, word)?;
+        let head = block::head(self, header, word, "statements")?;
         let body = self.block(&head, nesting)?;
         Ok((word, Arm { bind, bind_span, body, span }))
     }
@@ -366,7 +370,7 @@ impl<'a> Parser<'_, 'a> {
     fn block(&mut self, head: &Head, nesting: Nesting) -> Result<Block<'a>, Stop> {
         let inside = self.deeper(nesting)?;
         let start = self.scratch.statements.len();
-        self.counted(head, Nesting { blocks: inside.blocks + 1, ..inside }, Parser::statements)?;
+        block::counted(self, head, Nesting { blocks: inside.blocks + 1, ..inside }, Parser::statements)?;
         Ok(Block { statements: self.take_statements(start) })
     }
 
@@ -374,7 +378,7 @@ impl<'a> Parser<'_, 'a> {
     fn no_statement(&mut self) -> Stop {
         let token = self.state.current;
         if token.kind == Kind::Word {
-            return self.unknown_instruction();
+            return unknown_word::unknown_instruction(self);
         }
         let text = shorten(self.text(&token));
         if token.first {
@@ -495,7 +499,7 @@ impl<'a> Parser<'_, 'a> {
         if named.is_none() || depth > usize::from(self.context.max_depth) {
             return Ok(false);
         }
-        let name = self.field_name(Word::Field)?;
+        let name = numbers::field_name(self, Word::Field)?;
         let kind = ExprKind::Field(self.context.arena.alloc(before), name);
         self.replace_value(Expr { kind, span: before.span.to(name.span) });
         Ok(true)

@@ -35,43 +35,41 @@ pub(super) fn of_word(notation: Notation, word: &str) -> &'static str {
     }
 }
 
-impl<'a> Analysis<'a> {
-    /// What is inferred about the slots of the functions.
-    pub(super) fn slots(&self) -> KnownSlots<'_, 'a> {
-        KnownSlots::new(&self.file, self.catalog)
-    }
+/// What is inferred about the slots of the functions.
+pub(super) fn slots<'t, 'a>(analysis: &'t Analysis<'a>) -> KnownSlots<'t, 'a> {
+    KnownSlots::new(&analysis.file, analysis.catalog)
+}
 
-    /// What is known about the value of an expression: a slot, a field, an answer.
-    pub(super) fn value<'t>(&'t self, of: &Expr<'_>, known: &[KnownSlot<'t>]) -> Seen<'t> {
-        match of.kind {
-            ExprKind::Ref(slot) => {
-                let known = known.get(slot.0 as usize)?;
-                known.plain.or(known.ok)
-            }
-            ExprKind::Field(record, name) => {
-                ValueInfo::field_of(self.value(record, known)?.part.shape()?, name.text)
-            }
-            ExprKind::Call(call) => match self.target(call.tool.text) {
-                Target::Tool(tool) => Some(ValueInfo::answer(tool)),
-                _ => None,
-            },
-            _ => None,
+/// What is known about the value of an expression: a slot, a field, an answer.
+pub(super) fn value<'t>(analysis: &'t Analysis<'_>, of: &Expr<'_>, known: &[KnownSlot<'t>]) -> Seen<'t> {
+    match of.kind {
+        ExprKind::Ref(slot) => {
+            let known = known.get(slot.0 as usize)?;
+            known.plain.or(known.ok)
         }
+        ExprKind::Field(record, name) => {
+            ValueInfo::field_of(value(analysis, record, known)?.part.shape()?, name.text)
+        }
+        ExprKind::Call(call) => match analysis.target(call.tool.text) {
+            Target::Tool(tool) => Some(ValueInfo::answer(tool)),
+            _ => None,
+        },
+        _ => None,
     }
+}
 
-    /// The name of a slot, or its number if it has none.
-    pub(super) fn slot_name(&self, function: usize, slot: Slot) -> String {
-        let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
-        let name = info.and_then(|info| info.name.map(str::to_owned));
-        name.or_else(|| info?.number.map(|number| number.to_string())).unwrap_or_default()
-    }
+/// The name of a slot, or its number if it has none.
+pub(super) fn slot_name(analysis: &Analysis<'_>, function: usize, slot: Slot) -> String {
+    let info = analysis.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
+    let name = info.and_then(|info| info.name.map(str::to_owned));
+    name.or_else(|| info?.number.map(|number| number.to_string())).unwrap_or_default()
+}
 
-    /// The header of a function, without the comment marker.
-    pub(super) fn header(function: &Function<'_>) -> String {
-        let mut out = String::new();
-        write_header(&function.name, function.parameters, &function.output, &mut out);
-        out.trim_start_matches("; ").to_owned()
-    }
+/// The header of a function, without the comment marker.
+pub(super) fn header(function: &Function<'_>) -> String {
+    let mut out = String::new();
+    write_header(&function.name, function.parameters, &function.output, &mut out);
+    out.trim_start_matches("; ").to_owned()
 }
 
 /// The type of a value in ilo's syntax, with its fields if they are known.

@@ -25,114 +25,112 @@ pub struct Hover {
     pub text: String,
 }
 
-impl Analysis<'_> {
-    /// The hover text at an offset.
-    pub fn hover(&self, offset: u32) -> Option<Hover> {
-        let named = self.mention_at(offset).and_then(|mention| {
-            let text = match mention.what {
-                What::Function(_) => self.of_function(mention.function),
-                What::Tool(name, _) => self.of_tool(name),
-                What::Slot(slot, role) => self.of_slot(mention.function, slot, role),
-                What::Argument(call, name) => self.of_argument(call.tool.text, name),
-                What::Field(record, name) => {
-                    let slots = self.slots();
-                    let known = slots.of(mention.function);
-                    let found = self.value(record, &known).and_then(|value| value.part.shape()?.field(name));
-                    match found {
-                        Some((shape, required)) => field(name, &shape.written(), required),
-                        None => field(name, "any", true),
-                    }
-                }
-                What::Key(name, _) => code(&format!("{name} (field)")),
-                What::Type => return None,
-            };
-            Some(Hover { span: mention.span, text })
-        });
-        named.or_else(|| self.of_word(offset))
-    }
-
-    fn of_function(&self, number: usize) -> String {
-        self.file.functions.get(number).map_or_else(String::new, |function| code(&Analysis::header(function)))
-    }
-
-    /// The signature of a tool or function, and its description.
-    fn of_tool(&self, name: &str) -> String {
-        match self.target(name) {
-            Target::Function(number) => self.of_function(number as usize),
-            Target::Tool(tool) => {
-                let signature = code(&tool.signature());
-                match &tool.description {
-                    Some(text) => format!("{signature}\n\n{}", text.get(..DESCRIPTION).unwrap_or(text)),
-                    None => signature,
+/// The hover text at an offset.
+pub(super) fn hover(analysis: &Analysis<'_>, offset: u32) -> Option<Hover> {
+    let named = analysis.mention_at(offset).and_then(|mention| {
+        let text = match mention.what {
+            What::Function(_) => of_function(analysis, mention.function),
+            What::Tool(name, _) => of_tool(analysis, name),
+            What::Slot(slot, role) => of_slot(analysis, mention.function, slot, role),
+            What::Argument(call, name) => of_argument(analysis, call.tool.text, name),
+            What::Field(record, name) => {
+                let slots = describe::slots(analysis);
+                let known = slots.of(mention.function);
+                let found = describe::value(analysis, record, &known)
+                    .and_then(|value| value.part.shape()?.field(name));
+                match found {
+                    Some((shape, required)) => field(name, &shape.written(), required),
+                    None => field(name, "any", true),
                 }
             }
-            Target::Unknown => format!("{}\n\nThe tools are not known here.", code(name)),
-        }
-    }
-
-    fn of_argument(&self, tool: &str, name: &str) -> String {
-        let found = self.inputs_of(tool).and_then(|all| all.into_iter().find(|of| of.0 == name));
-        let (_, ty, may_be_absent) = found.unwrap_or((name, "any".to_owned(), false));
-        field(name, &ty, !may_be_absent)
-    }
-
-    fn of_slot(&self, function: usize, slot: Slot, role: Role) -> String {
-        let name = self.slot_name(function, slot);
-        let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
-        let number = info.and_then(|info| info.number).map(|number| format!(" (slot {number})"));
-        let of = self.file.functions.get(function).filter(|_| role == Role::Parameter);
-        let parameter = of.and_then(|of| of.parameters.get(slot.0 as usize));
-        let slots = self.slots();
-        let known = slots.of(function);
-        let ty = match parameter {
-            Some(parameter) => {
-                let (lists, behind) = ("list ".repeat(parameter.ty.ty.lists.into()), behind(&parameter.need));
-                format!("{lists}{}{behind}", parameter.ty.name)
-            }
-            None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), describe::slot),
+            What::Key(name, _) => code(&format!("{name} (field)")),
+            What::Type => return None,
         };
-        code(&format!("{name}: {ty}"))
-            + &number.map_or(String::new(), |number| format!("\n\n`{name}`{number}"))
-    }
+        Some(Hover { span: mention.span, text })
+    });
+    named.or_else(|| of_word(analysis, offset))
+}
 
-    /// The meaning of a word of the notation.
-    fn of_word(&self, offset: u32) -> Option<Hover> {
-        if let Some(text) = &self.text {
-            let behind = text.lexemes().partition_point(|token| token.start <= offset);
-            let token = text.lexemes().get(..behind)?.last().filter(|token| offset <= token.end)?;
-            let row = token.word.filter(|_| token.kind == Kind::Word)?.row();
-            let text = format!("{}\n\n{}", code(&crate::id::syntax(row)), row.meaning);
-            return Some(Hover { span: token.span(), text });
-        }
-        let arena = Arena::new();
-        let place = place::find(self.source, self.notation, offset, &arena)?;
-        if place.at == At::Value {
-            return self.of_operation(offset, &place);
-        }
-        let word = self.at(place.word);
-        let text = describe::of_key(self.notation, &place.path, word)?;
-        Some(Hover { span: place.word, text: format!("`{word}`: {text}") })
-    }
+fn of_function(analysis: &Analysis<'_>, number: usize) -> String {
+    analysis.file.functions.get(number).map_or_else(String::new, |function| code(&describe::header(function)))
+}
 
-    /// The meaning of a function or operator in an expression.
-    fn of_operation(&self, offset: u32, place: &place::Place<'_>) -> Option<Hover> {
-        let before = self.at(Span::new(place.word.start, offset.max(place.word.start)));
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let typed = before.trim_end_matches(is_part);
-        let start = place.word.start + u32::try_from(typed.len()).ok()?;
-        let rest = self.at(Span::new(start, place.word.end.max(start)));
-        let word = rest.split(|c| !is_part(c)).next()?;
-        let row = operator::find(word)?;
-        let called = rest.get(word.len()..)?.starts_with('(') || row.form != operator::Form::Function;
-        let whole = expression::is_whole(self.notation, &place.path);
-        if !called || !expression::is_open(typed, whole) {
-            return None;
+/// The signature of a tool or function, and its description.
+fn of_tool(analysis: &Analysis<'_>, name: &str) -> String {
+    match analysis.target(name) {
+        Target::Function(number) => of_function(analysis, number as usize),
+        Target::Tool(tool) => {
+            let signature = code(&tool.signature());
+            match &tool.description {
+                Some(text) => format!("{signature}\n\n{}", text.get(..DESCRIPTION).unwrap_or(text)),
+                None => signature,
+            }
         }
-        let form =
-            if row.form == operator::Form::Function { expression::signature(row) } else { word.to_owned() };
-        let text = format!("{}\n\n{}", code(&form), row.makes.word().row().meaning);
-        Some(Hover { span: Span::new(start, start + u32::try_from(word.len()).ok()?), text })
+        Target::Unknown => format!("{}\n\nThe tools are not known here.", code(name)),
     }
+}
+
+fn of_argument(analysis: &Analysis<'_>, tool: &str, name: &str) -> String {
+    let found = analysis.inputs_of(tool).and_then(|all| all.into_iter().find(|of| of.0 == name));
+    let (_, ty, may_be_absent) = found.unwrap_or((name, "any".to_owned(), false));
+    field(name, &ty, !may_be_absent)
+}
+
+fn of_slot(analysis: &Analysis<'_>, function: usize, slot: Slot, role: Role) -> String {
+    let name = describe::slot_name(analysis, function, slot);
+    let info = analysis.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
+    let number = info.and_then(|info| info.number).map(|number| format!(" (slot {number})"));
+    let of = analysis.file.functions.get(function).filter(|_| role == Role::Parameter);
+    let parameter = of.and_then(|of| of.parameters.get(slot.0 as usize));
+    let slots = describe::slots(analysis);
+    let known = slots.of(function);
+    let ty = match parameter {
+        Some(parameter) => {
+            let (lists, behind) = ("list ".repeat(parameter.ty.ty.lists.into()), behind(&parameter.need));
+            format!("{lists}{}{behind}", parameter.ty.name)
+        }
+        None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), describe::slot),
+    };
+    code(&format!("{name}: {ty}")) + &number.map_or(String::new(), |number| format!("\n\n`{name}`{number}"))
+}
+
+/// The meaning of a word of the notation.
+fn of_word(analysis: &Analysis<'_>, offset: u32) -> Option<Hover> {
+    if let Some(text) = &analysis.text {
+        let behind = text.lexemes().partition_point(|token| token.start <= offset);
+        let token = text.lexemes().get(..behind)?.last().filter(|token| offset <= token.end)?;
+        let row = token.word.filter(|_| token.kind == Kind::Word)?.row();
+        let text = format!("{}\n\n{}", code(&crate::id::syntax(row)), row.meaning);
+        return Some(Hover { span: token.span(), text });
+    }
+    let arena = Arena::new();
+    let place = place::find(analysis.source, analysis.notation, offset, &arena)?;
+    if place.at == At::Value {
+        return of_operation(analysis, offset, &place);
+    }
+    let word = analysis.at(place.word);
+    let text = describe::of_key(analysis.notation, &place.path, word)?;
+    Some(Hover { span: place.word, text: format!("`{word}`: {text}") })
+}
+
+/// The meaning of a function or operator in an expression.
+fn of_operation(analysis: &Analysis<'_>, offset: u32, place: &place::Place<'_>) -> Option<Hover> {
+    let before = analysis.at(Span::new(place.word.start, offset.max(place.word.start)));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let typed = before.trim_end_matches(is_part);
+    let start = place.word.start + u32::try_from(typed.len()).ok()?;
+    let rest = analysis.at(Span::new(start, place.word.end.max(start)));
+    let word = rest.split(|c| !is_part(c)).next()?;
+    let row = operator::find(word)?;
+    let called = rest.get(word.len()..)?.starts_with('(') || row.form != operator::Form::Function;
+    let whole = expression::is_whole(analysis.notation, &place.path);
+    if !called || !expression::is_open(typed, whole) {
+        return None;
+    }
+    let form =
+        if row.form == operator::Form::Function { expression::signature(row) } else { word.to_owned() };
+    let text = format!("{}\n\n{}", code(&form), row.makes.word().row().meaning);
+    Some(Hover { span: Span::new(start, start + u32::try_from(word.len()).ok()?), text })
 }
 
 /// A field or argument with its type.

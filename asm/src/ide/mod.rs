@@ -100,6 +100,32 @@ impl<'a> Analysis<'a> {
         self.notation
     }
 
+    /// The hover text at an offset.
+    pub fn hover(&self, offset: u32) -> Option<Hover> {
+        hover::hover(self, offset)
+    }
+
+    /// The completions at an offset, the most likely first.
+    pub fn complete(&self, offset: u32) -> Vec<Completion> {
+        completion::complete(self, offset)
+    }
+
+    /// The name of the tool at an offset, as the catalogue has it.
+    pub fn tool_at(&self, offset: u32) -> Option<&'a str> {
+        navigate::tool_at(self, offset)
+    }
+
+    /// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
+    /// of a registry. Empty if there is no name, or if the host defines it.
+    pub fn definition(&self, offset: u32) -> Vec<Span> {
+        navigate::definition(self, offset)
+    }
+
+    /// All occurrences of the name at an offset.
+    pub fn references(&self, offset: u32, purpose: Purpose) -> Vec<Span> {
+        navigate::references(self, offset, purpose)
+    }
+
     /// The source text of a span.
     fn at(&self, span: Span) -> &'a str {
         self.source.get(span.range()).unwrap_or("")
@@ -121,7 +147,7 @@ impl<'a> Analysis<'a> {
     /// functions of the file, then the tools.
     fn callables(&self, from: usize) -> impl Iterator<Item = (&'a str, String, &'a str)> {
         let own = self.file.functions.iter().enumerate().filter(move |&(number, _)| number != from);
-        let own = own.map(|(_, own)| (own.name.text, Analysis::header(own), ""));
+        let own = own.map(|(_, own)| (own.name.text, describe::header(own), ""));
         let tools = self.catalog.map_or(&[][..], Catalog::tools).iter();
         let about = |tool: &'a ToolSignature| tool.description.as_deref().unwrap_or("");
         let tools = tools.map(move |tool| (tool.name.as_str(), tool.signature(), about(tool)));

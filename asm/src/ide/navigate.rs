@@ -27,76 +27,73 @@ pub(super) enum Identity<'t> {
     Field(&'t str),
 }
 
-impl<'a> Analysis<'a> {
-    /// The entity to which a name refers.
-    pub(super) fn identity(&self, of: &Mention<'a>) -> Option<Identity<'a>> {
-        Some(match of.what {
-            What::Type => return None,
-            What::Function(_) => Identity::Function(of.function),
-            What::Slot(slot, _) => Identity::Slot(of.function, slot),
-            What::Tool(name, _) => match self.target(name) {
-                Target::Function(number) => Identity::Function(number as usize),
-                Target::Tool(tool) => Identity::Tool(&tool.name),
-                Target::Unknown => Identity::Tool(own_function(name).unwrap_or(name)),
-            },
-            What::Argument(..) | What::Field(..) | What::Key(..) => Identity::Field(of.what.field()?),
-        })
-    }
+/// The entity to which a name refers.
+pub(super) fn identity<'a>(analysis: &Analysis<'a>, of: &Mention<'a>) -> Option<Identity<'a>> {
+    Some(match of.what {
+        What::Type => return None,
+        What::Function(_) => Identity::Function(of.function),
+        What::Slot(slot, _) => Identity::Slot(of.function, slot),
+        What::Tool(name, _) => match analysis.target(name) {
+            Target::Function(number) => Identity::Function(number as usize),
+            Target::Tool(tool) => Identity::Tool(&tool.name),
+            Target::Unknown => Identity::Tool(own_function(name).unwrap_or(name)),
+        },
+        What::Argument(..) | What::Field(..) | What::Key(..) => Identity::Field(of.what.field()?),
+    })
+}
 
-    /// The name of the tool at an offset, as the catalogue has it.
-    pub fn tool_at(&self, offset: u32) -> Option<&'a str> {
-        let Identity::Tool(name) = self.identity(self.mention_at(offset)?)? else { return None };
-        Some(name)
-    }
+/// The name of the tool at an offset, as the catalogue has it.
+pub(super) fn tool_at<'a>(analysis: &Analysis<'a>, offset: u32) -> Option<&'a str> {
+    let Identity::Tool(name) = identity(analysis, analysis.mention_at(offset)?)? else { return None };
+    Some(name)
+}
 
-    /// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
-    /// of a registry. Empty if there is no name, or if the host defines it.
-    pub fn definition(&self, offset: u32) -> Vec<Span> {
-        let Some((mention, identity)) =
-            self.mention_at(offset).and_then(|mention| Some((mention, self.identity(mention)?)))
-        else {
-            return Vec::new();
-        };
-        let of_function = |other: &&Mention<'a>| other.function == mention.function;
-        let same = self.mentions.iter().filter(|other| self.identity(other) == Some(identity));
-        match identity {
-            Identity::Function(_) => {
-                same.filter(|other| matches!(other.what, What::Function(_))).map(|other| other.span).collect()
-            }
-            Identity::Slot(..) => Self::bindings(&same.collect::<Vec<_>>()),
-            Identity::Tool(_) | Identity::Field(_) => {
-                let entry = |other: &&Mention<'a>| {
-                    matches!(other.what, What::Tool(_, Role::Entry) | What::Key(_, Role::Entry))
-                };
-                same.filter(of_function).filter(entry).map(|other| other.span).collect()
-            }
+/// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
+/// of a registry. Empty if there is no name, or if the host defines it.
+pub(super) fn definition<'a>(analysis: &Analysis<'a>, offset: u32) -> Vec<Span> {
+    let Some((mention, meant)) =
+        analysis.mention_at(offset).and_then(|mention| Some((mention, identity(analysis, mention)?)))
+    else {
+        return Vec::new();
+    };
+    let of_function = |other: &&Mention<'a>| other.function == mention.function;
+    let same = analysis.mentions.iter().filter(|other| identity(analysis, other) == Some(meant));
+    match meant {
+        Identity::Function(_) => {
+            same.filter(|other| matches!(other.what, What::Function(_))).map(|other| other.span).collect()
+        }
+        Identity::Slot(..) => bindings(&same.collect::<Vec<_>>()),
+        Identity::Tool(_) | Identity::Field(_) => {
+            let entry = |other: &&Mention<'a>| {
+                matches!(other.what, What::Tool(_, Role::Entry) | What::Key(_, Role::Entry))
+            };
+            same.filter(of_function).filter(entry).map(|other| other.span).collect()
         }
     }
+}
 
-    /// The spans that bind a slot, or its entry in a registry if none does.
-    fn bindings(all: &[&Mention<'a>]) -> Vec<Span> {
-        let of = |wanted: &[Role]| -> Vec<Span> {
-            let is =
-                |other: &&&Mention<'a>| matches!(other.what, What::Slot(_, role) if wanted.contains(&role));
-            all.iter().filter(is).map(|other| other.span).collect()
-        };
-        let found = of(&[Role::Parameter, Role::Bind]);
-        if found.is_empty() { of(&[Role::Entry]) } else { found }
-    }
+/// The spans that bind a slot, or its entry in a registry if none does.
+fn bindings(all: &[&Mention<'_>]) -> Vec<Span> {
+    let of = |wanted: &[Role]| -> Vec<Span> {
+        let is = |other: &&&Mention<'_>| matches!(other.what, What::Slot(_, role) if wanted.contains(&role));
+        all.iter().filter(is).map(|other| other.span).collect()
+    };
+    let found = of(&[Role::Parameter, Role::Bind]);
+    if found.is_empty() { of(&[Role::Entry]) } else { found }
+}
 
-    /// All occurrences of the name at an offset.
-    pub fn references(&self, offset: u32, purpose: Purpose) -> Vec<Span> {
-        let Some(identity) = self.mention_at(offset).and_then(|mention| self.identity(mention)) else {
-            return Vec::new();
-        };
-        let is_use = |what: What<'_>| match what {
-            What::Function(_) => false,
-            What::Slot(_, role) | What::Tool(_, role) | What::Key(_, role) => role == mention::Role::Use,
-            _ => true,
-        };
-        let wanted = |other: &&Mention<'a>| {
-            (purpose == Purpose::All || is_use(other.what)) && self.identity(other) == Some(identity)
-        };
-        self.mentions.iter().filter(wanted).map(|other| other.span).collect()
-    }
+/// All occurrences of the name at an offset.
+pub(super) fn references<'a>(analysis: &Analysis<'a>, offset: u32, purpose: Purpose) -> Vec<Span> {
+    let Some(meant) = analysis.mention_at(offset).and_then(|mention| identity(analysis, mention)) else {
+        return Vec::new();
+    };
+    let is_use = |what: What<'_>| match what {
+        What::Function(_) => false,
+        What::Slot(_, role) | What::Tool(_, role) | What::Key(_, role) => role == mention::Role::Use,
+        _ => true,
+    };
+    let wanted = |other: &&Mention<'a>| {
+        (purpose == Purpose::All || is_use(other.what)) && identity(analysis, other) == Some(meant)
+    };
+    analysis.mentions.iter().filter(wanted).map(|other| other.span).collect()
 }

@@ -2,6 +2,7 @@
 //! numbers in ID text as inlay hints, and semantic tokens.
 
 use super::Analysis;
+use super::describe;
 use super::mention::{Role, What};
 use crate::sorting::sort_by_key;
 use crate::span::Span;
@@ -68,7 +69,7 @@ impl Analysis<'_> {
             let What::Slot(slot, Role::Parameter | Role::Bind) = mention.what else { continue };
             let Some(symbol) = symbols.get_mut(mention.function) else { continue };
             let inside = symbol.span.start <= mention.span.start && mention.span.end <= symbol.span.end;
-            let name = self.slot_name(mention.function, slot);
+            let name = describe::slot_name(self, mention.function, slot);
             if !inside || name.is_empty() || !seen.insert((mention.function, slot)) {
                 continue;
             }
@@ -98,7 +99,9 @@ impl Analysis<'_> {
                     return None;
                 }
                 let label = match mention.what {
-                    What::Slot(slot, Role::Bind | Role::Use) => self.slot_name(mention.function, slot),
+                    What::Slot(slot, Role::Bind | Role::Use) => {
+                        describe::slot_name(self, mention.function, slot)
+                    }
                     What::Tool(name, Role::Use) => name.to_owned(),
                     What::Argument(_, name) | What::Field(_, name) | What::Key(name, Role::Use) => {
                         name.to_owned()

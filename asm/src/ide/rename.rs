@@ -5,7 +5,9 @@
 //! accepted only if the new source builds the same program. Tools and fields belong to the host and cannot be
 //! renamed.
 
+use super::describe;
 use super::mention::{Mention, Role, What, name_of};
+use super::navigate;
 use super::navigate::Identity;
 use super::{Analysis, Target};
 use crate::catalog::own_function;
@@ -25,8 +27,8 @@ impl<'a> Analysis<'a> {
     /// The name at an offset that can be renamed, and its span.
     pub fn renamable(&self, offset: u32) -> Option<(Span, String)> {
         let mention = self.mention_at(offset)?;
-        match self.identity(mention)? {
-            Identity::Slot(function, slot) => Some((mention.span, self.slot_name(function, slot))),
+        match navigate::identity(self, mention)? {
+            Identity::Slot(function, slot) => Some((mention.span, describe::slot_name(self, function, slot))),
             Identity::Function(number) => {
                 Some((mention.span, self.file.functions.get(number)?.name.text.to_owned()))
             }
@@ -52,7 +54,7 @@ impl<'a> Analysis<'a> {
     pub fn rename(&self, offset: u32, new: &str, options: &Options<'_>) -> Result<Vec<Edit>, String> {
         let nothing = || "there is no slot or function here that can be renamed".to_owned();
         let mention = self.mention_at(offset).ok_or_else(nothing)?;
-        let identity = self.identity(mention).ok_or_else(nothing)?;
+        let identity = navigate::identity(self, mention).ok_or_else(nothing)?;
         let new = new.trim();
         if new.is_empty() || new.len() > LONGEST || new.contains(char::is_control) {
             return Err(format!("expected a name of at most {LONGEST} bytes, found `{}`", shorten(new)));
@@ -71,7 +73,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn places(&self, of: Identity<'a>) -> impl Iterator<Item = &Mention<'a>> {
-        self.mentions.iter().filter(move |mention| self.identity(mention) == Some(of))
+        self.mentions.iter().filter(move |mention| navigate::identity(self, mention) == Some(of))
     }
 
     fn rename_function(

@@ -37,7 +37,7 @@ pub(super) fn print(file: &File<'_>, words: Dialect, diagnostics: &mut Diagnosti
             diagnostics,
         };
         let unnamed = file.functions.len() == 1 && function.name.text == UNNAMED;
-        let doc = printer.function(!unnamed);
+        let doc = document(&mut printer, !unnamed);
         match words.notation {
             Notation::Constrained => {
                 json::minified(&doc, &mut out);
@@ -57,153 +57,155 @@ pub(super) fn print(file: &File<'_>, words: Dialect, diagnostics: &mut Diagnosti
     out
 }
 
-impl<'a> Printer<'_, 'a> {
-    fn function(&mut self, named: bool) -> Doc<'a> {
-        let name = Doc::word(self.function.name.text);
-        let input = self.function.parameters.iter();
-        let input: Vec<Entry<'a>> = input.map(|p| (p.name.text.into(), Doc::word(self.input(p)))).collect();
-        let output = Doc::word(self.output());
-        let list = |names: &[crate::ast::Name<'a>]| {
-            names.iter().map(|name| Doc::word(self.tool(name.text))).collect()
-        };
-        let allowed: Option<Vec<Doc<'a>>> = self.function.allowed.map(list);
-        let tools = match (self.words.notation, allowed) {
-            (Notation::Mcp, None) => self.tools(),
-            (_, allowed) => allowed,
-        };
-        let tools = tools.map(Doc::List);
-        let mut steps = Vec::new();
-        self.inputs_to_bind(&mut steps);
-        self.steps(self.function.body.statements, Tail::Function, &mut steps);
-        let words = self.words;
-        let word = |key: Key| Cow::Borrowed(words.word(key));
-        let mut entries: Vec<Entry<'a>> = Vec::new();
-        match words.notation {
-            Notation::Mcp => {
-                let mut meta: Vec<Entry<'a>> = Vec::new();
-                meta.extend(named.then_some((word(Key::Name), name)));
-                meta.extend(tools.map(|tools| (word(Key::Deps), tools)));
-                meta.push((word(Key::Input), Doc::Record(input)));
-                meta.push((word(Key::Output), output));
-                entries.push((word(Key::Meta), Doc::Record(meta)));
-                entries.push((word(Key::Steps), self.list(steps)));
-            }
-            notation => {
-                entries.push((word(Key::Name), name));
-                entries.push((word(Key::Input), Doc::Record(input)));
-                entries.push((word(Key::Output), output));
-                entries.extend(tools.map(|tools| (word(Key::Deps), tools)));
-                let steps =
-                    if notation == Notation::Workflow { self.named(steps, false) } else { self.list(steps) };
-                entries.push((word(Key::Steps), steps));
-            }
+fn document<'a>(printer: &mut Printer<'_, 'a>, named: bool) -> Doc<'a> {
+    let name = Doc::word(printer.function.name.text);
+    let input = printer.function.parameters.iter();
+    let input: Vec<Entry<'a>> =
+        input.map(|p| (p.name.text.into(), Doc::word(input_type(printer, p)))).collect();
+    let output = Doc::word(output(printer));
+    let list = |names: &[crate::ast::Name<'a>]| {
+        names.iter().map(|name| Doc::word(printer.tool(name.text))).collect()
+    };
+    let allowed: Option<Vec<Doc<'a>>> = printer.function.allowed.map(list);
+    let tools = match (printer.words.notation, allowed) {
+        (Notation::Mcp, None) => tools(printer),
+        (_, allowed) => allowed,
+    };
+    let tools = tools.map(Doc::List);
+    let mut steps = Vec::new();
+    inputs_to_bind(printer, &mut steps);
+    printer.steps(printer.function.body.statements, Tail::Function, &mut steps);
+    let words = printer.words;
+    let word = |key: Key| Cow::Borrowed(words.word(key));
+    let mut entries: Vec<Entry<'a>> = Vec::new();
+    match words.notation {
+        Notation::Mcp => {
+            let mut meta: Vec<Entry<'a>> = Vec::new();
+            meta.extend(named.then_some((word(Key::Name), name)));
+            meta.extend(tools.map(|tools| (word(Key::Deps), tools)));
+            meta.push((word(Key::Input), Doc::Record(input)));
+            meta.push((word(Key::Output), output));
+            entries.push((word(Key::Meta), Doc::Record(meta)));
+            entries.push((word(Key::Steps), listed(printer, steps)));
         }
-        Doc::Record(entries)
-    }
-
-    /// Steps that bind inputs to ordinary names, for inputs that are bound again in a nested block. In a
-    /// notation with bare names, inputs are ordinary names already.
-    fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
-        for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
-            let bound = self.uses.bindings(slot) > 0 && self.uses.named_last(slot).is_some();
-            let name = parameter.name;
-            if bound && RESERVED.contains(&name.text) {
-                let what = format!("an input `{}` that is bound anew", name.text);
-                self.refuse(name.span, &what, "give the input another name");
-            }
-            if self.words.notation == Notation::Constrained {
-                self.names.bind(slot);
-                continue;
-            }
-            if !bound {
-                continue;
-            }
-            if !names::binds_first(self.function.body.statements, slot) {
-                let value = Expr { kind: ExprKind::Ref(slot), span: parameter.name.span };
-                let entries = self.bound(&value);
-                let step = self.binding(Some(slot), 0, "", entries);
-                steps.push(step);
-            }
-        }
-    }
-
-    fn input(&self, parameter: &Parameter<'a>) -> Cow<'a, str> {
-        let ty = self.ty(&parameter.ty);
-        match behind(&parameter.need) {
-            behind if behind.is_empty() => ty,
-            behind => Cow::Owned(format!("{ty}{behind}")),
-        }
-    }
-
-    fn ty(&self, ty: &TypeName<'a>) -> Cow<'a, str> {
-        let name =
-            if self.words.notation == Notation::Constrained && ty.name == "number" { "num" } else { ty.name };
-        match ty.ty.lists {
-            0 => Cow::Borrowed(name),
-            lists => Cow::Owned(format!("{}{name}", "list ".repeat(lists.into()))),
-        }
-    }
-
-    fn output(&self) -> Cow<'a, str> {
-        let output = &self.function.output;
-        let ok = self.ty(&output.ok);
-        match &output.err {
-            None => ok,
-            Some(err) => {
-                let comma = if self.words.notation == Notation::Workflow { "," } else { "" };
-                Cow::Owned(format!("result {ok}{comma} {}", self.ty(err)))
-            }
-        }
-    }
-
-    /// The tools that the function calls, without duplicates; none if the list would read one of the names as
-    /// a pattern.
-    fn tools(&self) -> Option<Vec<Doc<'a>>> {
-        let mut seen = HashSet::new();
-        let mut tools = Vec::new();
-        self.function.body.each_call(&mut |call| {
-            if seen.insert(call.tool.text) {
-                tools.push(Doc::word(self.tool(call.tool.text)));
-            }
-        });
-        (!seen.iter().any(|name| name.contains('*'))).then_some(tools)
-    }
-
-    /// Steps as a list of records.
-    pub(super) fn list(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
-        let record = |step: Step<'a>| {
-            let own = step.slot.map(|slot| self.names.get(slot).clone());
-            let name = step.path.map(Cow::Owned).or(own).map(|name| ("let".into(), Doc::Word(name)));
-            Doc::Record(name.into_iter().chain(step.entries).collect())
-        };
-        Doc::List(steps.into_iter().map(record).collect())
-    }
-
-    /// Steps as a record of named steps. A step that binds a slot has the name of the slot if it is free; a
-    /// step that binds nothing has a name that no slot has. A step that binds a slot from before an ended
-    /// loop uses `let`, since its own name would be a new variable.
-    pub(super) fn named(&mut self, steps: Vec<Step<'a>>, in_loop: bool) -> Doc<'a> {
-        let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
-        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
-        for mut step in steps {
-            let own = step.slot.map(|slot| self.names.get(slot).clone());
-            let free = |name: &str| !taken.contains(name) && !begins_step(name);
-            let key = match own.clone().filter(|own| free(own)) {
-                Some(own) => own,
-                None => {
-                    let wanted = own.clone().unwrap_or(Cow::Borrowed(step.label));
-                    let slot = |name: &str| self.names.all().any(|other| other == name);
-                    numbered(wanted, |name| free(name) && !slot(name))
-                }
+        notation => {
+            entries.push((word(Key::Name), name));
+            entries.push((word(Key::Input), Doc::Record(input)));
+            entries.push((word(Key::Output), output));
+            entries.extend(tools.map(|tools| (word(Key::Deps), tools)));
+            let steps = if notation == Notation::Workflow {
+                named_steps(printer, steps, false)
+            } else {
+                listed(printer, steps)
             };
-            let outer = in_loop && step.slot.is_some_and(|slot| self.names.is_visible(slot));
-            let own = own.filter(|own| step.says_so || outer || *own != key);
-            if let Some(own) = step.path.map(Cow::Owned).or(own) {
-                step.entries.insert(0, ("let".into(), Doc::Word(own)));
-            }
-            taken.insert(key.clone());
-            entries.push((key, Doc::Record(step.entries)));
+            entries.push((word(Key::Steps), steps));
         }
-        Doc::Record(entries)
     }
+    Doc::Record(entries)
+}
+
+/// Steps that bind inputs to ordinary names, for inputs that are bound again in a nested block. In a
+/// notation with bare names, inputs are ordinary names already.
+fn inputs_to_bind<'a>(printer: &mut Printer<'_, 'a>, steps: &mut Vec<Step<'a>>) {
+    for (slot, parameter) in (0..).map(Slot).zip(printer.function.parameters) {
+        let bound = printer.uses.bindings(slot) > 0 && printer.uses.named_last(slot).is_some();
+        let name = parameter.name;
+        if bound && RESERVED.contains(&name.text) {
+            let what = format!("an input `{}` that is bound anew", name.text);
+            printer.refuse(name.span, &what, "give the input another name");
+        }
+        if printer.words.notation == Notation::Constrained {
+            printer.names.bind(slot);
+            continue;
+        }
+        if !bound {
+            continue;
+        }
+        if !names::binds_first(printer.function.body.statements, slot) {
+            let value = Expr { kind: ExprKind::Ref(slot), span: parameter.name.span };
+            let entries = printer.bound(&value);
+            let step = printer.binding(Some(slot), 0, "", entries);
+            steps.push(step);
+        }
+    }
+}
+
+fn input_type<'a>(printer: &Printer<'_, 'a>, parameter: &Parameter<'a>) -> Cow<'a, str> {
+    let ty = ty(printer, &parameter.ty);
+    match behind(&parameter.need) {
+        behind if behind.is_empty() => ty,
+        behind => Cow::Owned(format!("{ty}{behind}")),
+    }
+}
+
+fn ty<'a>(printer: &Printer<'_, 'a>, ty: &TypeName<'a>) -> Cow<'a, str> {
+    let name =
+        if printer.words.notation == Notation::Constrained && ty.name == "number" { "num" } else { ty.name };
+    match ty.ty.lists {
+        0 => Cow::Borrowed(name),
+        lists => Cow::Owned(format!("{}{name}", "list ".repeat(lists.into()))),
+    }
+}
+
+fn output<'a>(printer: &Printer<'_, 'a>) -> Cow<'a, str> {
+    let output = &printer.function.output;
+    let ok = ty(printer, &output.ok);
+    match &output.err {
+        None => ok,
+        Some(err) => {
+            let comma = if printer.words.notation == Notation::Workflow { "," } else { "" };
+            Cow::Owned(format!("result {ok}{comma} {}", ty(printer, err)))
+        }
+    }
+}
+
+/// The tools that the function calls, without duplicates; none if the list would read one of the names as
+/// a pattern.
+fn tools<'a>(printer: &Printer<'_, 'a>) -> Option<Vec<Doc<'a>>> {
+    let mut seen = HashSet::new();
+    let mut tools = Vec::new();
+    printer.function.body.each_call(&mut |call| {
+        if seen.insert(call.tool.text) {
+            tools.push(Doc::word(printer.tool(call.tool.text)));
+        }
+    });
+    (!seen.iter().any(|name| name.contains('*'))).then_some(tools)
+}
+
+/// Steps as a list of records.
+pub(super) fn listed<'a>(printer: &mut Printer<'_, 'a>, steps: Vec<Step<'a>>) -> Doc<'a> {
+    let record = |step: Step<'a>| {
+        let own = step.slot.map(|slot| printer.names.get(slot).clone());
+        let name = step.path.map(Cow::Owned).or(own).map(|name| ("let".into(), Doc::Word(name)));
+        Doc::Record(name.into_iter().chain(step.entries).collect())
+    };
+    Doc::List(steps.into_iter().map(record).collect())
+}
+
+/// Steps as a record of named steps. A step that binds a slot has the name of the slot if it is free; a
+/// step that binds nothing has a name that no slot has. A step that binds a slot from before an ended
+/// loop uses `let`, since its own name would be a new variable.
+pub(super) fn named_steps<'a>(printer: &mut Printer<'_, 'a>, steps: Vec<Step<'a>>, in_loop: bool) -> Doc<'a> {
+    let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
+    let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
+    for mut step in steps {
+        let own = step.slot.map(|slot| printer.names.get(slot).clone());
+        let free = |name: &str| !taken.contains(name) && !begins_step(name);
+        let key = match own.clone().filter(|own| free(own)) {
+            Some(own) => own,
+            None => {
+                let wanted = own.clone().unwrap_or(Cow::Borrowed(step.label));
+                let slot = |name: &str| printer.names.all().any(|other| other == name);
+                numbered(wanted, |name| free(name) && !slot(name))
+            }
+        };
+        let outer = in_loop && step.slot.is_some_and(|slot| printer.names.is_visible(slot));
+        let own = own.filter(|own| step.says_so || outer || *own != key);
+        if let Some(own) = step.path.map(Cow::Owned).or(own) {
+            step.entries.insert(0, ("let".into(), Doc::Word(own)));
+        }
+        taken.insert(key.clone());
+        entries.push((key, Doc::Record(step.entries)));
+    }
+    Doc::Record(entries)
 }

@@ -1,6 +1,7 @@
 //! Prints a call with the MATCH after it: as a call with a handler if that gives the same code, otherwise as
 //! a call followed by a step with `match`.
 
+use super::function;
 use super::steps::{Step, Tail, last_read, nothing};
 use super::{Printer, names};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind, Try};
@@ -401,7 +402,7 @@ impl<'a> Printer<'_, 'a> {
                     },
                     &mut steps,
                 );
-                vec![("then".into(), self.list(steps))]
+                vec![("then".into(), function::listed(self, steps))]
             }
         }
     }

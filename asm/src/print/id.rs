@@ -19,8 +19,12 @@ pub fn print(file: &File<'_>) -> String {
         if number > 0 {
             out.push('\n');
         }
-        let mut body =
-            Printer { out: String::new(), depth: 0, tools: Names::default(), fields: Names::default() };
+        let mut body = InstructionWriter {
+            out: String::new(),
+            depth: 0,
+            tools: Names::default(),
+            fields: Names::default(),
+        };
         body.block(&function.body);
         header(function, &body, &mut out);
         out.push_str(&body.out);
@@ -46,7 +50,7 @@ impl<'a> Names<'a> {
     }
 }
 
-fn header(function: &Function<'_>, body: &Printer<'_>, out: &mut String) {
+fn header(function: &Function<'_>, body: &InstructionWriter<'_>, out: &mut String) {
     write_header(&function.name, function.parameters, &function.output, out);
     out.push('\n');
     let slots = function.slots.iter().enumerate().filter_map(|(number, slot)| Some((number, slot.name?)));
@@ -69,14 +73,14 @@ pub fn registry<'n, N: Display>(title: &str, entries: impl Iterator<Item = (N, &
     out.push('\n');
 }
 
-struct Printer<'a> {
+struct InstructionWriter<'a> {
     out: String,
     depth: usize,
     tools: Names<'a>,
     fields: Names<'a>,
 }
 
-impl<'a> Printer<'a> {
+impl<'a> InstructionWriter<'a> {
     /// Begins a line with a mnemonic.
     fn line(&mut self, word: Word) {
         for _ in 0..self.depth {

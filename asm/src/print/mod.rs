@@ -23,13 +23,11 @@ mod text;
 mod value;
 
 use crate::ast::{File, Function, PartSet, Slot};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::dialect::Dialect;
 use crate::notation::Notation;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
-use ilo_spec::error::Code;
-use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
 use names::Usage;
 
@@ -74,35 +72,4 @@ struct Printer<'p, 'a> {
     /// The current nesting, as a reader will count it.
     depth: usize,
     diagnostics: &'p mut Diagnostics,
-}
-
-impl Printer<'_, '_> {
-    /// Prints something nested; reports if the result would be too deep to be read.
-    fn deeper<T>(&mut self, span: Span, print: impl FnOnce(&mut Self) -> T) -> T {
-        self.fits(1, span);
-        self.depth += 1;
-        let printed = print(self);
-        self.depth -= 1;
-        printed
-    }
-
-    /// Reports, once for each path, nesting that is too deep to be read.
-    fn fits(&mut self, levels: usize, span: Span) {
-        if self.depth <= NESTING && self.depth + levels > NESTING {
-            self.refuse(
-                span,
-                "what is nested so deeply",
-                "bind what is inside with LET first, or make a function of it",
-            );
-        }
-    }
-
-    /// Reports what the notation cannot express.
-    fn refuse(&mut self, span: Span, what: &str, way_out: &str) {
-        let notation = self.words.notation;
-        self.diagnostics.push_with(Code::NotExpressible, || {
-            let message = format!("the notation `{notation}` has no words for {what}");
-            Diagnostic::new(Code::NotExpressible, span, message).help(way_out)
-        });
-    }
 }

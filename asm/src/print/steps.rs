@@ -1,5 +1,6 @@
 //! Prints statements as steps.
 
+use super::function;
 use super::{Printer, infix, names};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
@@ -392,7 +393,7 @@ impl<'a> Printer<'_, 'a> {
         self.list_of(place, |printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
         // An empty list would be a value.
         steps.extend((steps.is_empty() && tail.is_read()).then(nothing));
-        self.list(steps)
+        function::listed(self, steps)
     }
 
     /// Prints the steps of a list.
@@ -467,8 +468,8 @@ impl<'a> Printer<'_, 'a> {
         let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, Tail::Drop));
         self.literal = literal;
         let body = match self.words.notation {
-            Notation::Workflow => self.named(steps, true),
-            _ => self.list(steps),
+            Notation::Workflow => function::named_steps(self, steps, true),
+            _ => function::listed(self, steps),
         };
         entries.push((self.words.word(Key::Body).into(), body));
         entries.extend(otherwise.map(|steps| (self.words.word(Key::Else).into(), steps)));

@@ -5,6 +5,7 @@ use super::text::{Path, Root, path};
 use super::{Printer, infix};
 use crate::ast::{Apply, Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::catalog::own_function_address;
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes};
 use crate::document::print::{Doc, Entry};
@@ -13,6 +14,8 @@ use crate::habits::reads_as_more;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{is_name, nearly_meets, rendered_number};
+use ilo_spec::error::Code;
+use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Omitted;
 use std::borrow::Cow;
@@ -37,6 +40,35 @@ pub(super) fn written(apply: Apply<'_>) -> &[Expr<'_>] {
 }
 
 impl<'a> Printer<'_, 'a> {
+    /// Prints something nested; reports if the result would be too deep to be read.
+    pub(super) fn deeper<T>(&mut self, span: Span, print: impl FnOnce(&mut Self) -> T) -> T {
+        self.fits(1, span);
+        self.depth += 1;
+        let printed = print(self);
+        self.depth -= 1;
+        printed
+    }
+
+    /// Reports, once for each path, nesting that is too deep to be read.
+    pub(super) fn fits(&mut self, levels: usize, span: Span) {
+        if self.depth <= NESTING && self.depth + levels > NESTING {
+            self.refuse(
+                span,
+                "what is nested so deeply",
+                "bind what is inside with LET first, or make a function of it",
+            );
+        }
+    }
+
+    /// Reports what the notation cannot express.
+    pub(super) fn refuse(&mut self, span: Span, what: &str, way_out: &str) {
+        let notation = self.words.notation;
+        self.diagnostics.push_with(Code::NotExpressible, || {
+            let message = format!("the notation `{notation}` has no words for {what}");
+            Diagnostic::new(Code::NotExpressible, span, message).help(way_out)
+        });
+    }
+
     /// An expression in a context in which texts are plain texts.
     pub(super) fn value(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         self.deeper(expr.span, |printer| printer.value_inside(expr))

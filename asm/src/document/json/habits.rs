@@ -14,168 +14,165 @@ fn is_invisible(first: char) -> bool {
     matches!(first, '\0' | '\u{feff}' | '\u{200b}' | '\u{2028}' | '\u{2029}') || first.is_whitespace()
 }
 
-impl<'a> Reader<'a, '_> {
-    /// Reads what JSON does not have, and continues as if it were fixed; `word` are the letters and digits
-    /// with which it begins.
-    pub(crate) fn recover(&mut self, word: &'a str) {
-        let rest = self.source.get(self.at..self.end).unwrap_or("");
-        let Some(first) = rest.chars().next() else { return };
-        let is_key = matches!(self.want, Want::Key | Want::FirstKey);
-        match first {
-            _ if ["//", "/*", "#"].iter().any(|start| rest.starts_with(start)) => self.comment(rest),
-            // No more than a blank.
-            _ if is_invisible(first) => self.at += first.len_utf8(),
-            _ if self.at_top() => self.prose(),
-            '\'' | '`' | '‘' | '“' | '’' | '”' => self.other_quotes(rest, first),
-            _ if !is_key && word_meant(word).is_some() => self.word_for(word),
-            _ if first.is_alphanumeric() || matches!(first, '_' | '$') => self.unquoted(rest),
-            _ => self.odd(rest, first),
-        }
+/// Reads what JSON does not have, and continues as if it were fixed; `word` are the letters and digits
+/// with which it begins.
+pub(crate) fn recover<'a>(reader: &mut Reader<'a, '_>, word: &'a str) {
+    let rest = reader.source.get(reader.at..reader.end).unwrap_or("");
+    let Some(first) = rest.chars().next() else { return };
+    let is_key = matches!(reader.want, Want::Key | Want::FirstKey);
+    match first {
+        _ if ["//", "/*", "#"].iter().any(|start| rest.starts_with(start)) => comment(reader, rest),
+        // No more than a blank.
+        _ if is_invisible(first) => reader.at += first.len_utf8(),
+        _ if reader.at_top() => reader.prose(),
+        '\'' | '`' | '‘' | '“' | '’' | '”' => other_quotes(reader, rest, first),
+        _ if !is_key && word_meant(word).is_some() => word_for(reader, word),
+        _ if first.is_alphanumeric() || matches!(first, '_' | '$') => unquoted(reader, rest),
+        _ => odd(reader, rest, first),
     }
+}
 
-    /// `True`, `None`, `undefined` and the like.
-    fn word_for(&mut self, word: &'a str) {
-        let meant = word_meant(word).unwrap_or("");
-        let span = Span::new(offset(self.at), offset(self.at + word.len()));
-        self.ready();
-        self.at += word.len();
-        if meant.is_empty() {
-            self.bad(Code::NumberRange, span, &format!("JSON has no `{word}`"), |wrong| {
-                wrong.expected("a finite number", format!("`{word}`"))
-            });
-        }
-        let kind = match meant {
-            "true" => NodeKind::Bool(true),
-            "false" => NodeKind::Bool(false),
-            _ => NodeKind::Null,
-        };
-        self.value(Node { kind, span });
+/// `True`, `None`, `undefined` and the like.
+fn word_for<'a>(reader: &mut Reader<'a, '_>, word: &'a str) {
+    let meant = word_meant(word).unwrap_or("");
+    let span = Span::new(offset(reader.at), offset(reader.at + word.len()));
+    reader.ready();
+    reader.at += word.len();
+    if meant.is_empty() {
+        reader.bad(Code::NumberRange, span, &format!("JSON has no `{word}`"), |wrong| {
+            wrong.expected("a finite number", format!("`{word}`"))
+        });
     }
+    let kind = match meant {
+        "true" => NodeKind::Bool(true),
+        "false" => NodeKind::Bool(false),
+        _ => NodeKind::Null,
+    };
+    reader.value(Node { kind, span });
+}
 
-    /// A text or key without quotes.
-    fn unquoted(&mut self, rest: &'a str) {
-        let key =
-            matches!(self.want, Want::Key | Want::FirstKey) || (self.want == Want::Next && self.in_record());
-        let mut length = 0;
-        let mut braces = 0_usize;
-        for (at, c) in rest.char_indices() {
-            match c {
-                '{' if rest.get(..at).is_some_and(|before| before.ends_with('$')) => braces += 1,
-                '}' if braces > 0 => braces -= 1,
-                ',' | '{' | '}' | '[' | ']' | '"' | '\n' | '\r' => break,
-                ':' if key => break,
-                '/' | '#' if rest.get(..at).is_some_and(|before| before.ends_with([' ', '\t'])) => break,
-                _ => {}
+/// A text or key without quotes.
+fn unquoted<'a>(reader: &mut Reader<'a, '_>, rest: &'a str) {
+    let key = matches!(reader.want, Want::Key | Want::FirstKey)
+        || (reader.want == Want::Next && reader.in_record());
+    let mut length = 0;
+    let mut braces = 0_usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' if rest.get(..at).is_some_and(|before| before.ends_with('$')) => braces += 1,
+            '}' if braces > 0 => braces -= 1,
+            ',' | '{' | '}' | '[' | ']' | '"' | '\n' | '\r' => break,
+            ':' if key => break,
+            '/' | '#' if rest.get(..at).is_some_and(|before| before.ends_with([' ', '\t'])) => break,
+            _ => {}
+        }
+        length = at + c.len_utf8();
+    }
+    let text = rest.get(..length).unwrap_or("").trim_end();
+    reader.ready();
+    let span = Span::new(offset(reader.at), offset(reader.at + text.len()));
+    reader.at += text.len().max(1);
+    bare_text(reader, span);
+}
+
+/// A key or text that lacks its quotes; of a text the end is a guess, which is reported.
+pub(crate) fn bare_text(reader: &mut Reader<'_, '_>, span: Span) {
+    let text = reader.source.get(span.range()).unwrap_or("");
+    if !matches!(reader.want, Want::Key | Want::FirstKey) {
+        reader.bad(Code::BadJson, span, "a text must be in double quotes", |wrong| {
+            let quoted = text::quoted(text);
+            let expected = shorten(&format!("`{quoted}`"));
+            wrong.expected(expected, format!("`{}`", shorten(text))).replace(span, quoted)
+        });
+    }
+    let kind = NodeKind::Text(Text { text, style: Style::Double, start: Some(span.start) });
+    reader.text(Node { kind, span });
+}
+
+/// A text in other quotes.
+fn other_quotes<'a>(reader: &mut Reader<'a, '_>, rest: &'a str, first: char) {
+    let ends = |c: char| match first {
+        '“' | '”' => matches!(c, '“' | '”'),
+        '‘' | '’' => matches!(c, '‘' | '’'),
+        _ => c == first,
+    };
+    let mut escaped = false;
+    let mut inner = String::new();
+    let mut close = None;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' | '\r' => break,
+            _ if escaped => {
+                escaped = false;
+                inner.extend((!ends(c)).then_some('\\'));
+                inner.push(c);
             }
-            length = at + c.len_utf8();
-        }
-        let text = rest.get(..length).unwrap_or("").trim_end();
-        self.ready();
-        let span = Span::new(offset(self.at), offset(self.at + text.len()));
-        self.at += text.len().max(1);
-        self.bare_text(span);
-    }
-
-    /// A key or text that lacks its quotes; of a text the end is a guess, which is reported.
-    pub(crate) fn bare_text(&mut self, span: Span) {
-        let text = self.source.get(span.range()).unwrap_or("");
-        if !matches!(self.want, Want::Key | Want::FirstKey) {
-            self.bad(Code::BadJson, span, "a text must be in double quotes", |wrong| {
-                let quoted = text::quoted(text);
-                let expected = shorten(&format!("`{quoted}`"));
-                wrong.expected(expected, format!("`{}`", shorten(text))).replace(span, quoted)
-            });
-        }
-        let kind = NodeKind::Text(Text { text, style: Style::Double, start: Some(span.start) });
-        self.text(Node { kind, span });
-    }
-
-    /// A text in other quotes.
-    fn other_quotes(&mut self, rest: &'a str, first: char) {
-        let ends = |c: char| match first {
-            '“' | '”' => matches!(c, '“' | '”'),
-            '‘' | '’' => matches!(c, '‘' | '’'),
-            _ => c == first,
-        };
-        let mut escaped = false;
-        let mut inner = String::new();
-        let mut close = None;
-        for (at, c) in rest.char_indices().skip(1) {
-            match c {
-                '\n' | '\r' => break,
-                _ if escaped => {
-                    escaped = false;
-                    inner.extend((!ends(c)).then_some('\\'));
-                    inner.push(c);
-                }
-                '\\' => escaped = true,
-                '"' => inner.push_str("\\\""),
-                // A single quote inside single quotes may be doubled.
-                '\'' if first == c && rest.get(at + 1..).is_some_and(|rest| rest.starts_with(c)) => {
-                    escaped = true;
-                }
-                _ if ends(c) => {
-                    close = Some(at + c.len_utf8());
-                    break;
-                }
-                _ => inner.push(c),
+            '\\' => escaped = true,
+            '"' => inner.push_str("\\\""),
+            // A single quote inside single quotes may be doubled.
+            '\'' if first == c && rest.get(at + 1..).is_some_and(|rest| rest.starts_with(c)) => {
+                escaped = true;
             }
-        }
-        self.ready();
-        // A quote inside the text is not its end.
-        close =
-            close.filter(|&at| !rest.get(at..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric)));
-        let length = close.unwrap_or_else(|| rest.lines().next().unwrap_or("").trim_end().len().max(1));
-        let span = Span::new(offset(self.at), offset(self.at + length));
-        self.at += length;
-        self.lost |= close.is_none();
-        self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
-        if close.is_none() {
-            self.bad(Code::BadString, span, "a text must be in double quotes", |wrong| {
-                wrong.expected("`\"`", format!("`{first}`")).help("write the text in double quotes")
-            });
-        }
-        let text = text::decode(&inner, self.arena).unwrap_or("");
-        self.text(Node::of_text(self.arena.alloc_str(text), span));
-    }
-
-    /// A comment, which JSON does not have.
-    fn comment(&mut self, rest: &'a str) {
-        let line = rest.lines().next().unwrap_or("").trim_end().len();
-        let block = rest.starts_with("/*");
-        let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
-        let span = Span::new(offset(self.at), offset(self.at + end.unwrap_or(rest.len())));
-        self.at += end.unwrap_or(rest.len());
-        self.comments |= end.is_some();
-        self.lost |= end.is_none();
-        if end.is_none() {
-            self.bad(Code::BadJson, span, "this comment is never closed", |wrong| {
-                wrong.expected("`*/` at its end", "the end").help("remove it, or close it with `*/`")
-            });
-        }
-    }
-
-    /// A run of characters that begin no token; `;` counts as a comma and `=` as a colon.
-    fn odd(&mut self, rest: &'a str, first: char) {
-        let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
-        let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
-        let text = rest.get(..run).unwrap_or("");
-        let (span, want) = (Span::new(offset(self.at), offset(self.at + run)), self.want);
-        self.at += run;
-        let meant = match (want, text::look_alike(first).unwrap_or(text)) {
-            (Want::Next, "," | ";") => ",",
-            (Want::Colon, ":" | "=") => ":",
-            _ => "",
-        };
-        match meant {
-            "," => self.want = if self.in_record() { Want::Key } else { Want::Value },
-            ":" => self.want = Want::Value,
-            _ => {
-                let shown = format!("`{}`", shorten(text));
-                self.bad(Code::BadCharacter, span, &format!("{shown} is not part of JSON"), |wrong| {
-                    wrong.expected("JSON", shown).help("put quotes around a text")
-                });
+            _ if ends(c) => {
+                close = Some(at + c.len_utf8());
+                break;
             }
+            _ => inner.push(c),
+        }
+    }
+    reader.ready();
+    // A quote inside the text is not its end.
+    close = close.filter(|&at| !rest.get(at..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric)));
+    let length = close.unwrap_or_else(|| rest.lines().next().unwrap_or("").trim_end().len().max(1));
+    let span = Span::new(offset(reader.at), offset(reader.at + length));
+    reader.at += length;
+    reader.lost |= close.is_none();
+    reader.vague = Some(span.end).filter(|_| close.is_none()).or(reader.vague);
+    if close.is_none() {
+        reader.bad(Code::BadString, span, "a text must be in double quotes", |wrong| {
+            wrong.expected("`\"`", format!("`{first}`")).help("write the text in double quotes")
+        });
+    }
+    let text = text::decode(&inner, reader.arena).unwrap_or("");
+    reader.text(Node::of_text(reader.arena.alloc_str(text), span));
+}
+
+/// A comment, which JSON does not have.
+fn comment<'a>(reader: &mut Reader<'a, '_>, rest: &'a str) {
+    let line = rest.lines().next().unwrap_or("").trim_end().len();
+    let block = rest.starts_with("/*");
+    let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
+    let span = Span::new(offset(reader.at), offset(reader.at + end.unwrap_or(rest.len())));
+    reader.at += end.unwrap_or(rest.len());
+    reader.comments |= end.is_some();
+    reader.lost |= end.is_none();
+    if end.is_none() {
+        reader.bad(Code::BadJson, span, "this comment is never closed", |wrong| {
+            wrong.expected("`*/` at its end", "the end").help("remove it, or close it with `*/`")
+        });
+    }
+}
+
+/// A run of characters that begin no token; `;` counts as a comma and `=` as a colon.
+fn odd<'a>(reader: &mut Reader<'a, '_>, rest: &'a str, first: char) {
+    let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
+    let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
+    let text = rest.get(..run).unwrap_or("");
+    let (span, want) = (Span::new(offset(reader.at), offset(reader.at + run)), reader.want);
+    reader.at += run;
+    let meant = match (want, text::look_alike(first).unwrap_or(text)) {
+        (Want::Next, "," | ";") => ",",
+        (Want::Colon, ":" | "=") => ":",
+        _ => "",
+    };
+    match meant {
+        "," => reader.want = if reader.in_record() { Want::Key } else { Want::Value },
+        ":" => reader.want = Want::Value,
+        _ => {
+            let shown = format!("`{}`", shorten(text));
+            reader.bad(Code::BadCharacter, span, &format!("{shown} is not part of JSON"), |wrong| {
+                wrong.expected("JSON", shown).help("put quotes around a text")
+            });
         }
     }
 }

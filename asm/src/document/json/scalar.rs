@@ -3,6 +3,7 @@
 //! Quotes inside a text that are not escaped: the text goes on behind what looks like its end. A fix escapes
 //! them, if they come in pairs and the text has one end; so it reads back as it is written.
 
+use super::habits;
 use super::habits::word_meant;
 use super::{Reader, Want, offset};
 use crate::diagnostic::{Edit, Fix};
@@ -140,7 +141,7 @@ impl<'a> Reader<'a, '_> {
         self.ready();
         self.at = start + length;
         if matches!(self.want, Want::Key | Want::FirstKey) {
-            self.bare_text(span);
+            habits::bare_text(self, span);
             return;
         }
         let number = number.unwrap_or_else(|error| {
@@ -161,13 +162,13 @@ impl<'a> Reader<'a, '_> {
             "true" => NodeKind::Bool(true),
             "false" => NodeKind::Bool(false),
             "null" => NodeKind::Null,
-            _ => return self.recover(text),
+            _ => return habits::recover(self, text),
         };
         let span = Span::new(offset(start), offset(start + length));
         self.ready();
         self.at = start + length;
         if matches!(self.want, Want::Key | Want::FirstKey) {
-            self.bare_text(span);
+            habits::bare_text(self, span);
         } else {
             self.value(Node { kind, span });
         }

@@ -92,7 +92,7 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
     let start = found.span.start + u32::try_from(root).unwrap_or(0);
     let whole = Span::new(start, offset);
     let function = of.function_at(offset).unwrap_or(0);
-    let slots = of.slots();
+    let slots = describe::slots(of);
     let known = slots.of(function);
     if let Some((path, _)) = inner.rsplit_once('.').filter(|(path, _)| !path.is_empty() && *path != INPUT) {
         let at = start + u32::try_from(reference.rfind('.').map_or(0, |at| at + 1)).unwrap_or(0);

@@ -121,7 +121,7 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level<'_>], found
     let path = typed.get(start..).unwrap_or("");
     let from = |byte: usize| Span::new(found.span.start + u32::try_from(byte).unwrap_or(0), offset);
     let function = of.function_at(offset).unwrap_or(0);
-    let slots = of.slots();
+    let slots = describe::slots(of);
     let known = slots.of(function);
     if let Some((root, name)) = path.rsplit_once('.') {
         found.span = from(typed.len() - name.len());

@@ -236,7 +236,7 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     let end = last.checked_sub(1).and_then(|at| tokens.get(at)).map_or(0, |token| token.end);
     let new_line = of.at(Span::new(end, span.start)).contains('\n');
     let start = (first..last).rev().find(begins).unwrap_or(first);
-    let slots = of.slots();
+    let slots = describe::slots(of);
     let known = slots.of(function);
     let line = if new_line { &[][..] } else { tokens.get(start..last).unwrap_or_default() };
     let needed = needed(of, function, &known, line);
@@ -426,7 +426,7 @@ impl<'t, 'a> Offers<'t, 'a> {
 fn signature(of: &Analysis<'_>, name: &str) -> String {
     match of.target(name) {
         Target::Function(number) => {
-            of.file.functions.get(number as usize).map_or_else(String::new, Analysis::header)
+            of.file.functions.get(number as usize).map_or_else(String::new, describe::header)
         }
         Target::Tool(tool) => tool.signature(),
         Target::Unknown => String::new(),

@@ -55,18 +55,16 @@ pub struct Completion {
 /// The most completions that are returned.
 const MOST: usize = 1_000;
 
-impl Analysis<'_> {
-    /// The completions at an offset, the most likely first.
-    pub fn complete(&self, offset: u32) -> Vec<Completion> {
-        let in_source = self.source.is_char_boundary(offset as usize);
-        let mut found = match &self.text {
-            _ if !in_source => Vec::new(),
-            Some(text) => id::complete(self, text, offset),
-            None => document::complete(self, offset),
-        };
-        found.truncate(MOST);
-        found
-    }
+/// The completions at an offset, the most likely first.
+pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
+    let in_source = of.source.is_char_boundary(offset as usize);
+    let mut found = match &of.text {
+        _ if !in_source => Vec::new(),
+        Some(text) => id::complete(of, text, offset),
+        None => document::complete(of, offset),
+    };
+    found.truncate(MOST);
+    found
 }
 
 /// Collects completions for one span.
