@@ -9,7 +9,7 @@ use crate::span::Span;
 
 /// An open list or record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<'a> {
+pub(super) struct Container<'a> {
     /// Whether it is a record.
     pub(super) record: bool,
     /// Its start.
@@ -21,22 +21,22 @@ pub(super) struct Frame<'a> {
 }
 
 /// The documents of a source; the last one may be incomplete.
-pub(super) struct Builder<'a> {
+pub(super) struct NodeStack<'a> {
     arena: &'a Arena,
-    frames: Vec<Frame<'a>>,
+    frames: Vec<Container<'a>>,
     nodes: Vec<Node<'a>>,
     entries: Vec<Entry<'a>>,
     documents: Vec<Node<'a>>,
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(arena: &'a Arena) -> Builder<'a> {
+impl<'a> NodeStack<'a> {
+    pub(super) fn new(arena: &'a Arena) -> NodeStack<'a> {
         let (frames, nodes, entries, documents) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Builder { arena, frames, nodes, entries, documents }
+        NodeStack { arena, frames, nodes, entries, documents }
     }
 
     /// The open containers, the innermost last.
-    pub(super) fn frames(&self) -> &[Frame<'a>] {
+    pub(super) fn frames(&self) -> &[Container<'a>] {
         &self.frames
     }
 
@@ -55,7 +55,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The innermost open list or record.
-    pub(super) fn innermost(&mut self) -> Option<&mut Frame<'a>> {
+    pub(super) fn innermost(&mut self) -> Option<&mut Container<'a>> {
         self.frames.last_mut()
     }
 
@@ -64,7 +64,7 @@ impl<'a> Builder<'a> {
         let fits = self.frames.len() < NESTING;
         if fits {
             let base = if record { self.entries.len() } else { self.nodes.len() };
-            self.frames.push(Frame { record, open, base, key: None });
+            self.frames.push(Container { record, open, base, key: None });
         }
         fits
     }

@@ -8,7 +8,7 @@
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
 use crate::id::Source;
-use crate::id::state::{Layout, Section};
+use crate::id::state::{FunctionLayout, Layout};
 use crate::sorting::{sort_by, sort_by_key};
 use crate::source::SourceLimits;
 use crate::syntax::header::write_header;
@@ -35,7 +35,7 @@ pub fn format(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostic
     let read = read.filter(|_| !diagnostics.has_errors())?;
     // An inner block is complete before the outer one.
     sort_by(&mut layout.counts, Ord::cmp);
-    let mut writer = Writer {
+    let mut writer = TokenWriter {
         source,
         lexed: &read.lexed,
         layout: &layout,
@@ -51,7 +51,7 @@ pub fn format(source: &str, options: &SourceLimits, diagnostics: &mut Diagnostic
     Some(writer.out)
 }
 
-struct Writer<'w, 'a> {
+struct TokenWriter<'w, 'a> {
     source: &'a str,
     lexed: &'w Lexed,
     layout: &'w Layout<'a>,
@@ -63,8 +63,8 @@ struct Writer<'w, 'a> {
     line_start: usize,
 }
 
-impl Writer<'_, '_> {
-    fn section(&mut self, section: &Section<'_>, first: bool, last: bool) {
+impl TokenWriter<'_, '_> {
+    fn section(&mut self, section: &FunctionLayout<'_>, first: bool, last: bool) {
         let header = section.consumed.first().copied().unwrap_or(0);
         let mut consumed = section.consumed.iter().skip(1).copied().peekable();
         let mut kept: Vec<Comment> = Vec::new();
@@ -103,11 +103,11 @@ impl Writer<'_, '_> {
         self.end_line();
     }
 
-    fn header(&mut self, section: &Section<'_>) {
+    fn header(&mut self, section: &FunctionLayout<'_>) {
         let header = &section.header;
         write_header(&header.name, header.parameters, &header.output, &mut self.out);
         self.end_line();
-        for kind in registry::Kind::ALL {
+        for kind in registry::NameKind::ALL {
             let mut entries = section.registries.get(kind).entries.clone();
             if entries.is_empty() {
                 continue;

@@ -22,7 +22,7 @@ pub(super) fn layout(source: &str, documents: &[Node<'_>]) -> String {
         start += line.len() + 1;
     }
     documents.iter().for_each(|document| inside.mark(document));
-    let mut layout = Layout::default();
+    let mut layout = Mover::default();
     for (line, inside) in lines.iter().zip(&inside.lines) {
         match inside {
             Line::Begins => layout.line(line.trim_start_matches('\u{feff}').trim_end()),
@@ -85,13 +85,13 @@ impl Inside<'_> {
 
 /// A key or a dash with its old and its new column.
 #[derive(Clone, Copy)]
-struct Level {
+struct Column {
     dash: bool,
     old: usize,
     new: usize,
 }
 
-struct Comment<'s> {
+struct Waiting<'s> {
     text: &'s str,
     column: usize,
     /// Its column, if it does not belong to the next line.
@@ -101,10 +101,10 @@ struct Comment<'s> {
 }
 
 #[derive(Default)]
-struct Layout<'s> {
+struct Mover<'s> {
     out: String,
     /// The enclosing blocks, the innermost last.
-    levels: Vec<Level>,
+    levels: Vec<Column>,
     /// The old and the new column of the last line.
     moved: (usize, usize),
     /// The column of the text of a block that begins on the last line.
@@ -112,13 +112,13 @@ struct Layout<'s> {
     /// Whether an empty line came before.
     empty: bool,
     /// Comments whose indent depends on the next line.
-    waiting: Vec<Comment<'s>>,
+    waiting: Vec<Waiting<'s>>,
     /// Whether the last top-level key was that of the steps, and whether a step has followed it.
     steps: bool,
     any_step: bool,
 }
 
-impl<'s> Layout<'s> {
+impl<'s> Mover<'s> {
     /// A line that begins something, a comment, or an empty line.
     fn line(&mut self, line: &'s str) {
         let text = line.trim_start_matches([' ', '\t']);
@@ -128,7 +128,7 @@ impl<'s> Layout<'s> {
         } else if text.starts_with('#') {
             let above = self.levels.iter().rev().find(|level| level.old <= column);
             let (own, empty) = (above.map_or(0, |level| level.new), std::mem::take(&mut self.empty));
-            self.waiting.push(Comment { text, column, own, empty });
+            self.waiting.push(Waiting { text, column, own, empty });
         } else if column == 0 && (text.starts_with("---") || text.starts_with("...") || text.starts_with('%'))
         {
             self.comments(None);
@@ -184,16 +184,16 @@ impl<'s> Layout<'s> {
     }
 
     /// The level of a dash or of anything else at a column.
-    fn level(&mut self, dash: bool, old: usize) -> Level {
+    fn level(&mut self, dash: bool, old: usize) -> Column {
         // A list may begin at the column of its key: then its dashes are a separate level.
-        let closed = |level: &Level| level.old > old || (level.old == old && level.dash && !dash);
+        let closed = |level: &Column| level.old > old || (level.old == old && level.dash && !dash);
         while self.levels.last().is_some_and(closed) {
             self.levels.pop();
         }
         match self.levels.last() {
             Some(level) if level.old == old && level.dash == dash => *level,
             above => {
-                let level = Level { dash, old, new: above.map_or(0, |above| above.new + STEP) };
+                let level = Column { dash, old, new: above.map_or(0, |above| above.new + STEP) };
                 self.levels.push(level);
                 level
             }
@@ -207,7 +207,7 @@ impl<'s> Layout<'s> {
         let waiting = std::mem::take(&mut self.waiting);
         let empty = std::mem::take(&mut self.empty);
         // A comment that would be left of the line belongs to it the next time, so it does at once.
-        let belongs = |comment: &Comment<'_>| line.is_some() && (comment.column <= old || comment.own < new);
+        let belongs = |comment: &Waiting<'_>| line.is_some() && (comment.column <= old || comment.own < new);
         // An existing empty line decides which comments belong to the line.
         spaced &= !empty && !waiting.iter().any(|comment| comment.empty && belongs(comment));
         for comment in waiting {

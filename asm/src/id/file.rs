@@ -1,7 +1,7 @@
 //! Parses the functions of a source one at a time.
 
-use super::parser::Parser;
-use super::state::{Context, Layout, Section};
+use super::parser::InstructionReader;
+use super::state::{Context, FunctionLayout, Layout};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function};
 use crate::diagnostic::whole_source::program;
@@ -10,7 +10,7 @@ use crate::notation::Notation;
 use crate::source::{SourceLimits, trimmed};
 use crate::span::Span;
 use crate::syntax::comment_cursor::Cursor;
-use crate::syntax::header::{self, Header};
+use crate::syntax::header::{self, FunctionHeader};
 use crate::syntax::lexer::{self, Lexed};
 use crate::syntax::registry::Registries;
 use ilo_spec::error::Code;
@@ -28,7 +28,7 @@ pub(crate) struct Source<'a> {
     limits: SourceLimits,
     pub(crate) lexed: Lexed,
     /// The comments that begin functions, with the headers in them.
-    headers: Vec<(usize, Header<'a>)>,
+    headers: Vec<(usize, FunctionHeader<'a>)>,
 }
 
 impl<'a> Source<'a> {
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
             max_depth: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
             gives_nil: false,
         };
-        let mut parser = Parser::new(context, diagnostics, layout);
+        let mut parser = InstructionReader::new(context, diagnostics, layout);
         if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
             // To report what else is wrong with the instructions.
             self.registries(&mut parser, None, 0..self.lexed.comments.len());
@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
     }
 
     /// Parses a function by its index.
-    fn function<'p>(&'p self, number: usize, parser: &mut Parser<'p, 'a>) -> Option<Function<'a>> {
+    fn function<'p>(&'p self, number: usize, parser: &mut InstructionReader<'p, 'a>) -> Option<Function<'a>> {
         let &(at, header) = self.headers.get(number)?;
         let next = self.headers.get(number + 1).map_or(self.lexed.comments.len(), |&(next, _)| next);
         let comments = if number == 0 { 0..next } else { at..next };
@@ -129,7 +129,7 @@ impl<'a> Source<'a> {
         let slots = parser.context.arena.alloc_slice_copy(parser.names.slots.list());
         if let Some(layout) = &mut parser.layout {
             let registries = std::mem::replace(&mut parser.names.registries, Registries::new());
-            layout.functions.push(Section { header, registries, consumed, tokens, comments });
+            layout.functions.push(FunctionLayout { header, registries, consumed, tokens, comments });
         }
         Some(Function {
             notation: Notation::Id,
@@ -152,11 +152,11 @@ impl<'a> Source<'a> {
     /// is one.
     fn registries(
         &self,
-        parser: &mut Parser<'_, 'a>,
-        header: Option<(usize, Header<'a>)>,
+        parser: &mut InstructionReader<'_, 'a>,
+        header: Option<(usize, FunctionHeader<'a>)>,
         comments: Range<usize>,
     ) -> Vec<usize> {
-        let Parser { context, names, diagnostics, layout, .. } = parser;
+        let InstructionReader { context, names, diagnostics, layout, .. } = parser;
         names.clear();
         let mut consumed = Vec::new();
         let mut keep = |index| {
@@ -180,7 +180,7 @@ impl<'a> Source<'a> {
         consumed
     }
 
-    fn body<'p>(&'p self, parser: &mut Parser<'p, 'a>, tokens: Range<usize>) -> Block<'a> {
+    fn body<'p>(&'p self, parser: &mut InstructionReader<'p, 'a>, tokens: Range<usize>) -> Block<'a> {
         parser.context.tokens = self.lexed.tokens.get(..tokens.end).unwrap_or_default();
         parser.body(tokens.start)
     }

@@ -1,7 +1,7 @@
 //! Parses numbers: slots, tools, fields and counts; also names in their positions.
 
 use super::messages::{PATH, PREFIX, count_range, form};
-use super::parser::Parser;
+use super::parser::InstructionReader;
 use super::state::Stop;
 use crate::ast::{Name, Slot};
 use crate::diagnostic::Diagnostic;
@@ -15,14 +15,14 @@ use ilo_spec::node::Place::Expression;
 use ilo_spec::node::Word;
 
 /// Reads the slot of `of`.
-pub(crate) fn slot(parser: &mut Parser<'_, '_>, of: Word) -> Result<(Slot, Span), Stop> {
+pub(crate) fn slot(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<(Slot, Span), Stop> {
     let start = parser.state.current.start;
     let number = slot_number(parser, of)?;
     Ok((parser.names.slot(number), Span::new(start, parser.state.last_end)))
 }
 
 /// Adds that the missing operand may have become part of a MERGE, if that is so.
-pub(crate) fn merge_help(parser: &Parser<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
+pub(crate) fn merge_help(parser: &InstructionReader<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
     if parser.state.merge_end == Some(parser.state.at) || of == Word::Merge {
         wrong.help(
             "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
@@ -35,12 +35,12 @@ pub(crate) fn merge_help(parser: &Parser<'_, '_>, wrong: Diagnostic, of: Word) -
 
 /// Reads the number of the slot of `of`.
 #[inline]
-fn slot_number(parser: &mut Parser<'_, '_>, of: Word) -> Result<u32, Stop> {
+fn slot_number(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<u32, Stop> {
     if parser.state.current.kind == Kind::Integer { Ok(id(parser)) } else { slot_otherwise(parser, of) }
 }
 
 #[cold]
-fn slot_otherwise(parser: &mut Parser<'_, '_>, of: Word) -> Result<u32, Stop> {
+fn slot_otherwise(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<u32, Stop> {
     if parser.state.current.word == Some(Word::Ref) {
         parser.bump();
         if parser.state.current.kind == Kind::Integer {
@@ -54,14 +54,14 @@ fn slot_otherwise(parser: &mut Parser<'_, '_>, of: Word) -> Result<u32, Stop> {
 }
 
 /// The slot whose name is at the cursor, with or without the marks of a reference.
-pub(crate) fn named_slot(parser: &mut Parser<'_, '_>) -> Option<u32> {
+pub(crate) fn named_slot(parser: &mut InstructionReader<'_, '_>) -> Option<u32> {
     let token = parser.state.current;
     let is_word = matches!(token.kind, Kind::Word | Kind::Dollar) && token.word.is_none();
     let name = parser.text(&token).trim_start_matches(['$', '{']).trim_end_matches('}');
     if is_word { parser.names.slot_of(name) } else { None }
 }
 
-fn no_id(parser: &mut Parser<'_, '_>, of: Word, expected: &str) -> Stop {
+fn no_id(parser: &mut InstructionReader<'_, '_>, of: Word, expected: &str) -> Stop {
     let message = format!("`{}` needs {expected} here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedId, message, expected);
     let is_path = of == Word::Ref && parser.text(&parser.state.current).contains('.');
@@ -72,7 +72,7 @@ fn no_id(parser: &mut Parser<'_, '_>, of: Word, expected: &str) -> Stop {
 
 /// The id at the cursor.
 #[inline]
-fn id(parser: &mut Parser<'_, '_>) -> u32 {
+fn id(parser: &mut InstructionReader<'_, '_>) -> u32 {
     let id =
         if parser.state.current.value == NO_VALUE { rare_id(parser) } else { parser.state.current.value };
     parser.bump();
@@ -81,7 +81,7 @@ fn id(parser: &mut Parser<'_, '_>) -> u32 {
 
 /// A long id, or one with zeros before it: reports one that is too large.
 #[cold]
-fn rare_id(parser: &mut Parser<'_, '_>) -> u32 {
+fn rare_id(parser: &mut InstructionReader<'_, '_>) -> u32 {
     let token = parser.state.current;
     let text = parser.text(&token);
     if let Some(id) = digits(text) {
@@ -93,18 +93,22 @@ fn rare_id(parser: &mut Parser<'_, '_>) -> u32 {
 
 /// Reads the field of `of`.
 #[inline]
-pub(crate) fn field_name<'a>(parser: &mut Parser<'_, 'a>, of: Word) -> Result<Name<'a>, Stop> {
-    registry_name(parser, of, registry::Kind::Fields)
+pub(crate) fn field_name<'a>(parser: &mut InstructionReader<'_, 'a>, of: Word) -> Result<Name<'a>, Stop> {
+    registry_name(parser, of, registry::NameKind::Fields)
 }
 
 /// Reads the tool of a CALL.
 #[inline]
-pub(crate) fn tool_name<'a>(parser: &mut Parser<'_, 'a>) -> Result<Name<'a>, Stop> {
-    registry_name(parser, Word::Call, registry::Kind::Tools)
+pub(crate) fn tool_name<'a>(parser: &mut InstructionReader<'_, 'a>) -> Result<Name<'a>, Stop> {
+    registry_name(parser, Word::Call, registry::NameKind::Tools)
 }
 
 #[inline]
-fn registry_name<'a>(parser: &mut Parser<'_, 'a>, of: Word, kind: registry::Kind) -> Result<Name<'a>, Stop> {
+fn registry_name<'a>(
+    parser: &mut InstructionReader<'_, 'a>,
+    of: Word,
+    kind: registry::NameKind,
+) -> Result<Name<'a>, Stop> {
     let token = parser.state.current;
     if token.kind != Kind::Integer {
         return named_otherwise(parser, of, kind);
@@ -116,9 +120,9 @@ fn registry_name<'a>(parser: &mut Parser<'_, 'a>, of: Word, kind: registry::Kind
 
 #[cold]
 fn named_otherwise<'a>(
-    parser: &mut Parser<'_, 'a>,
+    parser: &mut InstructionReader<'_, 'a>,
     of: Word,
-    kind: registry::Kind,
+    kind: registry::NameKind,
 ) -> Result<Name<'a>, Stop> {
     let what = kind.of_one();
     let token = parser.state.current;
@@ -141,7 +145,7 @@ fn named_otherwise<'a>(
         let wrong = wrong.nearest(Some(near)).help(format!("nearest is `{near}`, number {id}"));
         return Err(parser.fail(wrong));
     }
-    if kind == registry::Kind::Fields && foreign::word(Place::Operation, name) == Some("len") {
+    if kind == registry::NameKind::Fields && foreign::word(Place::Operation, name) == Some("len") {
         let help = "how many items or characters there are is `LEN REF <slot>`";
         return Err(parser.fail(wrong.help(help)));
     }
@@ -157,7 +161,7 @@ fn named_otherwise<'a>(
 
 /// Reports an id that no registry names; its digits are used for the name.
 #[cold]
-fn unnamed<'a>(parser: &mut Parser<'_, 'a>, token: Token, kind: registry::Kind) -> &'a str {
+fn unnamed<'a>(parser: &mut InstructionReader<'_, 'a>, token: Token, kind: registry::NameKind) -> &'a str {
     let text = parser.text(&token);
     let (registry, what) = (kind.name(), kind.of_one());
     parser.report(
@@ -170,7 +174,7 @@ fn unnamed<'a>(parser: &mut Parser<'_, 'a>, token: Token, kind: registry::Kind) 
 
 /// Skips an equals sign between a slot or a field and its value.
 #[inline]
-pub(crate) fn skip_equals(parser: &mut Parser<'_, '_>, of: Word) {
+pub(crate) fn skip_equals(parser: &mut InstructionReader<'_, '_>, of: Word) {
     if parser.state.current.kind == Kind::Operator {
         skip_superfluous(parser, of);
     }
@@ -178,7 +182,7 @@ pub(crate) fn skip_equals(parser: &mut Parser<'_, '_>, of: Word) {
 
 /// Skips an `IN` between the slot of a loop and its list.
 #[inline]
-pub(crate) fn skip_in(parser: &mut Parser<'_, '_>) {
+pub(crate) fn skip_in(parser: &mut InstructionReader<'_, '_>) {
     let Token { kind, word, .. } = parser.state.current;
     if kind == Kind::Word && word.is_none() {
         skip_superfluous(parser, Word::For);
@@ -186,7 +190,7 @@ pub(crate) fn skip_in(parser: &mut Parser<'_, '_>) {
 }
 
 #[cold]
-fn skip_superfluous(parser: &mut Parser<'_, '_>, of: Word) {
+fn skip_superfluous(parser: &mut InstructionReader<'_, '_>, of: Word) {
     let token = parser.state.current;
     let text = parser.text(&token);
     if matches!(text, "=" | ":=" | "<-") || of == Word::For && text.eq_ignore_ascii_case("in") {
@@ -195,7 +199,11 @@ fn skip_superfluous(parser: &mut Parser<'_, '_>, of: Word) {
 }
 
 /// Reads a count and the items that it counts, except statements. No memory is reserved for the count.
-pub(crate) fn count(parser: &mut Parser<'_, '_>, of: Word, what: &'static str) -> Result<u32, Stop> {
+pub(crate) fn count(
+    parser: &mut InstructionReader<'_, '_>,
+    of: Word,
+    what: &'static str,
+) -> Result<u32, Stop> {
     if parser.state.current.kind != Kind::Integer {
         return Err(no_count(parser, of, what));
     }
@@ -209,17 +217,17 @@ pub(crate) fn count(parser: &mut Parser<'_, '_>, of: Word, what: &'static str) -
 }
 
 /// The count at the cursor, unless it is more than a file of this size can have.
-fn count_value(parser: &Parser<'_, '_>) -> Option<u32> {
+fn count_value(parser: &InstructionReader<'_, '_>) -> Option<u32> {
     integer(parser, &parser.state.current).filter(|&count| count as usize <= parser.context.words)
 }
 
 /// The value of an integer, unless it is negative or beyond 32 bits.
-pub(crate) fn integer(parser: &Parser<'_, '_>, token: &Token) -> Option<u32> {
+pub(crate) fn integer(parser: &InstructionReader<'_, '_>, token: &Token) -> Option<u32> {
     if token.value == NO_VALUE { digits(parser.text(token)) } else { Some(token.value) }
 }
 
 /// Rejects a token in the position of a count.
-pub(crate) fn no_count(parser: &mut Parser<'_, '_>, of: Word, what: &str) -> Stop {
+pub(crate) fn no_count(parser: &mut InstructionReader<'_, '_>, of: Word, what: &str) -> Stop {
     let message = format!("`{}` needs the number of {what} here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
     let operator = parser.state.current.word.is_some_and(|word| word.row().place == Expression);
@@ -241,7 +249,7 @@ pub(crate) fn no_count(parser: &mut Parser<'_, '_>, of: Word, what: &str) -> Sto
 
 /// Rejects a counted list that is shorter than its count.
 pub(crate) fn short_list(
-    parser: &mut Parser<'_, '_>,
+    parser: &mut InstructionReader<'_, '_>,
     of: Word,
     what: &str,
     count_token: usize,
@@ -260,7 +268,7 @@ pub(crate) fn short_list(
 }
 
 /// Rejects a token that is not the key of a case.
-pub(crate) fn no_case_key(parser: &mut Parser<'_, '_>) -> Stop {
+pub(crate) fn no_case_key(parser: &mut InstructionReader<'_, '_>) -> Stop {
     let token = parser.state.current;
     let message = "a key of `MATCH_MAP` is a literal".to_owned();
     let wrong =

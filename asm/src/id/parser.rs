@@ -5,7 +5,7 @@
 
 use super::messages::blanks;
 use super::state::Names;
-use super::state::{Context, END, Floor, Frame, Layout, Nesting, Scratch, State, Stop};
+use super::state::{Context, END, Floor, Frame, Layout, Nesting, Progress, Scratch, Stop};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind, Token};
@@ -14,29 +14,29 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
 /// The parser of a function. It is reused for the next function.
-pub(crate) struct Parser<'p, 'a> {
+pub(crate) struct InstructionReader<'p, 'a> {
     pub(crate) context: Context<'p, 'a>,
-    pub(crate) state: State<'a>,
+    pub(crate) state: Progress<'a>,
     pub(crate) names: Names<'a>,
     pub(crate) scratch: Scratch<'a>,
     pub(crate) diagnostics: &'p mut Diagnostics,
     pub(crate) layout: Option<&'p mut Layout<'a>>,
 }
 
-impl<'p, 'a> Parser<'p, 'a> {
+impl<'p, 'a> InstructionReader<'p, 'a> {
     pub(crate) fn new(
         context: Context<'p, 'a>,
         diagnostics: &'p mut Diagnostics,
         layout: Option<&'p mut Layout<'a>>,
-    ) -> Parser<'p, 'a> {
+    ) -> InstructionReader<'p, 'a> {
         let (names, scratch) = (Names::new(), Scratch::default());
-        Parser { context, state: State::at_start(0, 0), names, scratch, diagnostics, layout }
+        InstructionReader { context, state: Progress::at_start(0, 0), names, scratch, diagnostics, layout }
     }
 
     /// Resets the parser to the first token of a function, whose context is set.
     pub(crate) fn begin(&mut self, first: usize) {
         let start = self.context.tokens.get(first).map_or(0, |token| token.start);
-        self.state = State::at_start(first, start);
+        self.state = Progress::at_start(first, start);
         self.refresh();
     }
 

@@ -3,11 +3,11 @@
 
 use crate::arena::Arena;
 use crate::ast::{Arm, Case, Expr, Field, Slot, Stmt};
-use crate::syntax::header::Header;
+use crate::syntax::header::FunctionHeader;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
 use crate::syntax::registry::Registries;
-use crate::syntax::registry::Slots;
+use crate::syntax::registry::SlotTable;
 use crate::text::nearest;
 use ilo_spec::node::Word;
 
@@ -31,7 +31,7 @@ pub(crate) struct Floor<'a> {
 /// What the formatter needs in addition to the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
-    pub(crate) functions: Vec<Section<'a>>,
+    pub(crate) functions: Vec<FunctionLayout<'a>>,
     /// The first token of each statement, arm and ELSE, with its depth.
     pub(crate) lines: Vec<(usize, usize)>,
     /// Wrong count tokens, with the correct counts.
@@ -40,8 +40,8 @@ pub(crate) struct Layout<'a> {
 
 /// A function for the formatter.
 #[derive(Debug)]
-pub(crate) struct Section<'a> {
-    pub(crate) header: Header<'a>,
+pub(crate) struct FunctionLayout<'a> {
+    pub(crate) header: FunctionHeader<'a>,
     pub(crate) registries: Registries<'a>,
     /// Its comments that are rewritten: header and registries.
     pub(crate) consumed: Vec<usize>,
@@ -80,7 +80,7 @@ pub(crate) struct Nesting {
 }
 
 /// The state while a function is parsed.
-pub(crate) struct State<'a> {
+pub(crate) struct Progress<'a> {
     /// The index of the token at the cursor.
     pub(crate) at: usize,
     /// That token, considering the floors.
@@ -111,9 +111,9 @@ pub(crate) struct State<'a> {
     pub(crate) more_cases: bool,
 }
 
-impl State<'_> {
+impl Progress<'_> {
     pub(super) fn at_start(at: usize, start: u32) -> Self {
-        State {
+        Progress {
             at,
             current: END,
             last_end: start,
@@ -163,16 +163,21 @@ const SEARCHES: usize = 1 << 20;
 /// The names of a function. The object is reused for the next function.
 pub(crate) struct Names<'a> {
     pub(crate) registries: Registries<'a>,
-    pub(crate) slots: Slots<'a>,
+    pub(crate) slots: SlotTable<'a>,
     /// The tools and fields that the function names but no registry has.
-    missing: Vec<(registry::Kind, &'a str)>,
+    missing: Vec<(registry::NameKind, &'a str)>,
     /// The remaining comparisons of names.
     searches: usize,
 }
 
 impl<'a> Names<'a> {
     pub(crate) fn new() -> Names<'a> {
-        Names { registries: Registries::new(), slots: Slots::new(), missing: Vec::new(), searches: SEARCHES }
+        Names {
+            registries: Registries::new(),
+            slots: SlotTable::new(),
+            missing: Vec::new(),
+            searches: SEARCHES,
+        }
     }
 
     /// Clears the names before the next function.
@@ -186,7 +191,7 @@ impl<'a> Names<'a> {
     #[inline]
     pub(crate) fn slot(&mut self, number: u32) -> Slot {
         let registries = &self.registries;
-        self.slots.slot(number, || registries.get(registry::Kind::Vars).name(number))
+        self.slots.slot(number, || registries.get(registry::NameKind::Vars).name(number))
     }
 
     fn may_search(&mut self, names: usize) -> bool {
@@ -198,13 +203,13 @@ impl<'a> Names<'a> {
     }
 
     /// The id of a name in a registry.
-    pub(crate) fn id_of(&mut self, kind: registry::Kind, name: &str) -> Option<u32> {
+    pub(crate) fn id_of(&mut self, kind: registry::NameKind, name: &str) -> Option<u32> {
         let names = self.registries.get(kind).entries.len();
         if self.may_search(names) { self.registries.get(kind).id(name) } else { None }
     }
 
     /// The name in a registry that is nearest to another.
-    pub(crate) fn nearest_of(&mut self, kind: registry::Kind, name: &str) -> Option<&'a str> {
+    pub(crate) fn nearest_of(&mut self, kind: registry::NameKind, name: &str) -> Option<&'a str> {
         // Computing the distance of two names costs about this many comparisons.
         const COST: usize = 16;
         let names = self.registries.get(kind).entries.len();
@@ -221,11 +226,11 @@ impl<'a> Names<'a> {
         }
         let parameter = self.slots.list().iter().find(|info| info.name == Some(name));
         let number = parameter.and_then(|info| info.number);
-        number.or_else(|| self.id_of(registry::Kind::Vars, name))
+        number.or_else(|| self.id_of(registry::NameKind::Vars, name))
     }
 
     /// A free id for a name that is in no registry, for the fix of a message.
-    pub(crate) fn next_id(&mut self, kind: registry::Kind, name: &'a str) -> u32 {
+    pub(crate) fn next_id(&mut self, kind: registry::NameKind, name: &'a str) -> u32 {
         if !self.may_search(self.missing.len() + self.registries.get(kind).entries.len()) {
             return 0;
         }

@@ -9,7 +9,7 @@ use super::block;
 use super::block::Head;
 use super::messages::PREFIX;
 use super::numbers;
-use super::parser::Parser;
+use super::parser::InstructionReader;
 use super::state::{Nesting, Stop};
 use super::unknown_operand;
 use super::unknown_word;
@@ -25,7 +25,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-impl<'a> Parser<'_, 'a> {
+impl<'a> InstructionReader<'_, 'a> {
     /// Parses the body of a function, whose context is set, from its first token on.
     pub(crate) fn body(&mut self, first: usize) -> Block<'a> {
         self.begin(first);
@@ -292,7 +292,7 @@ impl<'a> Parser<'_, 'a> {
         let errors = self.state.errors;
         let inside = self.deeper(nesting)?;
         let inside = Nesting { blocks: inside.blocks + 1, in_match: true, ..inside };
-        block::counted(self, &head, inside, Parser::match_arms)?;
+        block::counted(self, &head, inside, InstructionReader::match_arms)?;
         let (mut err, mut ok) = (None, None);
         for index in start..self.scratch.arms.len() {
             let Some(&(word, arm)) = self.scratch.arms.get(index) else { break };
@@ -370,7 +370,12 @@ impl<'a> Parser<'_, 'a> {
     fn block(&mut self, head: &Head, nesting: Nesting) -> Result<Block<'a>, Stop> {
         let inside = self.deeper(nesting)?;
         let start = self.scratch.statements.len();
-        block::counted(self, head, Nesting { blocks: inside.blocks + 1, ..inside }, Parser::statements)?;
+        block::counted(
+            self,
+            head,
+            Nesting { blocks: inside.blocks + 1, ..inside },
+            InstructionReader::statements,
+        )?;
         Ok(Block { statements: self.take_statements(start) })
     }
 
@@ -494,7 +499,7 @@ impl<'a> Parser<'_, 'a> {
             return Ok(false);
         };
         let named = super::numbers::digits(self.text(&token))
-            .and_then(|id| self.names.registries.get(registry::Kind::Fields).name(id));
+            .and_then(|id| self.names.registries.get(registry::NameKind::Fields).name(id));
         let depth = usize::from(nesting.depth) + levels(&before) + 1;
         if named.is_none() || depth > usize::from(self.context.max_depth) {
             return Ok(false);

@@ -8,24 +8,24 @@ use ilo_spec::node::{TABLE, Word};
 
 /// A constant that is a word: its kind for LIT, its spelling, and its value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Constant {
+pub(crate) struct ConstantWord {
     pub(crate) kind: u8,
     pub(crate) word: &'static str,
     pub(crate) value: Literal<'static>,
 }
 
-impl Constant {
+impl ConstantWord {
     /// All constants that are words.
-    pub(crate) const ALL: [Constant; 3] = [
-        Constant { kind: 2, word: "nil", value: Literal::Nil },
-        Constant { kind: 3, word: "true", value: Literal::Bool(true) },
-        Constant { kind: 3, word: "false", value: Literal::Bool(false) },
+    pub(crate) const ALL: [ConstantWord; 3] = [
+        ConstantWord { kind: 2, word: "nil", value: Literal::Nil },
+        ConstantWord { kind: 3, word: "true", value: Literal::Bool(true) },
+        ConstantWord { kind: 3, word: "false", value: Literal::Bool(false) },
     ];
 
     /// The constant that a word is.
     #[inline]
-    pub(crate) fn of(text: &str) -> Option<Constant> {
-        Constant::ALL.into_iter().find(|constant| constant.word == text)
+    pub(crate) fn of(text: &str) -> Option<ConstantWord> {
+        ConstantWord::ALL.into_iter().find(|constant| constant.word == text)
     }
 }
 
@@ -79,9 +79,9 @@ pub(crate) fn instruction(text: &str) -> Option<Word> {
 }
 
 /// The constant that a word of another language, or in another case, means.
-pub(crate) fn constant(text: &str) -> Option<Constant> {
-    let own = Constant::ALL.into_iter().find(|constant| constant.word.eq_ignore_ascii_case(text));
-    own.or_else(|| Constant::of(foreign::word(Place::Type, &text.to_ascii_lowercase())?))
+pub(crate) fn constant(text: &str) -> Option<ConstantWord> {
+    let own = ConstantWord::ALL.into_iter().find(|constant| constant.word.eq_ignore_ascii_case(text));
+    own.or_else(|| ConstantWord::of(foreign::word(Place::Type, &text.to_ascii_lowercase())?))
 }
 
 /// Whether two words are equal except for case and separators.

@@ -3,7 +3,7 @@
 use super::Analysis;
 use crate::ast::{Call, Expr, Function, NameUse, Slot};
 use crate::span::Span;
-use crate::syntax::registry::{Entry, Kind};
+use crate::syntax::registry::{NameKind, Named};
 use hashbrown::HashMap;
 
 /// The longest text that is searched for the name of a slot.
@@ -72,12 +72,12 @@ pub(super) fn all<'a>(of: &Analysis<'a>) -> Vec<Mention<'a>> {
     for (number, (section, function)) in sections.iter().zip(of.file.functions).enumerate() {
         let slots: HashMap<u32, Slot> =
             (0..).zip(function.slots).filter_map(|(slot, info)| Some((info.number?, Slot(slot)))).collect();
-        for kind in Kind::ALL {
+        for kind in NameKind::ALL {
             for entry in &section.registries.get(kind).entries {
                 let what = match kind {
-                    Kind::Tools => What::Tool(entry.name, Role::Entry),
-                    Kind::Fields => What::Key(entry.name, Role::Entry),
-                    Kind::Vars => match slots.get(&entry.id) {
+                    NameKind::Tools => What::Tool(entry.name, Role::Entry),
+                    NameKind::Fields => What::Key(entry.name, Role::Entry),
+                    NameKind::Vars => match slots.get(&entry.id) {
                         Some(&slot) => What::Slot(slot, Role::Entry),
                         None => continue,
                     },
@@ -107,7 +107,7 @@ pub(super) fn slot_of(function: &Function<'_>, number: u32) -> Option<Slot> {
 }
 
 /// The span of the name in an entry of a registry.
-pub(super) fn name_of(of: &Analysis<'_>, entry: &Entry<'_>) -> Span {
+pub(super) fn name_of(of: &Analysis<'_>, entry: &Named<'_>) -> Span {
     let text = of.at(entry.span);
     let after = text.find('=').map_or(0, |at| at + 1);
     let name = text.get(after..).unwrap_or("").trim_start();

@@ -42,7 +42,7 @@ use crate::check::{self, Target, by_name};
 use crate::compile::{self, Options};
 use crate::diagnostic::Diagnostics;
 use crate::id::Source;
-use crate::id::state::{Layout, Section};
+use crate::id::state::{FunctionLayout, Layout};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::syntax::lexer::{Comment, Lexed, Token as Lexeme};
@@ -66,7 +66,7 @@ pub struct Analysis<'a> {
 /// The tokens and registries of ID text.
 struct IdText<'a> {
     lexed: Lexed,
-    sections: Vec<Section<'a>>,
+    sections: Vec<FunctionLayout<'a>>,
 }
 
 impl<'a> Analysis<'a> {

@@ -141,7 +141,7 @@ impl<'a> Analysis<'a> {
             return Ok(edits);
         }
         let number = of.slots.get(slot as usize).and_then(|info| info.number).ok_or_else(missing)?;
-        let entry = self.new_entry(function, crate::syntax::registry::Kind::Vars, number, &quoted);
+        let entry = self.new_entry(function, crate::syntax::registry::NameKind::Vars, number, &quoted);
         entry.map(|edit| vec![edit]).ok_or_else(missing)
     }
 
@@ -149,7 +149,7 @@ impl<'a> Analysis<'a> {
     pub(super) fn new_entry(
         &self,
         function: usize,
-        kind: crate::syntax::registry::Kind,
+        kind: crate::syntax::registry::NameKind,
         id: u32,
         name: &str,
     ) -> Option<Edit> {

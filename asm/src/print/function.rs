@@ -2,11 +2,11 @@
 
 use super::Printer;
 use super::names::{self, Names, RESERVED, Usage, numbered};
-use super::steps::{Step, Tail};
+use super::steps::{BlockUse, Step};
 use crate::ast::{Expr, ExprKind, File, Parameter, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Dialect, Key, UNNAMED, begins_step};
-use crate::document::print::{Doc, Entry, json, yaml};
+use crate::document::print::{Doc, Pair, json, yaml};
 use crate::notation::Notation;
 use crate::syntax::types::behind;
 use hashbrown::HashSet;
@@ -60,7 +60,7 @@ pub(super) fn print(file: &File<'_>, words: Dialect, diagnostics: &mut Diagnosti
 fn document<'a>(printer: &mut Printer<'_, 'a>, named: bool) -> Doc<'a> {
     let name = Doc::word(printer.function.name.text);
     let input = printer.function.parameters.iter();
-    let input: Vec<Entry<'a>> =
+    let input: Vec<Pair<'a>> =
         input.map(|p| (p.name.text.into(), Doc::word(input_type(printer, p)))).collect();
     let output = Doc::word(output(printer));
     let list = |names: &[crate::ast::Name<'a>]| {
@@ -74,13 +74,13 @@ fn document<'a>(printer: &mut Printer<'_, 'a>, named: bool) -> Doc<'a> {
     let tools = tools.map(Doc::List);
     let mut steps = Vec::new();
     inputs_to_bind(printer, &mut steps);
-    printer.steps(printer.function.body.statements, Tail::Function, &mut steps);
+    printer.steps(printer.function.body.statements, BlockUse::Function, &mut steps);
     let words = printer.words;
     let word = |key: Key| Cow::Borrowed(words.word(key));
-    let mut entries: Vec<Entry<'a>> = Vec::new();
+    let mut entries: Vec<Pair<'a>> = Vec::new();
     match words.notation {
         Notation::Mcp => {
-            let mut meta: Vec<Entry<'a>> = Vec::new();
+            let mut meta: Vec<Pair<'a>> = Vec::new();
             meta.extend(named.then_some((word(Key::Name), name)));
             meta.extend(tools.map(|tools| (word(Key::Deps), tools)));
             meta.push((word(Key::Input), Doc::Record(input)));
@@ -187,7 +187,7 @@ pub(super) fn listed<'a>(printer: &mut Printer<'_, 'a>, steps: Vec<Step<'a>>) ->
 /// loop uses `let`, since its own name would be a new variable.
 pub(super) fn named_steps<'a>(printer: &mut Printer<'_, 'a>, steps: Vec<Step<'a>>, in_loop: bool) -> Doc<'a> {
     let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
-    let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
+    let mut entries: Vec<Pair<'a>> = Vec::with_capacity(steps.len());
     for mut step in steps {
         let own = step.slot.map(|slot| printer.names.get(slot).clone());
         let free = |name: &str| !taken.contains(name) && !begins_step(name);

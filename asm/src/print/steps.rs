@@ -7,7 +7,7 @@ use crate::ast::{
     Unary,
 };
 use crate::dialect::{Key, is_outcome, is_word};
-use crate::document::print::{Doc, Entry};
+use crate::document::print::{Doc, Pair};
 use crate::matched::{matched_call, rollbacks};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -25,12 +25,12 @@ pub(super) struct Step<'a> {
     /// Its name in a workflow if it binds nothing.
     pub(super) label: &'static str,
     /// Its content.
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<Pair<'a>>,
 }
 
 /// The purpose of the value of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum BlockUse {
     /// Nothing.
     Drop,
     /// It is the value of the function.
@@ -47,36 +47,36 @@ pub(super) enum Tail {
 }
 
 impl<'a> Step<'a> {
-    pub(super) fn of(slot: Option<Slot>, label: &'static str, entries: Vec<Entry<'a>>) -> Step<'a> {
+    pub(super) fn of(slot: Option<Slot>, label: &'static str, entries: Vec<Pair<'a>>) -> Step<'a> {
         Step { slot, says_so: false, path: None, label, entries }
     }
 }
 
-impl Tail {
+impl BlockUse {
     /// Whether a reader takes the last step as a value.
     pub(super) fn is_read(self) -> bool {
-        self != Tail::Drop
+        self != BlockUse::Drop
     }
 
     /// Whether it ends an iteration.
     fn is_pass(self) -> bool {
-        matches!(self, Tail::Loop | Tail::Pass | Tail::Yield | Tail::Inner)
+        matches!(self, BlockUse::Loop | BlockUse::Pass | BlockUse::Yield | BlockUse::Inner)
     }
 
     /// Whether a reader may take the last step as a value that is not wanted.
     pub(super) fn is_dropped(self, printer: &Printer<'_, '_>) -> bool {
         match self {
-            Tail::Drop | Tail::Pass | Tail::Inner => true,
-            Tail::Function => printer.function.output.ok.ty == Type::NIL,
-            Tail::Loop | Tail::Yield | Tail::Bind => false,
+            BlockUse::Drop | BlockUse::Pass | BlockUse::Inner => true,
+            BlockUse::Function => printer.function.output.ok.ty == Type::NIL,
+            BlockUse::Loop | BlockUse::Yield | BlockUse::Bind => false,
         }
     }
 
     /// The purpose in a branch of IF, or in an arm.
-    pub(super) fn of_branch(self) -> Tail {
+    pub(super) fn of_branch(self) -> BlockUse {
         match self {
-            Tail::Loop => Tail::Yield,
-            Tail::Pass => Tail::Inner,
+            BlockUse::Loop => BlockUse::Yield,
+            BlockUse::Pass => BlockUse::Inner,
             other => other,
         }
     }
@@ -84,7 +84,7 @@ impl Tail {
 
 impl<'a> Printer<'_, 'a> {
     /// The statements of a block as steps.
-    pub(super) fn steps(&mut self, statements: &[Stmt<'a>], tail: Tail, out: &mut Vec<Step<'a>>) {
+    pub(super) fn steps(&mut self, statements: &[Stmt<'a>], tail: BlockUse, out: &mut Vec<Step<'a>>) {
         let mut at = 0;
         while let Some(statement) = statements.get(at) {
             if let Some(printed) = self.part_set(statements.get(at..).unwrap_or_default(), tail, out) {
@@ -107,8 +107,8 @@ impl<'a> Printer<'_, 'a> {
             }
             // At the end of a block a call is the value, with or without a rollback.
             let beside = rollbacks(rest);
-            let beside = if beside.len() < rest.len() || tail == Tail::Drop { beside } else { &[] };
-            let tail = if rest.is_empty() { tail } else { Tail::Drop };
+            let beside = if beside.len() < rest.len() || tail == BlockUse::Drop { beside } else { &[] };
+            let tail = if rest.is_empty() { tail } else { BlockUse::Drop };
             let silent = self.must_not_give(statement, tail);
             self.statement(statement, tail, out);
             at += 1;
@@ -123,12 +123,17 @@ impl<'a> Printer<'_, 'a> {
             if !silent {
                 continue;
             }
-            out.push(if tail == Tail::Function { self.done() } else { nothing() });
+            out.push(if tail == BlockUse::Function { self.done() } else { nothing() });
         }
     }
 
     /// Prints the step that sets a part of a variable, if statements begin with one. Returns their number.
-    fn part_set(&mut self, statements: &[Stmt<'a>], tail: Tail, out: &mut Vec<Step<'a>>) -> Option<usize> {
+    fn part_set(
+        &mut self,
+        statements: &[Stmt<'a>],
+        tail: BlockUse,
+        out: &mut Vec<Step<'a>>,
+    ) -> Option<usize> {
         let (first, rest) = statements.split_first()?;
         let StmtKind::Let { slot, slot_span, value: bound } = &first.kind else { return None };
         let part = *self.parts.get(slot_span)?;
@@ -154,7 +159,7 @@ impl<'a> Printer<'_, 'a> {
             Bound::Expr(value) if part.appends => {
                 out.push(Step::of(Some(*slot), "set", vec![(word.into(), self.value(value))]));
             }
-            _ => self.steps(value, Tail::Drop, out),
+            _ => self.steps(value, BlockUse::Drop, out),
         }
         let bound = Expr { kind: ExprKind::Ref(*slot), span: *slot_span };
         match out.get_mut(before..) {
@@ -170,22 +175,24 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Whether it makes a difference that the last step of a block would be its value because it has a name.
-    fn must_not_give(&self, last: &Stmt<'a>, tail: Tail) -> bool {
+    fn must_not_give(&self, last: &Stmt<'a>, tail: BlockUse) -> bool {
         let StmtKind::Let { slot, value, .. } = &last.kind else { return false };
         let call = matches!(value, Bound::Expr(value) if value.attempt().is_some());
         match tail {
-            Tail::Drop => false,
-            Tail::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => false,
+            BlockUse::Drop => false,
+            BlockUse::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => {
+                false
+            }
             // That would read the binding; a name that nothing later can read would not be bound.
-            Tail::Pass | Tail::Inner | Tail::Function => {
+            BlockUse::Pass | BlockUse::Inner | BlockUse::Function => {
                 self.uses.matched.contains(slot)
                     || (self.read(*slot).is_some() && (call || !self.names.is_visible(*slot)))
             }
-            Tail::Loop | Tail::Yield | Tail::Bind => true,
+            BlockUse::Loop | BlockUse::Yield | BlockUse::Bind => true,
         }
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, tail: Tail, out: &mut Vec<Step<'a>>) {
+    fn statement(&mut self, statement: &Stmt<'a>, tail: BlockUse, out: &mut Vec<Step<'a>>) {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
@@ -193,7 +200,7 @@ impl<'a> Printer<'_, 'a> {
                 let last = tail.is_pass() || self.words.notation == Notation::Workflow;
                 let unnamed = self.uses.named_last(*slot).is_none() && (!named || last);
                 if unnamed && !self.must_not_give(statement, tail) {
-                    let entries = self.given(value, Tail::Drop);
+                    let entries = self.given(value, BlockUse::Drop);
                     return out.push(Step::of(None, label(value), entries));
                 }
                 let entries = self.bound(value);
@@ -202,7 +209,7 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 // An unread binding matters if a MATCH handles something else in the slot.
                 let named = self.uses.named_last(*slot).is_some() || self.must_not_give(statement, tail);
-                let (slot, tail) = if named { (Some(*slot), Tail::Bind) } else { (None, Tail::Drop) };
+                let (slot, tail) = if named { (Some(*slot), BlockUse::Bind) } else { (None, BlockUse::Drop) };
                 self.control(control, slot, tail, self.uses.whole(statement.span), out);
             }
             StmtKind::Value(value) => {
@@ -237,7 +244,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The content of a step that binds an expression.
-    pub(super) fn bound(&mut self, value: &Expr<'a>) -> Vec<Entry<'a>> {
+    pub(super) fn bound(&mut self, value: &Expr<'a>) -> Vec<Pair<'a>> {
         match value.kind {
             ExprKind::Call(call) => self.call(call),
             ExprKind::MatchMap(map) => self.cases(map),
@@ -256,9 +263,11 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The content of a step that is a value.
-    fn given(&mut self, value: &Expr<'a>, tail: Tail) -> Vec<Entry<'a>> {
+    fn given(&mut self, value: &Expr<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
         match value.kind {
-            ExprKind::Record(fields) if tail == Tail::Loop && self.words.notation == Notation::Workflow => {
+            ExprKind::Record(fields)
+                if tail == BlockUse::Loop && self.words.notation == Notation::Workflow =>
+            {
                 match self.value(value) {
                     Doc::Record(entries) if !entries.iter().any(|(key, _)| is_word(key)) => entries,
                     _ => vec![("obj".into(), self.fields(fields))],
@@ -269,7 +278,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The content of a step that returns a value or a failure.
-    pub(super) fn returns(&mut self, kind: ReturnKind, value: &Expr<'a>) -> Vec<Entry<'a>> {
+    pub(super) fn returns(&mut self, kind: ReturnKind, value: &Expr<'a>) -> Vec<Pair<'a>> {
         let output = &self.function.output;
         let (key, ty) = match kind {
             ReturnKind::Err => (Some(self.words.word(Key::Message)), Type::ANY),
@@ -294,18 +303,18 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// `break`, `skip` or `ignore`.
-    pub(super) fn flag(&self, key: Key) -> Entry<'a> {
+    pub(super) fn flag(&self, key: Key) -> Pair<'a> {
         (self.words.word(key).into(), Doc::Bool(true))
     }
 
     /// `compensate` with its calls, if there are any.
-    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Option<Entry<'a>> {
+    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Option<Pair<'a>> {
         let calls: Vec<Doc<'a>> = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
         (!calls.is_empty()).then(|| ("compensate".into(), Doc::List(calls)))
     }
 
     /// `rollback` with its calls, in the order in which they run: the last registered one runs first.
-    pub(super) fn rollback(&mut self, registered: &[Stmt<'a>]) -> Entry<'a> {
+    pub(super) fn rollback(&mut self, registered: &[Stmt<'a>]) -> Pair<'a> {
         let mut calls: Vec<Doc<'a>> = Vec::with_capacity(registered.len());
         for statement in registered.iter().rev() {
             if let StmtKind::Rollback(call) = statement.kind {
@@ -323,7 +332,7 @@ impl<'a> Printer<'_, 'a> {
         &mut self,
         control: &Control<'a>,
         slot: Option<Slot>,
-        tail: Tail,
+        tail: BlockUse,
         span: Span,
         out: &mut Vec<Step<'a>>,
     ) {
@@ -334,8 +343,8 @@ impl<'a> Printer<'_, 'a> {
             }
             Control::For(node) => {
                 let collected = slot.is_some()
-                    || matches!(tail, Tail::Loop | Tail::Yield | Tail::Bind)
-                    || (tail == Tail::Function && self.function.output.ok.ty != Type::NIL);
+                    || matches!(tail, BlockUse::Loop | BlockUse::Yield | BlockUse::Bind)
+                    || (tail == BlockUse::Function && self.function.output.ok.ty != Type::NIL);
                 let entries = self.passes(node, span, collected);
                 out.push(self.binding(slot, span.end, "process", entries));
             }
@@ -351,7 +360,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// IF with its branches.
-    fn branches(&mut self, node: &If<'a>, tail: Tail) -> Vec<Entry<'a>> {
+    fn branches(&mut self, node: &If<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
         if node.otherwise.is_none()
             && let Some(exit) = Self::exit(&node.then)
         {
@@ -368,8 +377,8 @@ impl<'a> Printer<'_, 'a> {
 
     /// A branch of IF or the OK arm of a MATCH. It is written as a bare value if that cannot be read as
     /// steps.
-    pub(super) fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
-        if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
+    pub(super) fn branch(&mut self, block: &Block<'a>, tail: BlockUse) -> Doc<'a> {
+        if let (BlockUse::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
             && let value = self.value(value)
             && !matches!(value, Doc::List(_) | Doc::Record(_))
         {
@@ -379,7 +388,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A branch of IF, where no bare call is a rollback, also in an ERR arm.
-    fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
+    fn branch_of_if(&mut self, block: &Block<'a>, tail: BlockUse) -> Doc<'a> {
         let outer = core::mem::replace(&mut self.literal, false);
         let branch = self.branch(block, tail);
         self.literal = outer;
@@ -387,7 +396,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A block inside a step.
-    pub(super) fn nested(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
+    pub(super) fn nested(&mut self, block: &Block<'a>, tail: BlockUse) -> Doc<'a> {
         let mut steps = Vec::new();
         let place = block.statements.first().map_or_else(Span::default, |first| first.span);
         self.list_of(place, |printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
@@ -421,7 +430,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// IF whose branch leaves the function or a loop.
-    fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Entry<'a>> {
+    fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Pair<'a>> {
         let compensate = self.compensate(&exit.calls);
         let returns = match &exit.way {
             Way::Returns(kind, value) => self.returns(*kind, value),
@@ -448,12 +457,12 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// FOR with its body.
-    fn passes(&mut self, node: &For<'a>, span: Span, collected: bool) -> Vec<Entry<'a>> {
+    fn passes(&mut self, node: &For<'a>, span: Span, collected: bool) -> Vec<Pair<'a>> {
         let mut entries = vec![
             ("for".into(), Doc::word(self.names.get(node.item).clone())),
             ("in".into(), self.subject(&node.list)),
         ];
-        let tail = if collected && !node.yields { Tail::Loop } else { Tail::Pass };
+        let tail = if collected && !node.yields { BlockUse::Loop } else { BlockUse::Pass };
         let mut steps = Vec::new();
         let (in_list, loop_start) = (self.in_list, self.loop_start);
         let literal = core::mem::replace(&mut self.literal, false);
@@ -465,7 +474,7 @@ impl<'a> Printer<'_, 'a> {
         if !node.breaks {
             self.names.close(scope);
         }
-        let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, Tail::Drop));
+        let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, BlockUse::Drop));
         self.literal = literal;
         let body = match self.words.notation {
             Notation::Workflow => function::named_steps(self, steps, true),

@@ -18,7 +18,7 @@ impl Dialect {
     }
 
     /// The prefix of a name in a reference that is a whole text, in one inside a text, and in braces.
-    fn prefix(self, root: Root<'_>) -> [&'static str; 3] {
+    fn prefix(self, root: PathRoot<'_>) -> [&'static str; 3] {
         match (self.notation, root.parameter) {
             (Notation::Constrained, _) if root.hidden => ["${", "${", "."],
             (Notation::Constrained, _) => ["", "${", ""],
@@ -31,7 +31,7 @@ impl Dialect {
     }
 
     /// A reference that is a whole value.
-    pub(super) fn reference(self, root: Root<'_>, steps: &[Step<'_>]) -> String {
+    pub(super) fn reference(self, root: PathRoot<'_>, steps: &[Step<'_>]) -> String {
         let [by_itself, _, inside] = self.prefix(root);
         let fields_in_braces = matches!(self.notation, Notation::Workflow | Notation::Mcp);
         let braces = by_itself == "${" || (fields_in_braces && !root.parameter && !steps.is_empty());
@@ -43,7 +43,12 @@ impl Dialect {
     }
 
     /// A reference inside a text, before `next`.
-    pub(super) fn reference_in_text(self, root: Root<'_>, steps: &[Step<'_>], next: Option<char>) -> String {
+    pub(super) fn reference_in_text(
+        self,
+        root: PathRoot<'_>,
+        steps: &[Step<'_>],
+        next: Option<char>,
+    ) -> String {
         let [_, in_text, inside] = self.prefix(root);
         let continues = next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | '$'));
         let index = steps.iter().any(|step| matches!(step, Step::Index(..)));
@@ -112,7 +117,7 @@ pub(super) fn path<'a>(expr: &Expr<'a>) -> Option<Path<'a>> {
 
 /// The root of a path in a notation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Root<'n> {
+pub(super) struct PathRoot<'n> {
     /// The name.
     pub(super) name: &'n str,
     /// Whether it is an input.
@@ -122,15 +127,15 @@ pub(super) struct Root<'n> {
 }
 
 /// Whether a reference needs no braces.
-fn is_plain(root: Root<'_>, steps: &[Step<'_>]) -> bool {
+fn is_plain(root: PathRoot<'_>, steps: &[Step<'_>]) -> bool {
     is_name(root.name) && steps.iter().all(|step| !matches!(step, Step::Field(name) if !is_name(name.text)))
 }
 
-fn braced(inside: &str, root: Root<'_>, steps: &[Step<'_>]) -> String {
+fn braced(inside: &str, root: PathRoot<'_>, steps: &[Step<'_>]) -> String {
     format!("${{{}}}", written(inside, root, steps))
 }
 
-fn written(prefix: &str, root: Root<'_>, steps: &[Step<'_>]) -> String {
+fn written(prefix: &str, root: PathRoot<'_>, steps: &[Step<'_>]) -> String {
     let mut out = String::from(prefix);
     if is_name(root.name) {
         out.push_str(root.name);

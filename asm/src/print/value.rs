@@ -1,14 +1,14 @@
 //! Prints expressions as values of JSON and YAML.
 
 use super::names::RESERVED;
-use super::text::{Path, Root, path};
+use super::text::{Path, PathRoot, path};
 use super::{Printer, infix};
 use crate::ast::{Apply, Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::catalog::own_function_address;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes};
-use crate::document::print::{Doc, Entry};
+use crate::document::print::{Doc, Pair};
 use crate::expr::reference::FAILURES;
 use crate::habits::reads_as_more;
 use crate::notation::Notation;
@@ -179,15 +179,15 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The name and the kind of a slot.
-    pub(super) fn root(&self, slot: Slot) -> Root<'_> {
+    pub(super) fn root(&self, slot: Slot) -> PathRoot<'_> {
         if self.failures.last() == Some(&Some(slot)) {
-            return Root { name: self.words.failure(), parameter: false, hidden: false };
+            return PathRoot { name: self.words.failure(), parameter: false, hidden: false };
         }
         // An input that is bound again is an ordinary name.
         let parameter = (slot.0 as usize) < self.function.parameters.len() && !self.rebound.contains(&slot);
         let name = self.names.get(slot);
         let hidden = parameter && !self.failures.is_empty() && FAILURES.contains(&name.as_ref());
-        Root { name, parameter, hidden }
+        PathRoot { name, parameter, hidden }
     }
 
     /// Reports a slot without a name in scope: nothing has bound it, since this code is unreachable.
@@ -354,7 +354,7 @@ impl<'a> Printer<'_, 'a> {
         operands
     }
 
-    pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Entry<'a>> {
+    pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Pair<'a>> {
         let yaml = self.words.notation == Notation::Workflow;
         let plain = |key: Literal<'a>| match key {
             Literal::Text("default") => None,
@@ -410,7 +410,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A record with fields set.
-    pub(super) fn merge(&mut self, base: &Expr<'a>, fields: &[Field<'a>]) -> Vec<Entry<'a>> {
+    pub(super) fn merge(&mut self, base: &Expr<'a>, fields: &[Field<'a>]) -> Vec<Pair<'a>> {
         let (base, fields) = (self.value(base), self.fields(fields));
         let word = self.words.word(Key::Merge);
         if self.words.notation == Notation::ToolCalling {
@@ -421,7 +421,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// `call` and its arguments.
-    pub(super) fn call(&mut self, call: &Call<'a>) -> Vec<Entry<'a>> {
+    pub(super) fn call(&mut self, call: &Call<'a>) -> Vec<Pair<'a>> {
         if call.tool.text.is_empty() || call.tool.text.contains("${") {
             self.refuse(
                 call.span,

@@ -9,7 +9,7 @@ use ilo_spec::error::Code;
 /// Classes of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Run {
+pub(crate) enum CharClass {
     /// ASCII letters.
     Letters = 1,
     /// Characters of an unquoted name: letters and digits of any script, and the signs that occur in names of
@@ -32,19 +32,19 @@ const RUNS: [u8; 256] = {
         let mark = matches!(at, b'_' | b'-' | b'.' | b'/' | b'@' | b'#' | b'$' | b'+' | b'~');
         let mut runs = 0;
         if letter {
-            runs |= Run::Letters as u8;
+            runs |= CharClass::Letters as u8;
         }
         if letter || digit || mark {
-            runs |= Run::Name as u8 | Run::Parameter as u8;
+            runs |= CharClass::Name as u8 | CharClass::Parameter as u8;
         }
         if at == b':' {
-            runs |= Run::Name as u8;
+            runs |= CharClass::Name as u8;
         }
         if letter || digit || matches!(at, b'_' | b'-' | b'.') {
-            runs |= Run::Type as u8;
+            runs |= CharClass::Type as u8;
         }
         if matches!(at, b'\t'..=b'\r' | b' ' | b',') {
-            runs |= Run::Gap as u8;
+            runs |= CharClass::Gap as u8;
         }
         table[at as usize] = runs;
         at += 1;
@@ -52,7 +52,7 @@ const RUNS: [u8; 256] = {
     table
 };
 
-impl Run {
+impl CharClass {
     /// Whether an ASCII character is in this class.
     #[inline]
     pub(crate) fn has_byte(self, byte: u8) -> bool {
@@ -69,16 +69,16 @@ impl Run {
     #[cold]
     fn has_beyond_ascii(self, c: char) -> bool {
         match self {
-            Run::Letters => false,
-            Run::Name | Run::Parameter | Run::Type => c.is_alphanumeric(),
-            Run::Gap => c.is_whitespace(),
+            CharClass::Letters => false,
+            CharClass::Name | CharClass::Parameter | CharClass::Type => c.is_alphanumeric(),
+            CharClass::Gap => c.is_whitespace(),
         }
     }
 }
 
 /// Whether an unquoted name may have a character.
 pub(crate) fn is_name_char(c: char) -> bool {
-    Run::Name.has(c)
+    CharClass::Name.has(c)
 }
 
 /// A position in a comment.
@@ -168,7 +168,7 @@ impl<'a> Cursor<'a> {
 
     /// Takes the characters of a class.
     #[inline]
-    pub(crate) fn run(&mut self, of: Run) -> &'a str {
+    pub(crate) fn run(&mut self, of: CharClass) -> &'a str {
         let length = self.rest.bytes().take_while(|&byte| of.has_byte(byte)).count();
         if self.rest.as_bytes().get(length).is_some_and(|byte| !byte.is_ascii()) {
             return self.take(|c| of.has(c));
@@ -194,7 +194,7 @@ impl<'a> Cursor<'a> {
     /// Takes a name, bare or as a JSON string; `None` if there is none.
     pub(crate) fn name(
         &mut self,
-        bare: Run,
+        bare: CharClass,
         arena: &'a Arena,
         diagnostics: &mut Diagnostics,
     ) -> Option<&'a str> {

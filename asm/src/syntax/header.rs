@@ -3,7 +3,7 @@
 //! A comment is a header if it begins with `fn` and a name, and then ends, or goes on with `(`, or contains
 //! `->`. With the words of other languages for `fn` it needs both signs.
 
-use super::comment_cursor::{Cursor, Run, is_name_char};
+use super::comment_cursor::{CharClass, Cursor, is_name_char};
 use super::types::{TypeReader, write_need};
 use crate::arena::Arena;
 use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
@@ -16,7 +16,7 @@ use ilo_spec::types::Base;
 
 /// The contents of a header.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Header<'a> {
+pub(crate) struct FunctionHeader<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) parameters: &'a [Parameter<'a>],
     pub(crate) output: OutputName<'a>,
@@ -33,7 +33,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
         return false;
     }
     let mut cursor = Cursor::new(source, comment);
-    let keyword = cursor.run(Run::Letters);
+    let keyword = cursor.run(CharClass::Letters);
     let strict = match keyword {
         "fn" => false,
         "Fn" | "FN" | "function" | "func" | "def" => true,
@@ -48,7 +48,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
     if cursor.peek() == Some('"') {
         return arrow();
     }
-    let name = cursor.run(Run::Name);
+    let name = cursor.run(CharClass::Name);
     cursor.skip_blanks();
     let opens = !name.is_empty() && cursor.peek() == Some('(');
     if strict { opens && arrow() } else { opens || arrow() || (!name.is_empty() && cursor.rest().is_empty()) }
@@ -60,12 +60,12 @@ pub(crate) fn read<'a>(
     comment: Span,
     arena: &'a Arena,
     diagnostics: &mut Diagnostics,
-) -> Header<'a> {
+) -> FunctionHeader<'a> {
     let mut reader = Reader { cursor: Cursor::new(source, comment), arena, diagnostics, span: comment };
-    reader.cursor.run(Run::Letters);
+    reader.cursor.run(CharClass::Letters);
     reader.cursor.skip_blanks();
     let start = reader.cursor.offset();
-    let text = reader.cursor.name(Run::Name, arena, reader.diagnostics).unwrap_or("");
+    let text = reader.cursor.name(CharClass::Name, arena, reader.diagnostics).unwrap_or("");
     let name = Name { text, span: reader.cursor.since(start) };
     if text.is_empty() {
         let wrong = bad(name.span, "the function has no name", "a name", "no name");
@@ -74,7 +74,7 @@ pub(crate) fn read<'a>(
     let parameters = reader.parameters();
     let output = reader.output();
     let rest = reader.rest();
-    Header { name, parameters, output, rest }
+    FunctionHeader { name, parameters, output, rest }
 }
 
 /// The syntax of a header, for help.
@@ -140,7 +140,7 @@ impl<'a> Reader<'_, 'a> {
             return parameters;
         }
         loop {
-            self.cursor.run(Run::Gap);
+            self.cursor.run(CharClass::Gap);
             if self.cursor.eat(')') {
                 return parameters;
             }
@@ -158,7 +158,7 @@ impl<'a> Reader<'_, 'a> {
     /// Reads `name: type`; `None` if there is none.
     fn parameter(&mut self) -> Option<Parameter<'a>> {
         let start = self.cursor.offset();
-        let Some(text) = self.cursor.name(Run::Parameter, self.arena, self.diagnostics) else {
+        let Some(text) = self.cursor.name(CharClass::Parameter, self.arena, self.diagnostics) else {
             let wrong = self.bad_here("this is not a parameter", "`name: type`");
             self.diagnostics.push(wrong);
             let skipped = self.cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ')'));

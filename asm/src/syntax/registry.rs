@@ -6,7 +6,7 @@
 //! entries are accepted. A comment that begins like a registry but has no entry (`; Tools: none`) stays a
 //! comment.
 
-use super::comment_cursor::{Cursor, Run};
+use super::comment_cursor::{CharClass, Cursor};
 use crate::arena::Arena;
 use crate::ast::{Slot, SlotInfo};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -63,14 +63,14 @@ impl<T: Copy> IdMap<T> {
 
 /// The slots of a function in the order of their first appearance.
 #[derive(Debug)]
-pub(crate) struct Slots<'a> {
+pub(crate) struct SlotTable<'a> {
     dense: IdMap<Slot>,
     list: Vec<SlotInfo<'a>>,
 }
 
-impl<'a> Slots<'a> {
-    pub(crate) fn new() -> Slots<'a> {
-        Slots { dense: IdMap::new(), list: Vec::new() }
+impl<'a> SlotTable<'a> {
+    pub(crate) fn new() -> SlotTable<'a> {
+        SlotTable { dense: IdMap::new(), list: Vec::new() }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -100,41 +100,43 @@ impl<'a> Slots<'a> {
 
 /// The three registries, in the order in which the formatter writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     Vars,
     Tools,
     Fields,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Kind; 3] = [Kind::Vars, Kind::Tools, Kind::Fields];
+impl NameKind {
+    pub(crate) const ALL: [NameKind; 3] = [NameKind::Vars, NameKind::Tools, NameKind::Fields];
 
     /// The words for each registry, its name first, and what its entries name.
     const WORDS: [(&[&str], &str); 3] = [
-        (&["Vars", "Var", "Variables", "Slots", "Args", "Params"], "slot"),
+        (&["Vars", "Var", "Variables", "SlotTable", "Args", "Params"], "slot"),
         (&["Tools", "Tool"], "tool"),
         (&["Fields", "Field"], "field"),
     ];
 
     pub(crate) fn name(self) -> &'static str {
-        Kind::WORDS[self as usize].0[0]
+        NameKind::WORDS[self as usize].0[0]
     }
 
     /// What its entries name.
     pub(crate) fn of_one(self) -> &'static str {
-        Kind::WORDS[self as usize].1
+        NameKind::WORDS[self as usize].1
     }
 
-    fn from_word(word: &str) -> Option<Kind> {
-        let is = |kind: &Kind| Kind::WORDS[*kind as usize].0.iter().any(|it| word.eq_ignore_ascii_case(it));
-        let exact = Kind::ALL.into_iter().find(|kind| kind.name() == word);
-        exact.or_else(|| Kind::ALL.into_iter().find(is))
+    fn from_word(word: &str) -> Option<NameKind> {
+        let is = |kind: &NameKind| {
+            NameKind::WORDS[*kind as usize].0.iter().any(|it| word.eq_ignore_ascii_case(it))
+        };
+        let exact = NameKind::ALL.into_iter().find(|kind| kind.name() == word);
+        exact.or_else(|| NameKind::ALL.into_iter().find(is))
     }
 }
 
 /// An entry of a registry.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct Named<'a> {
     pub(crate) id: u32,
     pub(crate) name: &'a str,
     pub(crate) span: Span,
@@ -145,7 +147,7 @@ pub(crate) struct Entry<'a> {
 /// One registry.
 #[derive(Debug)]
 pub(crate) struct Registry<'a> {
-    pub(crate) entries: Vec<Entry<'a>>,
+    pub(crate) entries: Vec<Named<'a>>,
     /// The indices of entries whose id is not their index.
     index: IdMap<usize>,
 }
@@ -156,7 +158,7 @@ impl<'a> Registry<'a> {
     }
 
     #[inline]
-    fn entry(&self, id: u32) -> Option<&Entry<'a>> {
+    fn entry(&self, id: u32) -> Option<&Named<'a>> {
         let in_place = self.entries.get(id as usize).filter(|entry| entry.id == id);
         in_place.or_else(|| self.entries.get(self.index.get(id)?))
     }
@@ -168,7 +170,7 @@ impl<'a> Registry<'a> {
     }
 
     #[inline]
-    fn add(&mut self, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
+    fn add(&mut self, entry: Named<'a>, diagnostics: &mut Diagnostics) {
         match self.entry(entry.id) {
             Some(before) if before.name == entry.name => {}
             Some(before) => diagnostics.push(
@@ -201,7 +203,7 @@ impl<'a> Registries<'a> {
     }
 
     #[inline]
-    pub(crate) fn get(&self, kind: Kind) -> &Registry<'a> {
+    pub(crate) fn get(&self, kind: NameKind) -> &Registry<'a> {
         &self.0[kind as usize]
     }
 
@@ -222,18 +224,18 @@ impl<'a> Registries<'a> {
         if cursor.rest().is_empty() {
             return false;
         }
-        let mut first = keyword(cursor, Kind::from_word);
+        let mut first = keyword(cursor, NameKind::from_word);
         if first.is_none()
             && let Some(((), after)) = keyword(cursor, prefix)
         {
-            first = keyword(after, Kind::from_word);
+            first = keyword(after, NameKind::from_word);
         }
         let Some((mut kind, after)) = first else { return false };
         cursor = after;
         let means_entries = cursor.rest().is_empty()
             || cursor.peek().is_some_and(|c| c.is_ascii_digit())
             || cursor.rest().contains('=')
-            || keyword(cursor, Kind::from_word).is_some();
+            || keyword(cursor, NameKind::from_word).is_some();
         if !means_entries {
             return false;
         }
@@ -244,7 +246,7 @@ impl<'a> Registries<'a> {
             }
             let may_name = |c: char| c.is_ascii_alphabetic();
             if cursor.peek().is_some_and(may_name)
-                && let Some((next, after)) = keyword(cursor, Kind::from_word)
+                && let Some((next, after)) = keyword(cursor, NameKind::from_word)
             {
                 (kind, cursor) = (next, after);
                 continue;
@@ -256,7 +258,12 @@ impl<'a> Registries<'a> {
     }
 
     /// Reads entries of the usual form, `0=name` with one blank between them. Returns whether there was one.
-    fn plain_entries(&mut self, kind: Kind, cursor: &mut Cursor<'a>, diagnostics: &mut Diagnostics) -> bool {
+    fn plain_entries(
+        &mut self,
+        kind: NameKind,
+        cursor: &mut Cursor<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
         let rest = cursor.rest();
         let registry = &mut self.0[kind as usize];
         let (mut next, mut offset, mut end) = (0, cursor.offset(), 0);
@@ -265,7 +272,7 @@ impl<'a> Registries<'a> {
         {
             let bytes = u32::try_from(length).unwrap_or(u32::MAX);
             let span = Span::new(offset, offset.saturating_add(bytes));
-            registry.add(Entry { id, name, span, written: name }, diagnostics);
+            registry.add(Named { id, name, span, written: name }, diagnostics);
             end = next + length;
             (next, offset) = (end + 1, span.end.saturating_add(1));
         }
@@ -276,7 +283,7 @@ impl<'a> Registries<'a> {
     /// Reads one `id=name(note)`.
     fn entry(
         &mut self,
-        kind: Kind,
+        kind: NameKind,
         cursor: &mut Cursor<'a>,
         arena: &'a Arena,
         diagnostics: &mut Diagnostics,
@@ -291,7 +298,7 @@ impl<'a> Registries<'a> {
         }
         cursor.skip_blanks();
         let from = *cursor;
-        let Some(name) = cursor.name(Run::Name, arena, diagnostics) else {
+        let Some(name) = cursor.name(CharClass::Name, arena, diagnostics) else {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
             diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
             return;
@@ -310,7 +317,7 @@ impl<'a> Registries<'a> {
             diagnostics.push(id_range(span, digits));
             return;
         };
-        self.0[kind as usize].add(Entry { id, name, span, written }, diagnostics);
+        self.0[kind as usize].add(Named { id, name, span, written }, diagnostics);
     }
 }
 
@@ -324,7 +331,7 @@ fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
         digits += 1;
     }
     let before = digits + 1;
-    let name = bytes.get(before..)?.iter().take_while(|&&byte| Run::Name.has_byte(byte)).count();
+    let name = bytes.get(before..)?.iter().take_while(|&&byte| CharClass::Name.has_byte(byte)).count();
     let plain = digits > 0
         && name > 0
         && bytes[digits] == b'='
@@ -340,7 +347,7 @@ fn prefix(word: &str) -> Option<()> {
 /// A known word with a colon, and the position after it.
 #[inline]
 fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
-    let word = cursor.run(Run::Letters);
+    let word = cursor.run(CharClass::Letters);
     if word.is_empty() {
         return None;
     }
@@ -351,7 +358,7 @@ fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Op
 }
 
 /// The diagnostic of a malformed entry.
-fn not_an_entry(span: Span, after: Cursor<'_>, kind: Kind) -> Diagnostic {
+fn not_an_entry(span: Span, after: Cursor<'_>, kind: NameKind) -> Diagnostic {
     let text = after.text(span);
     let shown = crate::text::shorten(text);
     Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is not an entry of a registry"))

@@ -3,7 +3,7 @@
 //!
 //! [`super::recovery`] handles errors in the structure of JSON.
 
-use super::{Reader, Want, offset};
+use super::{Awaited, Reader, offset};
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::foreign::{self, Place};
 use crate::span::Span;
@@ -19,7 +19,7 @@ fn is_invisible(first: char) -> bool {
 pub(crate) fn recover<'a>(reader: &mut Reader<'a, '_>, word: &'a str) {
     let rest = reader.source.get(reader.at..reader.end).unwrap_or("");
     let Some(first) = rest.chars().next() else { return };
-    let is_key = matches!(reader.want, Want::Key | Want::FirstKey);
+    let is_key = matches!(reader.want, Awaited::Key | Awaited::FirstKey);
     match first {
         _ if ["//", "/*", "#"].iter().any(|start| rest.starts_with(start)) => comment(reader, rest),
         // No more than a blank.
@@ -53,8 +53,8 @@ fn word_for<'a>(reader: &mut Reader<'a, '_>, word: &'a str) {
 
 /// A text or key without quotes.
 fn unquoted<'a>(reader: &mut Reader<'a, '_>, rest: &'a str) {
-    let key = matches!(reader.want, Want::Key | Want::FirstKey)
-        || (reader.want == Want::Next && reader.in_record());
+    let key = matches!(reader.want, Awaited::Key | Awaited::FirstKey)
+        || (reader.want == Awaited::Next && reader.in_record());
     let mut length = 0;
     let mut braces = 0_usize;
     for (at, c) in rest.char_indices() {
@@ -78,7 +78,7 @@ fn unquoted<'a>(reader: &mut Reader<'a, '_>, rest: &'a str) {
 /// A key or text that lacks its quotes; of a text the end is a guess, which is reported.
 pub(crate) fn bare_text(reader: &mut Reader<'_, '_>, span: Span) {
     let text = reader.source.get(span.range()).unwrap_or("");
-    if !matches!(reader.want, Want::Key | Want::FirstKey) {
+    if !matches!(reader.want, Awaited::Key | Awaited::FirstKey) {
         reader.bad(Code::BadJson, span, "a text must be in double quotes", |wrong| {
             let quoted = text::quoted(text);
             let expected = shorten(&format!("`{quoted}`"));
@@ -161,13 +161,13 @@ fn odd<'a>(reader: &mut Reader<'a, '_>, rest: &'a str, first: char) {
     let (span, want) = (Span::new(offset(reader.at), offset(reader.at + run)), reader.want);
     reader.at += run;
     let meant = match (want, text::look_alike(first).unwrap_or(text)) {
-        (Want::Next, "," | ";") => ",",
-        (Want::Colon, ":" | "=") => ":",
+        (Awaited::Next, "," | ";") => ",",
+        (Awaited::Colon, ":" | "=") => ":",
         _ => "",
     };
     match meant {
-        "," => reader.want = if reader.in_record() { Want::Key } else { Want::Value },
-        ":" => reader.want = Want::Value,
+        "," => reader.want = if reader.in_record() { Awaited::Key } else { Awaited::Value },
+        ":" => reader.want = Awaited::Value,
         _ => {
             let shown = format!("`{}`", shorten(text));
             reader.bad(Code::BadCharacter, span, &format!("{shown} is not part of JSON"), |wrong| {

@@ -11,7 +11,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use super::builder::Builder;
+use super::builder::NodeStack;
 use super::{Node, NodeKind};
 use crate::arena::Arena;
 use crate::diagnostic::whole_source::program;
@@ -51,8 +51,8 @@ pub(crate) fn value<'a>(source: &'a str, part: Range<usize>, arena: &'a Arena) -
     let mut found = Diagnostics::default();
     let mut reader = Reader::new(source, part.clone(), arena, &mut found);
     reader.built.open(false, offset(part.start));
-    reader.want = Want::FirstValue;
-    while reader.want != Want::Next || reader.built.frames().len() > 1 {
+    reader.want = Awaited::FirstValue;
+    while reader.want != Awaited::Next || reader.built.frames().len() > 1 {
         // What is reported ends the value, so that no part is read for each of many that are none.
         if !reader.step() || reader.at_top() || !reader.diagnostics.as_slice().is_empty() {
             return None;
@@ -67,7 +67,7 @@ pub(crate) fn value<'a>(source: &'a str, part: Range<usize>, arena: &'a Arena) -
 
 /// What may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Want {
+enum Awaited {
     /// A value: a document, an element, or the value of a key.
     Value,
     /// An element or the end of the list.
@@ -88,8 +88,8 @@ struct Reader<'a, 'd> {
     at: usize,
     arena: &'a Arena,
     diagnostics: &'d mut Diagnostics,
-    built: Builder<'a>,
-    want: Want,
+    built: NodeStack<'a>,
+    want: Awaited,
     /// The end of the last key, value or bracket.
     last: u32,
     /// Whether brackets are already known to be unbalanced: a missing or extra bracket is reported once.
@@ -122,8 +122,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             at: part.start,
             arena,
             diagnostics,
-            built: Builder::new(arena),
-            want: Want::Value,
+            built: NodeStack::new(arena),
+            want: Awaited::Value,
             last: 0,
             lost: false,
             looks: recovery::LOOKS,
@@ -177,13 +177,13 @@ impl<'a> Reader<'a, '_> {
     /// Called before a value or key: reports a missing comma that is not certain; a colon is.
     fn ready(&mut self) {
         match self.want {
-            Want::Next => {
+            Awaited::Next => {
                 if self.vague != Some(self.last) {
                     self.missing_comma();
                 }
-                self.want = if self.in_record() { Want::Key } else { Want::Value };
+                self.want = if self.in_record() { Awaited::Key } else { Awaited::Value };
             }
-            Want::Colon => self.want = Want::Value,
+            Awaited::Colon => self.want = Awaited::Value,
             _ => {}
         }
     }
@@ -193,14 +193,14 @@ impl<'a> Reader<'a, '_> {
         self.ready();
         let node = self.joined(node);
         match self.want {
-            Want::Key | Want::FirstKey => self.key(node),
+            Awaited::Key | Awaited::FirstKey => self.key(node),
             _ => self.value(node),
         }
     }
 
     fn key(&mut self, node: Node<'a>) {
         self.last = node.span.end;
-        self.want = Want::Colon;
+        self.want = Awaited::Colon;
         if let Some(frame) = self.built.innermost() {
             frame.key = Some(node);
         }
@@ -209,18 +209,18 @@ impl<'a> Reader<'a, '_> {
     /// Adds a complete value.
     fn value(&mut self, node: Node<'a>) {
         self.last = node.span.end;
-        self.want = if self.at_top() { Want::Value } else { Want::Next };
+        self.want = if self.at_top() { Awaited::Value } else { Awaited::Next };
         self.built.value(node);
     }
 
     /// An opening bracket; false if it nests too deeply.
     fn open(&mut self, record: bool) -> bool {
         let open = offset(self.at);
-        if self.want == Want::Next && record && self.begins_document() {
+        if self.want == Awaited::Next && record && self.begins_document() {
             self.finish(self.last as usize);
         }
         self.ready();
-        if matches!(self.want, Want::Key | Want::FirstKey) {
+        if matches!(self.want, Awaited::Key | Awaited::FirstKey) {
             self.missing_key();
         }
         if !self.built.open(record, open) {
@@ -229,7 +229,7 @@ impl<'a> Reader<'a, '_> {
             self.finish(self.at);
             return false;
         }
-        self.want = if record { Want::FirstKey } else { Want::FirstValue };
+        self.want = if record { Awaited::FirstKey } else { Awaited::FirstValue };
         self.at += 1;
         self.last = open + 1;
         true
@@ -262,24 +262,24 @@ impl<'a> Reader<'a, '_> {
         let span = Span::new(offset(self.at), offset(self.at) + 1);
         self.at += 1;
         match self.want {
-            Want::Next => {}
-            Want::Colon | Want::Value if self.in_record() => self.missing_value(span),
+            Awaited::Next => {}
+            Awaited::Colon | Awaited::Value if self.in_record() => self.missing_value(span),
             _ => return self.extra_comma(span),
         }
-        self.want = if self.in_record() { Want::Key } else { Want::Value };
+        self.want = if self.in_record() { Awaited::Key } else { Awaited::Value };
     }
 
     fn colon(&mut self) {
         match self.want {
-            Want::Colon => {
-                self.want = Want::Value;
+            Awaited::Colon => {
+                self.want = Awaited::Value;
                 self.at += 1;
                 self.last = offset(self.at);
             }
-            Want::Key | Want::FirstKey => {
+            Awaited::Key | Awaited::FirstKey => {
                 self.missing_key();
                 self.at += 1;
-                self.want = Want::Value;
+                self.want = Awaited::Value;
             }
             _ => self.stray_colon(),
         }

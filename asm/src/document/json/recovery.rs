@@ -1,7 +1,7 @@
 //! Recovery from errors in the structure of JSON: missing or extra commas, colons, brackets, keys and values.
 
 use super::scalar::word_byte;
-use super::{Reader, Want, offset};
+use super::{Awaited, Reader, offset};
 use crate::diagnostic::{Edit, Fix};
 use crate::document::{Node, NodeKind};
 use crate::span::Span;
@@ -106,7 +106,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Reports a token that is not allowed before a closing bracket.
     pub(crate) fn before_close(&mut self) {
-        if matches!(self.want, Want::Colon | Want::Value) && self.in_record() {
+        if matches!(self.want, Awaited::Colon | Awaited::Value) && self.in_record() {
             self.missing_value(self.here());
         }
     }
@@ -231,7 +231,7 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         let open: Vec<_> = self.built.frames().iter().rev().copied().collect();
-        let whole = matches!(self.want, Want::Next | Want::FirstKey | Want::FirstValue);
+        let whole = matches!(self.want, Awaited::Next | Awaited::FirstKey | Awaited::FirstValue);
         let at = self.last;
         let count = open.len();
         let brackets = if count == 1 { "a bracket is" } else { "brackets are" };
@@ -267,9 +267,9 @@ impl<'a> Reader<'a, '_> {
             wrong.expected("`,`", "`:`").help("write `{` and `}` around keys and values")
         });
         self.at += 1;
-        self.want = if self.in_record() { Want::Value } else { self.want };
-        if self.want == Want::Next {
-            self.want = Want::Value;
+        self.want = if self.in_record() { Awaited::Value } else { self.want };
+        if self.want == Awaited::Next {
+            self.want = Awaited::Value;
         }
     }
 

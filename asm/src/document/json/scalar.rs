@@ -5,7 +5,7 @@
 
 use super::habits;
 use super::habits::word_meant;
-use super::{Reader, Want, offset};
+use super::{Awaited, Reader, offset};
 use crate::diagnostic::{Edit, Fix};
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
@@ -140,7 +140,7 @@ impl<'a> Reader<'a, '_> {
         }
         self.ready();
         self.at = start + length;
-        if matches!(self.want, Want::Key | Want::FirstKey) {
+        if matches!(self.want, Awaited::Key | Awaited::FirstKey) {
             habits::bare_text(self, span);
             return;
         }
@@ -167,7 +167,7 @@ impl<'a> Reader<'a, '_> {
         let span = Span::new(offset(start), offset(start + length));
         self.ready();
         self.at = start + length;
-        if matches!(self.want, Want::Key | Want::FirstKey) {
+        if matches!(self.want, Awaited::Key | Awaited::FirstKey) {
             habits::bare_text(self, span);
         } else {
             self.value(Node { kind, span });
@@ -258,7 +258,7 @@ impl<'a> Reader<'a, '_> {
     /// Whether a text may end before this rest of a line.
     fn may_end(&self, rest: &str) -> bool {
         let rest = rest.trim_start();
-        if matches!(self.want, Want::Key | Want::FirstKey) {
+        if matches!(self.want, Awaited::Key | Awaited::FirstKey) {
             return rest.starts_with(':');
         }
         let Some(next) = rest.strip_prefix(',').map(str::trim_start) else {

@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 ///
 /// The outermost record is always broken, and so are the lists under `broken`, with one item per line.
 pub(crate) fn lines(doc: &Doc<'_>, broken: &str, out: &mut String) {
-    Lines { broken, out }.broken(doc, 0);
+    LineWriter { broken, out }.broken(doc, 0);
 }
 
 /// Writes a document without white space.
@@ -78,12 +78,12 @@ fn width(doc: &Doc<'_>, room: usize) -> Option<usize> {
     }
 }
 
-struct Lines<'o> {
+struct LineWriter<'o> {
     broken: &'o str,
     out: &'o mut String,
 }
 
-impl Lines<'_> {
+impl LineWriter<'_> {
     fn line(&mut self, indent: usize) {
         self.out.push('\n');
         for _ in 0..indent {

@@ -28,11 +28,11 @@ pub(crate) enum Doc<'a> {
     /// A list.
     List(Vec<Doc<'a>>),
     /// A record.
-    Record(Vec<Entry<'a>>),
+    Record(Vec<Pair<'a>>),
 }
 
 /// A key and its value.
-pub(crate) type Entry<'a> = (Cow<'a, str>, Doc<'a>);
+pub(crate) type Pair<'a> = (Cow<'a, str>, Doc<'a>);
 
 impl<'a> Doc<'a> {
     /// A name, a type or a reference.

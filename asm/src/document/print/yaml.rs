@@ -3,7 +3,7 @@
 //! A word is unquoted if every YAML reader, including those of YAML 1.1, reads it as the same text.
 //! Everything else is written as in JSON, which is also valid YAML.
 
-use super::{Doc, Entry, json};
+use super::{Doc, Pair, json};
 use crate::text::quote;
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// its entries.
 pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
     let Doc::Record(entries) = doc else { return };
-    let mut block = Block { out };
+    let mut block = Indented { out };
     for entry in entries {
         match &entry.1 {
             Doc::Record(inside) if entry.0 == spaced && !inside.is_empty() => {
@@ -27,11 +27,11 @@ pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
     }
 }
 
-struct Block<'o> {
+struct Indented<'o> {
     out: &'o mut String,
 }
 
-impl Block<'_> {
+impl Indented<'_> {
     fn indent(&mut self, indent: usize) {
         for _ in 0..indent {
             self.out.push_str("  ");
@@ -39,7 +39,7 @@ impl Block<'_> {
     }
 
     /// The entries of a record. If `begun`, the first is on the line that has already begun.
-    fn entries(&mut self, entries: &[Entry<'_>], indent: usize, begun: bool) {
+    fn entries(&mut self, entries: &[Pair<'_>], indent: usize, begun: bool) {
         for (number, (key, value)) in entries.iter().enumerate() {
             if number > 0 || !begun {
                 self.indent(indent);

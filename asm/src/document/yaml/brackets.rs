@@ -1,8 +1,8 @@
 //! Reads lists and records in brackets. Texts in them may have `${…}`, and parentheses with commas.
 
-use super::{BlockReader, Stop, null, recovery};
+use super::{BlockReader, Fatal, null, recovery};
 use crate::document::Node;
-use crate::document::builder::Frame;
+use crate::document::builder::Container;
 use crate::document::json::offset;
 use crate::span::Span;
 
@@ -51,7 +51,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reads a list or record in brackets with all that is in it.
-    pub(super) fn brackets(&mut self) -> Result<Node<'a>, Stop> {
+    pub(super) fn brackets(&mut self) -> Result<Node<'a>, Fatal> {
         let (around, parent) = (self.built.frames().len(), self.parent());
         // Whether a value or key has ended, so that a comma, a colon or a bracket comes.
         let mut ended = false;
@@ -134,7 +134,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reads a text, or another value without brackets; `None` if it is not complete.
-    fn scalar_in_brackets(&mut self, colon: bool) -> Result<Option<Node<'a>>, Stop> {
+    fn scalar_in_brackets(&mut self, colon: bool) -> Result<Option<Node<'a>>, Fatal> {
         if !self.features() {
             return Ok(None);
         }
@@ -204,7 +204,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 }
 
-fn has_key(frame: Option<Frame<'_>>) -> bool {
+fn has_key(frame: Option<Container<'_>>) -> bool {
     frame.is_some_and(|frame| frame.record && frame.key.is_some())
 }
 

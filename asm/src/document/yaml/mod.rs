@@ -14,7 +14,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use super::builder::{Builder, Frame};
+use super::builder::{Container, NodeStack};
 use super::json::offset;
 use super::{Node, NodeKind, Style, Text};
 use crate::arena::Arena;
@@ -31,7 +31,7 @@ const CONTROLS: usize = 64;
 const LOOKS: u8 = 8;
 
 /// Why a document is not read further.
-type Stop = Box<Diagnostic>;
+type Fatal = Box<Diagnostic>;
 
 /// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
@@ -51,7 +51,7 @@ pub(crate) fn read<'a>(
         line: start,
         arena,
         diagnostics,
-        built: Builder::new(arena),
+        built: NodeStack::new(arena),
         blocks: Vec::new(),
         last: offset(start),
         is_whole: false,
@@ -87,7 +87,7 @@ fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
 
 /// An open list or record without brackets.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct OpenBlock {
     /// The column of its dashes or keys, in bytes.
     column: usize,
     record: bool,
@@ -102,8 +102,8 @@ struct BlockReader<'a, 'd> {
     line: usize,
     arena: &'a Arena,
     diagnostics: &'d mut Diagnostics,
-    built: Builder<'a>,
-    blocks: Vec<Block>,
+    built: NodeStack<'a>,
+    blocks: Vec<OpenBlock>,
     /// The end of the last node or sign.
     last: u32,
     /// Whether the current document is complete.
@@ -179,7 +179,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reads lines up to the end.
-    fn lines(&mut self) -> Result<(), Stop> {
+    fn lines(&mut self) -> Result<(), Fatal> {
         while self.content() {
             if self.at == self.line && self.is_marker(self.at) {
                 self.end_document();
@@ -211,7 +211,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reads what a line begins, up to the end of its last value.
-    fn entry(&mut self) -> Result<(), Stop> {
+    fn entry(&mut self) -> Result<(), Fatal> {
         let indent = self.source.get(self.line..self.at).unwrap_or("");
         if indent.contains('\t') {
             return Err(recovery::tabs(self.line, indent));
@@ -219,7 +219,7 @@ impl<'a> BlockReader<'a, '_> {
         let column = self.at - self.line;
         let is_dash = self.is_sign(b'-');
         let ends =
-            |block: &Block| block.column > column || block.column == column && !block.record && !is_dash;
+            |block: &OpenBlock| block.column > column || block.column == column && !block.record && !is_dash;
         while self.blocks.last().is_some_and(ends) {
             self.end_block();
         }
@@ -243,7 +243,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Whether a node may begin here; the error if not.
-    fn may_begin(&self, at: usize, dash: bool) -> Result<(), Stop> {
+    fn may_begin(&self, at: usize, dash: bool) -> Result<(), Fatal> {
         let column = at - self.line;
         let fits = match self.blocks.last() {
             None => !self.is_whole,
@@ -253,15 +253,15 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Begins an entry here of the list or record at this column, which is opened if it is not the innermost.
-    fn begin_entry(&mut self, at: usize, record: bool) -> Result<(), Stop> {
+    fn begin_entry(&mut self, at: usize, record: bool) -> Result<(), Fatal> {
         let column = at - self.line;
-        let is_here = |block: &Block| block.record == record && block.column == column;
+        let is_here = |block: &OpenBlock| block.record == record && block.column == column;
         if self.blocks.last().is_some_and(is_here) {
             self.omitted();
         } else {
             self.may_begin(at, !record)?;
             self.open(record, offset(at))?;
-            self.blocks.push(Block { column, record, expects: false });
+            self.blocks.push(OpenBlock { column, record, expects: false });
         }
         self.blocks.last_mut().into_iter().for_each(|block| block.expects = true);
         Ok(())
@@ -269,7 +269,7 @@ impl<'a> BlockReader<'a, '_> {
 
     /// Completes the last entry of the innermost block, if its value was left out.
     fn omitted(&mut self) {
-        if let Some(&Block { expects: true, .. }) = self.blocks.last() {
+        if let Some(&OpenBlock { expects: true, .. }) = self.blocks.last() {
             let key = self.built.frames().last().and_then(|frame| frame.key);
             self.value(null(key.map_or(self.last, |key| key.span.end)));
         }
@@ -283,7 +283,7 @@ impl<'a> BlockReader<'a, '_> {
 
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
-        let Some(&Frame { open, key, .. }) = self.built.frames().last() else { return };
+        let Some(&Container { open, key, .. }) = self.built.frames().last() else { return };
         if let Some(key) = key {
             self.built.value(null(key.span.end));
         }
@@ -358,7 +358,7 @@ impl<'a> BlockReader<'a, '_> {
 
     /// Reads the key or the value here; true if it is a key, whose value may follow on the line. A key may be
     /// here where a record may begin.
-    fn node(&mut self, begins: bool) -> Result<bool, Stop> {
+    fn node(&mut self, begins: bool) -> Result<bool, Fatal> {
         let start = self.at;
         if !self.features() {
             return Ok(false);
@@ -391,7 +391,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reports what follows a complete value on its line.
-    fn end_of_line(&mut self) -> Result<(), Stop> {
+    fn end_of_line(&mut self) -> Result<(), Fatal> {
         if self.more_in_line() { Err(recovery::no_key(self.at, self.byte(self.at))) } else { Ok(()) }
     }
 
@@ -416,7 +416,7 @@ impl<'a> BlockReader<'a, '_> {
 
     /// Further keys in a value behind its key, where a record with them is meant, such as `return: error: no`:
     /// reports them and begins the records. The last value, if it is a text with signs of YAML.
-    fn nested_keys(&mut self, end: usize) -> Result<Option<Node<'a>>, Stop> {
+    fn nested_keys(&mut self, end: usize) -> Result<Option<Node<'a>>, Fatal> {
         let start = self.at;
         let value = self.source.get(start..end).unwrap_or("").trim_end();
         let before = self.source.get(self.line..start).unwrap_or("");
@@ -435,7 +435,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Opens a list or record.
-    fn open(&mut self, record: bool, at: u32) -> Result<(), Stop> {
+    fn open(&mut self, record: bool, at: u32) -> Result<(), Fatal> {
         self.last = self.last.max(at);
         if self.built.open(record, at) {
             Ok(())

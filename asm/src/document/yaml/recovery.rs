@@ -1,7 +1,7 @@
 //! What is wrong with YAML, and the fix: mostly quotes around a value that has a special meaning in YAML, or
 //! what the value means.
 
-use super::{Block, Stop};
+use super::{Fatal, OpenBlock};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::document::json::offset;
 use crate::span::Span;
@@ -11,12 +11,12 @@ use core::ops::Range;
 use ilo_spec::error::Code;
 
 /// An error in the structure of a document, which ends it.
-fn ends(at: usize, message: &str, help: &str) -> Stop {
+fn ends(at: usize, message: &str, help: &str) -> Fatal {
     Box::new(Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help))
 }
 
 /// A node where none may begin: beside or below a block.
-pub(super) fn out_of_place(at: usize, column: usize, block: Option<&Block>, dash: bool) -> Stop {
+pub(super) fn out_of_place(at: usize, column: usize, block: Option<&OpenBlock>, dash: bool) -> Fatal {
     let (message, help) = match block {
         _ if dash => {
             ("a list cannot begin here", "write each element on its own line below the key, after `- `")
@@ -33,14 +33,14 @@ pub(super) fn out_of_place(at: usize, column: usize, block: Option<&Block>, dash
 }
 
 /// A key below the value of another.
-pub(super) fn second_key(colon: usize) -> Stop {
+pub(super) fn second_key(colon: usize) -> Fatal {
     let help =
         "the line above has a value already, or lacks its `:`; what belongs to a key is indented below it";
     ends(colon, "a key is not allowed here", help)
 }
 
 /// What is no key where only one may be, or follows a complete value.
-pub(super) fn no_key(at: usize, byte: u8) -> Stop {
+pub(super) fn no_key(at: usize, byte: u8) -> Fatal {
     match byte {
         b'?' => ends(at, "a key is a text", "write the key without `?`"),
         b']' | b'}' => ends(at, "this bracket closes nothing", "remove it, or put quotes around the text"),
@@ -53,7 +53,7 @@ pub(super) fn no_key(at: usize, byte: u8) -> Stop {
 }
 
 /// A list or record in brackets that ends too early.
-pub(super) fn incomplete(at: usize) -> Stop {
+pub(super) fn incomplete(at: usize) -> Fatal {
     let message = "a list or record in brackets is not complete";
     ends(at, message, "close it, or put quotes around the text")
 }
@@ -65,7 +65,7 @@ pub(super) fn extra_comma(at: usize) -> Diagnostic {
 }
 
 /// A text in quotes that is not closed, in brackets.
-pub(super) fn open_text(start: usize) -> Stop {
+pub(super) fn open_text(start: usize) -> Fatal {
     ends(start, "this text is not closed", "close the text with its quote")
 }
 
@@ -76,7 +76,7 @@ pub(super) fn bad_escape(start: usize) -> Diagnostic {
 }
 
 /// A line that begins with a tab.
-pub(super) fn tabs(line: usize, indent: &str) -> Stop {
+pub(super) fn tabs(line: usize, indent: &str) -> Fatal {
     let tab = indent.find('\t').unwrap_or(0);
     let span = Span::new(offset(line + tab), offset(line + indent.len()));
     let wrong = Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line");

@@ -13,7 +13,7 @@ use ilo_spec::program::Number;
 
 /// The value of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Plain {
+pub(crate) enum CoreValue {
     Null,
     Bool(bool),
     Number(Result<Number, NumberError>),
@@ -39,11 +39,11 @@ impl<'a> BlockReader<'a, '_> {
         let text = self.source.get(range.clone()).unwrap_or("").trim_end();
         let node = self.text(range.start..range.start + text.len());
         let kind = match plain(text) {
-            Plain::Text => return node,
-            Plain::Null => NodeKind::Null,
-            Plain::Bool(bool) => NodeKind::Bool(bool),
-            Plain::Number(Ok(number)) => NodeKind::Number(number),
-            Plain::Number(Err(error)) => {
+            CoreValue::Text => return node,
+            CoreValue::Null => NodeKind::Null,
+            CoreValue::Bool(bool) => NodeKind::Bool(bool),
+            CoreValue::Number(Ok(number)) => NodeKind::Number(number),
+            CoreValue::Number(Err(error)) => {
                 let wrong = || crate::document::bad_number(node.span, text, error);
                 self.diagnostics.push_with(Code::NumberRange, wrong);
                 NodeKind::Number(Number::Int(0))
@@ -86,7 +86,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// A value without quotes. What YAML takes for a key in it is part of it.
-    pub(super) fn plain_value(&mut self) -> Result<Node<'a>, super::Stop> {
+    pub(super) fn plain_value(&mut self) -> Result<Node<'a>, super::Fatal> {
         let start = self.at;
         let (mut end, keys) = self.plain_end(start);
         let mark = self.byte(end + 1);
@@ -115,7 +115,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// A plain text, with the lines on which it goes on.
-    pub(super) fn folded(&mut self, first: Node<'a>, in_brackets: bool) -> Result<Node<'a>, super::Stop> {
+    pub(super) fn folded(&mut self, first: Node<'a>, in_brackets: bool) -> Result<Node<'a>, super::Fatal> {
         let mut whole: Option<String> = None;
         let mut last = first.span.end;
         while !self.more_in_line()
@@ -201,7 +201,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// A value in quotes, with what follows it on its line.
-    pub(super) fn quoted_value(&mut self) -> Result<Node<'a>, super::Stop> {
+    pub(super) fn quoted_value(&mut self) -> Result<Node<'a>, super::Fatal> {
         let (start, line) = (self.at, self.line);
         let read = self.quoted(self.parent());
         if read.is_some() && !self.more_in_line() {
@@ -391,19 +391,19 @@ fn escaped(rest: &str) -> Option<(char, usize)> {
 }
 
 /// The value of a plain scalar.
-pub(crate) fn plain(text: &str) -> Plain {
+pub(crate) fn plain(text: &str) -> CoreValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
-        "true" | "True" | "TRUE" => return Plain::Bool(true),
-        "false" | "False" | "FALSE" => return Plain::Bool(false),
-        ".nan" | ".NaN" | ".NAN" => return Plain::Number(Err(NumberError::NotFinite)),
+        "" | "~" | "null" | "Null" | "NULL" => return CoreValue::Null,
+        "true" | "True" | "TRUE" => return CoreValue::Bool(true),
+        "false" | "False" | "FALSE" => return CoreValue::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => return CoreValue::Number(Err(NumberError::NotFinite)),
         _ => {}
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     match unsigned {
-        ".inf" | ".Inf" | ".INF" => Plain::Number(Err(NumberError::NotFinite)),
-        _ if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') => Plain::Text,
-        _ => based(text).or_else(|| decimal(text, unsigned)).map_or(Plain::Text, Plain::Number),
+        ".inf" | ".Inf" | ".INF" => CoreValue::Number(Err(NumberError::NotFinite)),
+        _ if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') => CoreValue::Text,
+        _ => based(text).or_else(|| decimal(text, unsigned)).map_or(CoreValue::Text, CoreValue::Number),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Completion, CompletionKind, Found, MOST};
 use crate::ast::Slot;
 use crate::catalog::{SchemaShape, bare};
 use crate::check::{KnownSlot, Seen, ValueInfo};
-use crate::id::state::Section;
+use crate::id::state::FunctionLayout;
 use crate::ide::mention::slot_of;
 use crate::ide::{Analysis, IdText, Target, describe};
 use crate::span::Span;
@@ -17,7 +17,7 @@ use ilo_spec::node::{Place, Shape as OperandShape, TABLE, Word};
 
 /// What is needed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum Missing {
     /// A statement, or the start of an arm.
     Statement,
     /// The slot that a word binds.
@@ -66,7 +66,7 @@ pub(super) enum Repeated {
 
 /// What is needed at a position, and its context.
 pub(super) struct Needed<'t, 'a> {
-    pub(super) need: Need,
+    pub(super) need: Missing,
     /// The tool of the innermost call.
     pub(super) tool: Option<&'a str>,
     /// The record of a needed field.
@@ -78,7 +78,7 @@ struct Reader<'r, 't, 'a> {
     of: &'r Analysis<'a>,
     function: usize,
     known: &'r [KnownSlot<'t>],
-    needs: Vec<Need>,
+    needs: Vec<Missing>,
     tools: Vec<&'a str>,
     /// The last value.
     last: Seen<'t>,
@@ -92,18 +92,18 @@ pub(super) fn needed<'t, 'a>(
     tokens: &[Token],
 ) -> Needed<'t, 'a> {
     let mut reader =
-        Reader { of, function, known, needs: vec![Need::Statement], tools: Vec::new(), last: None };
+        Reader { of, function, known, needs: vec![Missing::Statement], tools: Vec::new(), last: None };
     tokens.iter().for_each(|token| reader.token(token));
     let need = loop {
         match reader.needs.pop() {
-            Some(Need::Left(0, _)) => {}
-            Some(Need::Left(_, Repeated::Arguments)) => break Need::Argument,
-            Some(Need::Left(_, Repeated::Values)) => break Need::Value,
-            Some(Need::Left(_, Repeated::Cases)) => break Need::Case,
+            Some(Missing::Left(0, _)) => {}
+            Some(Missing::Left(_, Repeated::Arguments)) => break Missing::Argument,
+            Some(Missing::Left(_, Repeated::Values)) => break Missing::Value,
+            Some(Missing::Left(_, Repeated::Cases)) => break Missing::Case,
             // Another pair may follow, or the end of the record.
-            Some(Need::OpenPairs | Need::Left(_, Repeated::Pairs)) => break Need::Key,
+            Some(Missing::OpenPairs | Missing::Left(_, Repeated::Pairs)) => break Missing::Key,
             Some(need) => break need,
-            None => break Need::Statement,
+            None => break Missing::Statement,
         }
     };
     Needed { need, tool: reader.tools.last().copied(), record: reader.last }
@@ -113,48 +113,57 @@ impl<'t, 'a> Reader<'_, 't, 'a> {
     fn token(&mut self, token: &Token) {
         let number = Some(token.value).filter(|&value| token.kind == Kind::Integer && value != NO_VALUE);
         // A token after a complete statement begins a new one, if it can.
-        let need = self.needs.pop().unwrap_or(Need::Statement);
+        let need = self.needs.pop().unwrap_or(Missing::Statement);
         match need {
-            Need::Left(0, _) => self.token(token),
-            Need::Left(left, repeated) => {
-                self.needs.push(Need::Left(left - 1, repeated));
+            Missing::Left(0, _) => self.token(token),
+            Missing::Left(left, repeated) => {
+                self.needs.push(Missing::Left(left - 1, repeated));
                 match repeated {
-                    Repeated::Arguments => self.needs.extend([Need::Value, Need::Argument]),
-                    Repeated::Pairs => self.needs.extend([Need::Value, Need::Key]),
-                    Repeated::Values => self.needs.push(Need::Value),
-                    Repeated::Cases => self.needs.extend([Need::Value, Need::Case]),
-                    Repeated::Statements => self.needs.push(Need::Statement),
+                    Repeated::Arguments => self.needs.extend([Missing::Value, Missing::Argument]),
+                    Repeated::Pairs => self.needs.extend([Missing::Value, Missing::Key]),
+                    Repeated::Values => self.needs.push(Missing::Value),
+                    Repeated::Cases => self.needs.extend([Missing::Value, Missing::Case]),
+                    Repeated::Statements => self.needs.push(Missing::Statement),
                 }
                 self.token(token);
             }
-            Need::OpenPairs => {
+            Missing::OpenPairs => {
                 if number.is_some() {
-                    self.needs.extend([Need::OpenPairs, Need::Value]);
+                    self.needs.extend([Missing::OpenPairs, Missing::Value]);
                 } else {
                     self.token(token);
                 }
             }
-            Need::Count(repeated) => {
+            Missing::Count(repeated) => {
                 // A count that is larger than the number of items shown is wrong.
                 let count = number.unwrap_or(0).min(1 << 12);
-                self.needs.push(Need::Left(count, repeated));
+                self.needs.push(Missing::Left(count, repeated));
             }
-            Need::Tool => self.tools.push(self.name(registry::Kind::Tools, number).unwrap_or("")),
-            Need::Reads | Need::Path if number.is_some() => self.last = number.and_then(|id| self.slot(id)),
-            Need::Field => {
-                let name = self.name(registry::Kind::Fields, number);
+            Missing::Tool => self.tools.push(self.name(registry::NameKind::Tools, number).unwrap_or("")),
+            Missing::Reads | Missing::Path if number.is_some() => {
+                self.last = number.and_then(|id| self.slot(id));
+            }
+            Missing::Field => {
+                let name = self.name(registry::NameKind::Fields, number);
                 self.last = self.last.and_then(|record| ValueInfo::field_of(record.part.shape()?, name?));
             }
-            Need::Kind => self.needs.push(Need::Constant(number.unwrap_or(0))),
-            Need::Binds | Need::Argument | Need::Key | Need::Case | Need::Constant(_) | Need::Reads => {
+            Missing::Kind => self.needs.push(Missing::Constant(number.unwrap_or(0))),
+            Missing::Binds
+            | Missing::Argument
+            | Missing::Key
+            | Missing::Case
+            | Missing::Constant(_)
+            | Missing::Reads => {
                 self.last = None;
             }
-            Need::Statement | Need::Value | Need::Bound | Need::Path | Need::Call => self.word(token),
+            Missing::Statement | Missing::Value | Missing::Bound | Missing::Path | Missing::Call => {
+                self.word(token);
+            }
         }
     }
 
     /// The name that a number has in a registry.
-    fn name(&self, kind: registry::Kind, number: Option<u32>) -> Option<&'a str> {
+    fn name(&self, kind: registry::NameKind, number: Option<u32>) -> Option<&'a str> {
         self.of.text.as_ref()?.sections.get(self.function)?.registries.get(kind).name(number?)
     }
 
@@ -171,22 +180,22 @@ impl<'t, 'a> Reader<'_, 't, 'a> {
         let binds = matches!(word, Word::Let | Word::For | Word::Err | Word::Ok);
         for shape in word.row().operands.iter().rev() {
             let need = match shape {
-                OperandShape::Slot if binds => Need::Binds,
-                OperandShape::Slot => Need::Reads,
-                OperandShape::Expr => Need::Value,
-                OperandShape::Bound => Need::Bound,
-                OperandShape::Literal => Need::Kind,
-                OperandShape::Path => Need::Path,
-                OperandShape::Field | OperandShape::FieldOrName => Need::Field,
-                OperandShape::Tool => Need::Tool,
-                OperandShape::Pairs if word == Word::Call => Need::Count(Repeated::Arguments),
-                OperandShape::Pairs => Need::Count(Repeated::Pairs),
-                OperandShape::OpenPairs => Need::OpenPairs,
-                OperandShape::Exprs => Need::Count(Repeated::Values),
-                OperandShape::Cases => Need::Count(Repeated::Cases),
-                OperandShape::Block | OperandShape::Arms => Need::Count(Repeated::Statements),
+                OperandShape::Slot if binds => Missing::Binds,
+                OperandShape::Slot => Missing::Reads,
+                OperandShape::Expr => Missing::Value,
+                OperandShape::Bound => Missing::Bound,
+                OperandShape::Literal => Missing::Kind,
+                OperandShape::Path => Missing::Path,
+                OperandShape::Field | OperandShape::FieldOrName => Missing::Field,
+                OperandShape::Tool => Missing::Tool,
+                OperandShape::Pairs if word == Word::Call => Missing::Count(Repeated::Arguments),
+                OperandShape::Pairs => Missing::Count(Repeated::Pairs),
+                OperandShape::OpenPairs => Missing::OpenPairs,
+                OperandShape::Exprs => Missing::Count(Repeated::Values),
+                OperandShape::Cases => Missing::Count(Repeated::Cases),
+                OperandShape::Block | OperandShape::Arms => Missing::Count(Repeated::Statements),
                 OperandShape::Otherwise | OperandShape::Handler => continue,
-                OperandShape::Call => Need::Call,
+                OperandShape::Call => Missing::Call,
             };
             self.needs.push(need);
         }
@@ -194,14 +203,14 @@ impl<'t, 'a> Reader<'_, 't, 'a> {
 }
 
 /// Whether a word can satisfy a need.
-pub(super) fn takes(need: Need, word: Word) -> bool {
+pub(super) fn takes(need: Missing, word: Word) -> bool {
     let place = word.row().place;
     match need {
-        Need::Statement => true,
-        Need::Value | Need::Path => place == Place::Expression,
-        Need::Bound => matches!(place, Place::Expression | Place::Control),
-        Need::Call => word == Word::Call,
-        Need::Case => word == Word::Else,
+        Missing::Statement => true,
+        Missing::Value | Missing::Path => place == Place::Expression,
+        Missing::Bound => matches!(place, Place::Expression | Place::Control),
+        Missing::Call => word == Word::Call,
+        Missing::Case => word == Word::Else,
         _ => false,
     }
 }
@@ -259,49 +268,49 @@ struct Offers<'t, 'a> {
 }
 
 impl<'t, 'a> Offers<'t, 'a> {
-    fn section(&self) -> Option<&'t Section<'a>> {
+    fn section(&self) -> Option<&'t FunctionLayout<'a>> {
         self.of.text.as_ref()?.sections.get(self.function)
     }
 
     /// The entries of a registry.
-    fn entries(&self, kind: registry::Kind) -> &'t [registry::Entry<'a>] {
+    fn entries(&self, kind: registry::NameKind) -> &'t [registry::Named<'a>] {
         self.section().map_or(&[][..], |section| &section.registries.get(kind).entries)
     }
 
     fn offer(&mut self, known: &[KnownSlot<'t>], needed: &Needed<'t, '_>) {
         match needed.need {
-            Need::Reads => self.slots(known),
-            Need::Binds => {
+            Missing::Reads => self.slots(known),
+            Missing::Binds => {
                 self.new_slot();
                 self.slots(known);
             }
-            Need::Tool => self.tools(),
-            Need::Argument => self.arguments(needed),
-            Need::Field => {
+            Missing::Tool => self.tools(),
+            Missing::Argument => self.arguments(needed),
+            Missing::Field => {
                 let shape = needed.record.and_then(|record| record.part.shape());
                 for field in shape.into_iter().flat_map(SchemaShape::fields).take(MOST) {
                     self.by_name(
-                        registry::Kind::Fields,
+                        registry::NameKind::Fields,
                         field.name,
                         field.shape.written(),
                         CompletionKind::Field,
                     );
                 }
-                self.listed(registry::Kind::Fields, CompletionKind::Field);
+                self.listed(registry::NameKind::Fields, CompletionKind::Field);
             }
-            Need::Key => self.listed(registry::Kind::Fields, CompletionKind::Field),
-            Need::Kind => {
+            Missing::Key => self.listed(registry::NameKind::Fields, CompletionKind::Field),
+            Missing::Kind => {
                 for (kind, about) in [("0", "text"), ("1", "number"), ("2", "nil"), ("3", "bool")] {
                     self.found.add(CompletionKind::Word, kind, about, "the kind of the constant");
                 }
             }
-            Need::Constant(2) => self.found.add(CompletionKind::Word, "nil", "", "no value"),
-            Need::Constant(3) => {
+            Missing::Constant(2) => self.found.add(CompletionKind::Word, "nil", "", "no value"),
+            Missing::Constant(3) => {
                 self.found.add(CompletionKind::Word, "true", "", "");
                 self.found.add(CompletionKind::Word, "false", "", "");
             }
             need => {
-                if need == Need::Path {
+                if need == Missing::Path {
                     self.slots(known);
                 }
                 for row in TABLE.iter().filter(|row| takes(need, row.word)) {
@@ -328,7 +337,7 @@ impl<'t, 'a> Offers<'t, 'a> {
     /// A number without a slot.
     fn new_slot(&mut self) {
         let Some(info) = self.of.file.functions.get(self.function) else { return };
-        let vars = self.entries(registry::Kind::Vars);
+        let vars = self.entries(registry::NameKind::Vars);
         // A registry may have names that nothing binds yet.
         let used: HashSet<u32> = info.slots.iter().filter_map(|slot| slot.number).collect();
         let last = used.iter().copied().chain(vars.iter().map(|entry| entry.id)).max();
@@ -349,7 +358,7 @@ impl<'t, 'a> Offers<'t, 'a> {
     }
 
     /// The entries of a registry, each with its number.
-    fn listed(&mut self, kind: registry::Kind, as_kind: CompletionKind) {
+    fn listed(&mut self, kind: registry::NameKind, as_kind: CompletionKind) {
         for entry in self.entries(kind).iter().take(MOST) {
             if self.found.all.iter().any(|other| other.text == entry.id.to_string()) {
                 continue;
@@ -361,7 +370,7 @@ impl<'t, 'a> Offers<'t, 'a> {
     }
 
     /// A name by its number in a registry, or by a new number with the edit that adds it.
-    fn by_name(&mut self, kind: registry::Kind, name: &str, detail: String, as_kind: CompletionKind) {
+    fn by_name(&mut self, kind: registry::NameKind, name: &str, detail: String, as_kind: CompletionKind) {
         let Some(registry) = self.section().map(|section| section.registries.get(kind)) else { return };
         let (id, also) = match registry.id(name) {
             Some(id) => (id, None),
@@ -378,22 +387,22 @@ impl<'t, 'a> Offers<'t, 'a> {
 
     /// The tools of the registry, then the others.
     fn tools(&mut self) {
-        self.listed(registry::Kind::Tools, CompletionKind::Tool);
-        let entries = self.entries(registry::Kind::Tools);
+        self.listed(registry::NameKind::Tools, CompletionKind::Tool);
+        let entries = self.entries(registry::NameKind::Tools);
         for (name, signature, _) in self.of.callables(self.function) {
             let is_listed = entries.iter().any(|entry| entry.name == name || entry.name == bare(name));
             if !is_listed && self.found.all.len() < MOST {
-                self.by_name(registry::Kind::Tools, name, signature, CompletionKind::Tool);
+                self.by_name(registry::NameKind::Tools, name, signature, CompletionKind::Tool);
             }
         }
     }
 
     fn arguments(&mut self, needed: &Needed<'_, '_>) {
         let Some(inputs) = self.of.inputs_of(needed.tool.unwrap_or("")) else {
-            return self.listed(registry::Kind::Fields, CompletionKind::Argument);
+            return self.listed(registry::NameKind::Fields, CompletionKind::Argument);
         };
         for (name, ty, _) in inputs.into_iter().take(MOST) {
-            self.by_name(registry::Kind::Fields, name, ty, CompletionKind::Argument);
+            self.by_name(registry::NameKind::Fields, name, ty, CompletionKind::Argument);
         }
     }
 
@@ -413,7 +422,7 @@ impl<'t, 'a> Offers<'t, 'a> {
                 self.named(name, CompletionKind::Tool, signature);
             }
         }
-        let entries = if kind == "Fields" { self.entries(registry::Kind::Tools) } else { &[] };
+        let entries = if kind == "Fields" { self.entries(registry::NameKind::Tools) } else { &[] };
         for entry in entries {
             let Target::Tool(tool) = self.of.target(entry.name) else { continue };
             for field in tool.input().fields().chain(tool.output().fields()) {
