@@ -85,27 +85,10 @@ fn holds_source(key: &str) -> bool {
     matches!(key, "source" | "program" | "code")
 }
 
-/// Whether a key may be the first of a call.
-fn begins_call(key: &str) -> bool {
-    [Place::Calling, Place::Callee, Place::Marker].iter().any(|&place| foreign::is(place, key))
-}
-
-/// Whether a source begins as such a text, or as a call that has one.
+/// Whether a source begins as JSON does, so that it may be such a text.
 pub(super) fn may_be(source: &str) -> bool {
-    let start = trimmed(enclosed(source).and_then(|inside| source.get(inside)).unwrap_or(source));
-    let start = start.strip_prefix('[').map_or(start, str::trim_start);
-    let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
-    let after = rest.trim_start().strip_prefix('"').and_then(|key| key.split_once('"'));
-    // Among the first keys, since programs may begin as a call does, with a quote that may be escaped itself.
-    let near = rest.get(..rest.floor_char_boundary(256)).unwrap_or("");
-    let names_source = || near.split("source").skip(1).any(|behind| behind.starts_with(['"', '\\']));
-    if after.is_some_and(|(key, _)| holds_source(key) || (begins_call(key) && names_source())) {
-        return true;
-    }
-    let value = after.and_then(|(_, after)| after.trim_start().strip_prefix(':')).unwrap_or("");
-    let text = value.trim_start().strip_prefix('"').unwrap_or("");
-    let end = text.match_indices('"').find(|(at, _)| !text.get(..*at).unwrap_or("").ends_with('\\'));
-    end.and_then(|(end, _)| text.get(end + 1..)).is_some_and(|rest| rest.trim_start().starts_with('}'))
+    let inside = enclosed(source).and_then(|inside| source.get(inside)).unwrap_or(source);
+    trimmed(inside).starts_with(['"', '{', '['])
 }
 
 #[cfg(test)]

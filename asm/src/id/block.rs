@@ -3,7 +3,7 @@
 
 use super::messages::count_range;
 use super::numbers;
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::{Floor, Nesting, Stop};
 use super::unknown_word;
 use crate::diagnostic::Diagnostic;
@@ -29,12 +29,12 @@ pub(crate) struct Head {
 }
 
 /// Parses items: a given number of them, or as many as there are.
-pub(crate) type Items<'p, 'a> = fn(&mut InstructionReader<'p, 'a>, Nesting, Option<u32>) -> Result<u32, Stop>;
+pub(crate) type Items<'p, 'a> = fn(&mut BodyParser<'p, 'a>, Nesting, Option<u32>) -> Result<u32, Stop>;
 
 /// Reads the count after a header. If a line or a statement begins instead, the count is missing, and the
 /// block is parsed nevertheless.
 pub(crate) fn head(
-    parser: &mut InstructionReader<'_, '_>,
+    parser: &mut BodyParser<'_, '_>,
     token: usize,
     word: Word,
     of: &'static str,
@@ -65,7 +65,7 @@ pub(crate) fn head(
 
 /// Parses the items of a header, by indent or by count.
 pub(crate) fn counted<'p, 'a>(
-    parser: &mut InstructionReader<'p, 'a>,
+    parser: &mut BodyParser<'p, 'a>,
     head: &Head,
     nesting: Nesting,
     items: Items<'p, 'a>,
@@ -78,7 +78,7 @@ pub(crate) fn counted<'p, 'a>(
 
 /// The indent of the lines of a block, if its header is the first token of its line and the next line is
 /// indented more.
-fn indent_below<'a>(parser: &mut InstructionReader<'_, 'a>, head: &Head) -> Option<&'a str> {
+fn indent_below<'a>(parser: &mut BodyParser<'_, 'a>, head: &Head) -> Option<&'a str> {
     let header = parser.token(head.token).filter(|token| token.first)?;
     let (at, line) = parser.next_line()?;
     let source = parser.context.source;
@@ -91,7 +91,7 @@ fn indent_below<'a>(parser: &mut InstructionReader<'_, 'a>, head: &Head) -> Opti
 }
 
 fn by_count<'p, 'a>(
-    parser: &mut InstructionReader<'p, 'a>,
+    parser: &mut BodyParser<'p, 'a>,
     head: &Head,
     nesting: Nesting,
     items: Items<'p, 'a>,
@@ -112,13 +112,13 @@ fn by_count<'p, 'a>(
 // Diagnostics are built in separate functions, so that a deeply nested source needs less stack.
 
 #[cold]
-fn impossible_count(parser: &mut InstructionReader<'_, '_>, head: &Head) {
+fn impossible_count(parser: &mut BodyParser<'_, '_>, head: &Head) {
     let help = format!("write how many {} follow, or indent them below this line", head.of);
     parser.tolerate(bad_count(parser, head).help(help));
 }
 
 #[cold]
-fn too_few(parser: &mut InstructionReader<'_, '_>, head: &Head, count: u32, read: u32) {
+fn too_few(parser: &mut BodyParser<'_, '_>, head: &Head, count: u32, read: u32) {
     let name = head.word.mnemonic();
     let code = if head.word == Word::Match { Code::ExpectedArm } else { Code::IncompleteBlock };
     let message = format!("`{name}` counts {count} {}, but {read} follow", head.of);
@@ -130,7 +130,7 @@ fn too_few(parser: &mut InstructionReader<'_, '_>, head: &Head, count: u32, read
 }
 
 fn by_indent<'p, 'a>(
-    parser: &mut InstructionReader<'p, 'a>,
+    parser: &mut BodyParser<'p, 'a>,
     head: &Head,
     indent: &'a str,
     nesting: Nesting,
@@ -153,7 +153,7 @@ fn by_indent<'p, 'a>(
 }
 
 /// The diagnostic of a missing or impossible count.
-fn bad_count(parser: &InstructionReader<'_, '_>, head: &Head) -> Diagnostic {
+fn bad_count(parser: &BodyParser<'_, '_>, head: &Head) -> Diagnostic {
     let (name, of) = (head.word.mnemonic(), head.of);
     if head.out_of_range || head.count.is_some() {
         let found = parser.context.source.get(head.count_span.range()).unwrap_or("");
@@ -164,7 +164,7 @@ fn bad_count(parser: &InstructionReader<'_, '_>, head: &Head) -> Diagnostic {
 }
 
 /// Reports a count that differs from the indentation.
-fn mismatch(parser: &mut InstructionReader<'_, '_>, head: &Head, read: u32) {
+fn mismatch(parser: &mut BodyParser<'_, '_>, head: &Head, read: u32) {
     let (name, of) = (head.word.mnemonic(), head.of);
     let Some(count) = head.count else {
         let behind = parser.context.source.get(head.count_span.end as usize..).unwrap_or("");

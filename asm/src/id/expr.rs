@@ -2,7 +2,7 @@
 
 use super::literal;
 use super::numbers;
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::{Nesting, Stop};
 use super::unknown_operand;
 use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
@@ -13,7 +13,7 @@ use crate::syntax::lexer::Kind;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
-impl<'a> InstructionReader<'_, 'a> {
+impl<'a> BodyParser<'_, 'a> {
     /// Reads an operand of `of`.
     pub(crate) fn expr(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         let start = self.state.current.start;

@@ -1,6 +1,6 @@
 //! Parses the functions of a source one at a time.
 
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::{Context, FunctionLayout, Layout};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function};
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
             max_depth: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
             gives_nil: false,
         };
-        let mut parser = InstructionReader::new(context, diagnostics, layout);
+        let mut parser = BodyParser::new(context, diagnostics, layout);
         if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
             // To report what else is wrong with the instructions.
             self.registries(&mut parser, None, 0..self.lexed.comments.len());
@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
     }
 
     /// Parses a function by its index.
-    fn function<'p>(&'p self, number: usize, parser: &mut InstructionReader<'p, 'a>) -> Option<Function<'a>> {
+    fn function<'p>(&'p self, number: usize, parser: &mut BodyParser<'p, 'a>) -> Option<Function<'a>> {
         let &(at, header) = self.headers.get(number)?;
         let next = self.headers.get(number + 1).map_or(self.lexed.comments.len(), |&(next, _)| next);
         let comments = if number == 0 { 0..next } else { at..next };
@@ -148,15 +148,15 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Reads the registries after a header and in comments. The comments that the formatter rewrites, if there
-    /// is one.
+    /// Reads the registries after a header and in comments. The comments that the formatter rewrites, if
+    /// there is one.
     fn registries(
         &self,
-        parser: &mut InstructionReader<'_, 'a>,
+        parser: &mut BodyParser<'_, 'a>,
         header: Option<(usize, FunctionHeader<'a>)>,
         comments: Range<usize>,
     ) -> Vec<usize> {
-        let InstructionReader { context, names, diagnostics, layout, .. } = parser;
+        let BodyParser { context, names, diagnostics, layout, .. } = parser;
         names.clear();
         let mut consumed = Vec::new();
         let mut keep = |index| {
@@ -180,7 +180,7 @@ impl<'a> Source<'a> {
         consumed
     }
 
-    fn body<'p>(&'p self, parser: &mut InstructionReader<'p, 'a>, tokens: Range<usize>) -> Block<'a> {
+    fn body<'p>(&'p self, parser: &mut BodyParser<'p, 'a>, tokens: Range<usize>) -> Block<'a> {
         parser.context.tokens = self.lexed.tokens.get(..tokens.end).unwrap_or_default();
         parser.body(tokens.start)
     }

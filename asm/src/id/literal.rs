@@ -1,6 +1,6 @@
 //! Parses constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::Stop;
 use super::unknown_word;
 use super::words::{self, ConstantWord};
@@ -20,7 +20,7 @@ use ilo_spec::program::Number;
 const KINDS: &str = "`LIT 0 \"text\"`, `LIT 1 42`, `LIT 2 nil` or `LIT 3 true`";
 
 /// Reads the kind and value of a LIT.
-pub(crate) fn literal<'a>(parser: &mut InstructionReader<'_, 'a>) -> Result<Literal<'a>, Stop> {
+pub(crate) fn literal<'a>(parser: &mut BodyParser<'_, 'a>) -> Result<Literal<'a>, Stop> {
     let kind = parser.state.current;
     if kind.kind != Kind::Integer {
         return literal_without_kind(parser);
@@ -43,7 +43,7 @@ pub(crate) fn literal<'a>(parser: &mut InstructionReader<'_, 'a>) -> Result<Lite
 }
 
 /// A bare literal, if there is one at the cursor.
-pub(crate) fn bare_literal<'a>(parser: &mut InstructionReader<'_, 'a>) -> Option<Literal<'a>> {
+pub(crate) fn bare_literal<'a>(parser: &mut BodyParser<'_, 'a>) -> Option<Literal<'a>> {
     let token = parser.state.current;
     let literal = match token.kind {
         Kind::Word if token.word.is_none() => ConstantWord::of(parser.text(&token)).is_some(),
@@ -56,7 +56,7 @@ pub(crate) fn bare_literal<'a>(parser: &mut InstructionReader<'_, 'a>) -> Option
 }
 
 /// Takes the token at the cursor as a constant.
-pub(crate) fn constant_at<'a>(parser: &mut InstructionReader<'_, 'a>, token: &Token) -> Literal<'a> {
+pub(crate) fn constant_at<'a>(parser: &mut BodyParser<'_, 'a>, token: &Token) -> Literal<'a> {
     parser.bump();
     match token.kind {
         Kind::Text => {
@@ -68,7 +68,7 @@ pub(crate) fn constant_at<'a>(parser: &mut InstructionReader<'_, 'a>, token: &To
     }
 }
 
-fn rare_value<'a>(parser: &mut InstructionReader<'_, 'a>, token: &Token) -> Literal<'a> {
+fn rare_value<'a>(parser: &mut BodyParser<'_, 'a>, token: &Token) -> Literal<'a> {
     let text = parser.text(token);
     match token.kind {
         Kind::EscapedText => Literal::Text(decode(parser, token, text)),
@@ -79,7 +79,7 @@ fn rare_value<'a>(parser: &mut InstructionReader<'_, 'a>, token: &Token) -> Lite
     }
 }
 
-fn decode<'a>(parser: &mut InstructionReader<'_, 'a>, token: &Token, text: &'a str) -> &'a str {
+fn decode<'a>(parser: &mut BodyParser<'_, 'a>, token: &Token, text: &'a str) -> &'a str {
     let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
     text::decode(inside, parser.context.arena).unwrap_or_else(|bad| {
         parser.report(bad_text(bad, token.start + 1));
@@ -87,7 +87,7 @@ fn decode<'a>(parser: &mut InstructionReader<'_, 'a>, token: &Token, text: &'a s
     })
 }
 
-fn number(parser: &mut InstructionReader<'_, '_>, span: Span, text: &str) -> Number {
+fn number(parser: &mut BodyParser<'_, '_>, span: Span, text: &str) -> Number {
     let error = match number::parse(text) {
         Ok(number) => return number,
         Err(error) => error,
@@ -98,7 +98,7 @@ fn number(parser: &mut InstructionReader<'_, '_>, span: Span, text: &str) -> Num
 
 /// Warns about names of slots in the text of the last LIT that other languages would fill in.
 #[cold]
-pub(crate) fn text_references(parser: &mut InstructionReader<'_, '_>) {
+pub(crate) fn text_references(parser: &mut BodyParser<'_, '_>) {
     let Some(&text) = parser.state.at.checked_sub(1).and_then(|at| parser.token(at)) else { return };
     let named = words::filled_in(parser.text(&text)).find(|(_, name)| parser.names.slot_of(name).is_some());
     let Some((whole, _)) = named else { return };
@@ -108,7 +108,7 @@ pub(crate) fn text_references(parser: &mut InstructionReader<'_, '_>) {
 }
 
 /// `LIT "x"`, `LIT true`, `LIT 1.5`: the value tells the kind, which is missing.
-fn literal_without_kind<'a>(parser: &mut InstructionReader<'_, 'a>) -> Result<Literal<'a>, Stop> {
+fn literal_without_kind<'a>(parser: &mut BodyParser<'_, 'a>) -> Result<Literal<'a>, Stop> {
     let token = parser.state.current;
     if unknown_word::kind_of(parser, &token).is_some() {
         return Ok(constant_at(parser, &token));
@@ -126,7 +126,7 @@ fn literal_without_kind<'a>(parser: &mut InstructionReader<'_, 'a>) -> Result<Li
 }
 
 /// `LIT 42`: a number that is not a kind is the value, unless another value follows it.
-fn number_without_kind<'a>(parser: &mut InstructionReader<'_, 'a>, kind: Token) -> Literal<'a> {
+fn number_without_kind<'a>(parser: &mut BodyParser<'_, 'a>, kind: Token) -> Literal<'a> {
     parser.bump();
     let value = parser.state.current;
     let text = parser.text(&kind);
@@ -143,7 +143,7 @@ fn number_without_kind<'a>(parser: &mut InstructionReader<'_, 'a>, kind: Token) 
 }
 
 /// A kind whose value has another form.
-fn wrong_literal<'a>(parser: &mut InstructionReader<'_, 'a>, kind: Token) -> Result<Literal<'a>, Stop> {
+fn wrong_literal<'a>(parser: &mut BodyParser<'_, 'a>, kind: Token) -> Result<Literal<'a>, Stop> {
     let token = parser.state.current;
     let (number, text) = (parser.text(&kind), parser.text(&token));
     let wanted = match number {

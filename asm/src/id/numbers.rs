@@ -1,7 +1,7 @@
 //! Parses numbers: slots, tools, fields and counts; also names in their positions.
 
 use super::messages::{PATH, PREFIX, count_range, form};
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::Stop;
 use crate::ast::{Name, Slot};
 use crate::diagnostic::Diagnostic;
@@ -15,14 +15,14 @@ use ilo_spec::node::Place::Expression;
 use ilo_spec::node::Word;
 
 /// Reads the slot of `of`.
-pub(crate) fn slot(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<(Slot, Span), Stop> {
+pub(crate) fn slot(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<(Slot, Span), Stop> {
     let start = parser.state.current.start;
     let number = slot_number(parser, of)?;
     Ok((parser.names.slot(number), Span::new(start, parser.state.last_end)))
 }
 
 /// Adds that the missing operand may have become part of a MERGE, if that is so.
-pub(crate) fn merge_help(parser: &InstructionReader<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
+pub(crate) fn merge_help(parser: &BodyParser<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
     if parser.state.merge_end == Some(parser.state.at) || of == Word::Merge {
         wrong.help(
             "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
@@ -35,12 +35,12 @@ pub(crate) fn merge_help(parser: &InstructionReader<'_, '_>, wrong: Diagnostic, 
 
 /// Reads the number of the slot of `of`.
 #[inline]
-fn slot_number(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<u32, Stop> {
+fn slot_number(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<u32, Stop> {
     if parser.state.current.kind == Kind::Integer { Ok(id(parser)) } else { slot_otherwise(parser, of) }
 }
 
 #[cold]
-fn slot_otherwise(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<u32, Stop> {
+fn slot_otherwise(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<u32, Stop> {
     if parser.state.current.word == Some(Word::Ref) {
         parser.bump();
         if parser.state.current.kind == Kind::Integer {
@@ -54,14 +54,14 @@ fn slot_otherwise(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<u3
 }
 
 /// The slot whose name is at the cursor, with or without the marks of a reference.
-pub(crate) fn named_slot(parser: &mut InstructionReader<'_, '_>) -> Option<u32> {
+pub(crate) fn named_slot(parser: &mut BodyParser<'_, '_>) -> Option<u32> {
     let token = parser.state.current;
     let is_word = matches!(token.kind, Kind::Word | Kind::Dollar) && token.word.is_none();
     let name = parser.text(&token).trim_start_matches(['$', '{']).trim_end_matches('}');
     if is_word { parser.names.slot_of(name) } else { None }
 }
 
-fn no_id(parser: &mut InstructionReader<'_, '_>, of: Word, expected: &str) -> Stop {
+fn no_id(parser: &mut BodyParser<'_, '_>, of: Word, expected: &str) -> Stop {
     let message = format!("`{}` needs {expected} here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedId, message, expected);
     let is_path = of == Word::Ref && parser.text(&parser.state.current).contains('.');
@@ -72,7 +72,7 @@ fn no_id(parser: &mut InstructionReader<'_, '_>, of: Word, expected: &str) -> St
 
 /// The id at the cursor.
 #[inline]
-fn id(parser: &mut InstructionReader<'_, '_>) -> u32 {
+fn id(parser: &mut BodyParser<'_, '_>) -> u32 {
     let id =
         if parser.state.current.value == NO_VALUE { rare_id(parser) } else { parser.state.current.value };
     parser.bump();
@@ -81,7 +81,7 @@ fn id(parser: &mut InstructionReader<'_, '_>) -> u32 {
 
 /// A long id, or one with zeros before it: reports one that is too large.
 #[cold]
-fn rare_id(parser: &mut InstructionReader<'_, '_>) -> u32 {
+fn rare_id(parser: &mut BodyParser<'_, '_>) -> u32 {
     let token = parser.state.current;
     let text = parser.text(&token);
     if let Some(id) = digits(text) {
@@ -93,19 +93,19 @@ fn rare_id(parser: &mut InstructionReader<'_, '_>) -> u32 {
 
 /// Reads the field of `of`.
 #[inline]
-pub(crate) fn field_name<'a>(parser: &mut InstructionReader<'_, 'a>, of: Word) -> Result<Name<'a>, Stop> {
+pub(crate) fn field_name<'a>(parser: &mut BodyParser<'_, 'a>, of: Word) -> Result<Name<'a>, Stop> {
     registry_name(parser, of, registry::NameKind::Fields)
 }
 
 /// Reads the tool of a CALL.
 #[inline]
-pub(crate) fn tool_name<'a>(parser: &mut InstructionReader<'_, 'a>) -> Result<Name<'a>, Stop> {
+pub(crate) fn tool_name<'a>(parser: &mut BodyParser<'_, 'a>) -> Result<Name<'a>, Stop> {
     registry_name(parser, Word::Call, registry::NameKind::Tools)
 }
 
 #[inline]
 fn registry_name<'a>(
-    parser: &mut InstructionReader<'_, 'a>,
+    parser: &mut BodyParser<'_, 'a>,
     of: Word,
     kind: registry::NameKind,
 ) -> Result<Name<'a>, Stop> {
@@ -120,7 +120,7 @@ fn registry_name<'a>(
 
 #[cold]
 fn named_otherwise<'a>(
-    parser: &mut InstructionReader<'_, 'a>,
+    parser: &mut BodyParser<'_, 'a>,
     of: Word,
     kind: registry::NameKind,
 ) -> Result<Name<'a>, Stop> {
@@ -161,7 +161,7 @@ fn named_otherwise<'a>(
 
 /// Reports an id that no registry names; its digits are used for the name.
 #[cold]
-fn unnamed<'a>(parser: &mut InstructionReader<'_, 'a>, token: Token, kind: registry::NameKind) -> &'a str {
+fn unnamed<'a>(parser: &mut BodyParser<'_, 'a>, token: Token, kind: registry::NameKind) -> &'a str {
     let text = parser.text(&token);
     let (registry, what) = (kind.name(), kind.of_one());
     parser.report(
@@ -174,7 +174,7 @@ fn unnamed<'a>(parser: &mut InstructionReader<'_, 'a>, token: Token, kind: regis
 
 /// Skips an equals sign between a slot or a field and its value.
 #[inline]
-pub(crate) fn skip_equals(parser: &mut InstructionReader<'_, '_>, of: Word) {
+pub(crate) fn skip_equals(parser: &mut BodyParser<'_, '_>, of: Word) {
     if parser.state.current.kind == Kind::Operator {
         skip_superfluous(parser, of);
     }
@@ -182,7 +182,7 @@ pub(crate) fn skip_equals(parser: &mut InstructionReader<'_, '_>, of: Word) {
 
 /// Skips an `IN` between the slot of a loop and its list.
 #[inline]
-pub(crate) fn skip_in(parser: &mut InstructionReader<'_, '_>) {
+pub(crate) fn skip_in(parser: &mut BodyParser<'_, '_>) {
     let Token { kind, word, .. } = parser.state.current;
     if kind == Kind::Word && word.is_none() {
         skip_superfluous(parser, Word::For);
@@ -190,7 +190,7 @@ pub(crate) fn skip_in(parser: &mut InstructionReader<'_, '_>) {
 }
 
 #[cold]
-fn skip_superfluous(parser: &mut InstructionReader<'_, '_>, of: Word) {
+fn skip_superfluous(parser: &mut BodyParser<'_, '_>, of: Word) {
     let token = parser.state.current;
     let text = parser.text(&token);
     if matches!(text, "=" | ":=" | "<-") || of == Word::For && text.eq_ignore_ascii_case("in") {
@@ -199,11 +199,7 @@ fn skip_superfluous(parser: &mut InstructionReader<'_, '_>, of: Word) {
 }
 
 /// Reads a count and the items that it counts, except statements. No memory is reserved for the count.
-pub(crate) fn count(
-    parser: &mut InstructionReader<'_, '_>,
-    of: Word,
-    what: &'static str,
-) -> Result<u32, Stop> {
+pub(crate) fn count(parser: &mut BodyParser<'_, '_>, of: Word, what: &'static str) -> Result<u32, Stop> {
     if parser.state.current.kind != Kind::Integer {
         return Err(no_count(parser, of, what));
     }
@@ -217,17 +213,17 @@ pub(crate) fn count(
 }
 
 /// The count at the cursor, unless it is more than a file of this size can have.
-fn count_value(parser: &InstructionReader<'_, '_>) -> Option<u32> {
+fn count_value(parser: &BodyParser<'_, '_>) -> Option<u32> {
     integer(parser, &parser.state.current).filter(|&count| count as usize <= parser.context.words)
 }
 
 /// The value of an integer, unless it is negative or beyond 32 bits.
-pub(crate) fn integer(parser: &InstructionReader<'_, '_>, token: &Token) -> Option<u32> {
+pub(crate) fn integer(parser: &BodyParser<'_, '_>, token: &Token) -> Option<u32> {
     if token.value == NO_VALUE { digits(parser.text(token)) } else { Some(token.value) }
 }
 
 /// Rejects a token in the position of a count.
-pub(crate) fn no_count(parser: &mut InstructionReader<'_, '_>, of: Word, what: &str) -> Stop {
+pub(crate) fn no_count(parser: &mut BodyParser<'_, '_>, of: Word, what: &str) -> Stop {
     let message = format!("`{}` needs the number of {what} here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
     let operator = parser.state.current.word.is_some_and(|word| word.row().place == Expression);
@@ -249,7 +245,7 @@ pub(crate) fn no_count(parser: &mut InstructionReader<'_, '_>, of: Word, what: &
 
 /// Rejects a counted list that is shorter than its count.
 pub(crate) fn short_list(
-    parser: &mut InstructionReader<'_, '_>,
+    parser: &mut BodyParser<'_, '_>,
     of: Word,
     what: &str,
     count_token: usize,
@@ -268,7 +264,7 @@ pub(crate) fn short_list(
 }
 
 /// Rejects a token that is not the key of a case.
-pub(crate) fn no_case_key(parser: &mut InstructionReader<'_, '_>) -> Stop {
+pub(crate) fn no_case_key(parser: &mut BodyParser<'_, '_>) -> Stop {
     let token = parser.state.current;
     let message = "a key of `MATCH_MAP` is a literal".to_owned();
     let wrong =

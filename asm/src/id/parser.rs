@@ -14,7 +14,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
 /// The parser of a function. It is reused for the next function.
-pub(crate) struct InstructionReader<'p, 'a> {
+pub(crate) struct BodyParser<'p, 'a> {
     pub(crate) context: Context<'p, 'a>,
     pub(crate) state: Progress<'a>,
     pub(crate) names: Names<'a>,
@@ -23,14 +23,14 @@ pub(crate) struct InstructionReader<'p, 'a> {
     pub(crate) layout: Option<&'p mut Layout<'a>>,
 }
 
-impl<'p, 'a> InstructionReader<'p, 'a> {
+impl<'p, 'a> BodyParser<'p, 'a> {
     pub(crate) fn new(
         context: Context<'p, 'a>,
         diagnostics: &'p mut Diagnostics,
         layout: Option<&'p mut Layout<'a>>,
-    ) -> InstructionReader<'p, 'a> {
+    ) -> BodyParser<'p, 'a> {
         let (names, scratch) = (Names::new(), Scratch::default());
-        InstructionReader { context, state: Progress::at_start(0, 0), names, scratch, diagnostics, layout }
+        BodyParser { context, state: Progress::at_start(0, 0), names, scratch, diagnostics, layout }
     }
 
     /// Resets the parser to the first token of a function, whose context is set.

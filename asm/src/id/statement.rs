@@ -9,7 +9,7 @@ use super::block;
 use super::block::Head;
 use super::messages::PREFIX;
 use super::numbers;
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::{Nesting, Stop};
 use super::unknown_operand;
 use super::unknown_word;
@@ -25,7 +25,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-impl<'a> InstructionReader<'_, 'a> {
+impl<'a> BodyParser<'_, 'a> {
     /// Parses the body of a function, whose context is set, from its first token on.
     pub(crate) fn body(&mut self, first: usize) -> Block<'a> {
         self.begin(first);
@@ -292,7 +292,7 @@ impl<'a> InstructionReader<'_, 'a> {
         let errors = self.state.errors;
         let inside = self.deeper(nesting)?;
         let inside = Nesting { blocks: inside.blocks + 1, in_match: true, ..inside };
-        block::counted(self, &head, inside, InstructionReader::match_arms)?;
+        block::counted(self, &head, inside, BodyParser::match_arms)?;
         let (mut err, mut ok) = (None, None);
         for index in start..self.scratch.arms.len() {
             let Some(&(word, arm)) = self.scratch.arms.get(index) else { break };
@@ -370,12 +370,7 @@ impl<'a> InstructionReader<'_, 'a> {
     fn block(&mut self, head: &Head, nesting: Nesting) -> Result<Block<'a>, Stop> {
         let inside = self.deeper(nesting)?;
         let start = self.scratch.statements.len();
-        block::counted(
-            self,
-            head,
-            Nesting { blocks: inside.blocks + 1, ..inside },
-            InstructionReader::statements,
-        )?;
+        block::counted(self, head, Nesting { blocks: inside.blocks + 1, ..inside }, BodyParser::statements)?;
         Ok(Block { statements: self.take_statements(start) })
     }
 

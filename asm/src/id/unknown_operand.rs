@@ -4,7 +4,7 @@ use super::literal;
 use super::messages::{PATH, PREFIX, form};
 use super::numbers;
 use super::numbers::digits;
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::Stop;
 use super::unknown_word;
 use crate::ast::{Expr, ExprKind};
@@ -16,7 +16,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 
 /// Rejects an instruction that is not an operand.
-pub(crate) fn no_operand(parser: &mut InstructionReader<'_, '_>, of: Word) -> Stop {
+pub(crate) fn no_operand(parser: &mut BodyParser<'_, '_>, of: Word) -> Stop {
     let found = parser.state.current.word;
     let message = format!("`{}` needs an operand here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedOperand, message, "an expression");
@@ -36,7 +36,7 @@ pub(crate) fn no_operand(parser: &mut InstructionReader<'_, '_>, of: Word) -> St
 }
 
 /// Adds what to write if an operand is missing or unknown.
-fn lacking(parser: &InstructionReader<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
+fn lacking(parser: &BodyParser<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
     let ends = parser.state.current.first || matches!(parser.state.current.kind, Kind::Dedent | Kind::End);
     match of {
         Word::Ret | Word::RetOk if ends && parser.context.gives_nil => {
@@ -53,7 +53,7 @@ fn lacking(parser: &InstructionReader<'_, '_>, wrong: Diagnostic, of: Word) -> D
 
 /// A call behind UNDO or ROLLBACK without its word: the number of a tool begins one.
 #[cold]
-pub(crate) fn call_without_word(parser: &mut InstructionReader<'_, '_>, of: Word) -> Result<Span, Stop> {
+pub(crate) fn call_without_word(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<Span, Stop> {
     let of = of.mnemonic();
     let form = format!("`{of} CALL <tool> <count> …`");
     let token = parser.state.current;
@@ -68,7 +68,7 @@ pub(crate) fn call_without_word(parser: &mut InstructionReader<'_, '_>, of: Word
 /// cursor is now read as an instruction.
 #[cold]
 pub(crate) fn recover_operand<'a>(
-    parser: &mut InstructionReader<'_, 'a>,
+    parser: &mut BodyParser<'_, 'a>,
     of: Word,
 ) -> Result<Option<Expr<'a>>, Stop> {
     let token = parser.state.current;
@@ -90,13 +90,13 @@ pub(crate) fn recover_operand<'a>(
     Err(strange_operand(parser, of))
 }
 
-fn slot_reference<'a>(parser: &mut InstructionReader<'_, 'a>, number: u32, token: Token) -> Expr<'a> {
+fn slot_reference<'a>(parser: &mut BodyParser<'_, 'a>, number: u32, token: Token) -> Expr<'a> {
     parser.bump();
     Expr { kind: ExprKind::Ref(parser.names.slot(number)), span: token.span() }
 }
 
 /// A number in the position of an operand: a slot without REF, or a number without LIT.
-fn bare_integer<'a>(parser: &mut InstructionReader<'_, 'a>, of: Word, token: Token) -> Expr<'a> {
+fn bare_integer<'a>(parser: &mut BodyParser<'_, 'a>, of: Word, token: Token) -> Expr<'a> {
     let text = parser.text(&token);
     let number = digits(text).unwrap_or(0);
     let vars = parser.names.registries.get(registry::NameKind::Vars);
@@ -121,7 +121,7 @@ fn bare_integer<'a>(parser: &mut InstructionReader<'_, 'a>, of: Word, token: Tok
 }
 
 /// Rejects an unknown operand.
-fn strange_operand(parser: &mut InstructionReader<'_, '_>, of: Word) -> Stop {
+fn strange_operand(parser: &mut BodyParser<'_, '_>, of: Word) -> Stop {
     let token = parser.state.current;
     let message = format!("`{}` needs an operand here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedOperand, message, "an expression");

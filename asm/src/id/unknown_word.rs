@@ -1,6 +1,6 @@
 //! Recovery for unknown words: each is read as an instruction, or rejected with a reason.
 
-use super::parser::InstructionReader;
+use super::parser::BodyParser;
 use super::state::Stop;
 use super::words::{self, ConstantWord};
 use crate::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ use ilo_spec::node::{TABLE, Word};
 
 /// The instruction at the cursor. A misspelt one is reported and read as the one that is meant.
 #[inline]
-pub(crate) fn resolve_word(parser: &mut InstructionReader<'_, '_>, statement: bool) -> Option<Word> {
+pub(crate) fn resolve_word(parser: &mut BodyParser<'_, '_>, statement: bool) -> Option<Word> {
     let token = &parser.state.current;
     if token.word.is_some() || token.kind != Kind::Word {
         return token.word;
@@ -21,7 +21,7 @@ pub(crate) fn resolve_word(parser: &mut InstructionReader<'_, '_>, statement: bo
 }
 
 #[cold]
-fn resolve_unknown(parser: &mut InstructionReader<'_, '_>, statement: bool) -> Option<Word> {
+fn resolve_unknown(parser: &mut BodyParser<'_, '_>, statement: bool) -> Option<Word> {
     let token = parser.state.current;
     let text = parser.text(&token);
     if !statement && (kind_of(parser, &token).is_some() || is_variable(parser, text)) {
@@ -50,12 +50,12 @@ fn resolve_unknown(parser: &mut InstructionReader<'_, '_>, statement: bool) -> O
     Some(word)
 }
 
-fn is_variable(parser: &mut InstructionReader<'_, '_>, text: &str) -> bool {
+fn is_variable(parser: &mut BodyParser<'_, '_>, text: &str) -> bool {
     parser.names.id_of(crate::syntax::registry::NameKind::Vars, text).is_some()
 }
 
 /// Rejects a word that is not similar to any instruction.
-pub(crate) fn unknown_instruction(parser: &mut InstructionReader<'_, '_>) -> Stop {
+pub(crate) fn unknown_instruction(parser: &mut BodyParser<'_, '_>) -> Stop {
     let word = parser.text(&parser.state.current);
     let text = shorten(word);
     let wrong =
@@ -72,7 +72,7 @@ pub(crate) fn unknown_instruction(parser: &mut InstructionReader<'_, '_>) -> Sto
 }
 
 /// Whether a token can only begin a statement.
-pub(crate) fn begins_statement(parser: &InstructionReader<'_, '_>, token: &Token) -> bool {
+pub(crate) fn begins_statement(parser: &BodyParser<'_, '_>, token: &Token) -> bool {
     use ilo_spec::node::Place;
     let word = match token.kind {
         Kind::Word => token.word.or_else(|| words::instruction(parser.text(token))),
@@ -82,7 +82,7 @@ pub(crate) fn begins_statement(parser: &InstructionReader<'_, '_>, token: &Token
 }
 
 /// The constant that a word means.
-pub(crate) fn constant(parser: &InstructionReader<'_, '_>, token: &Token) -> Option<ConstantWord> {
+pub(crate) fn constant(parser: &BodyParser<'_, '_>, token: &Token) -> Option<ConstantWord> {
     if token.kind != Kind::Word || token.word.is_some() {
         return None;
     }
@@ -91,7 +91,7 @@ pub(crate) fn constant(parser: &InstructionReader<'_, '_>, token: &Token) -> Opt
 }
 
 /// The kind of LIT for a token of this form, and how its value is written.
-pub(crate) fn kind_of<'a>(parser: &InstructionReader<'_, 'a>, token: &Token) -> Option<(u8, &'a str)> {
+pub(crate) fn kind_of<'a>(parser: &BodyParser<'_, 'a>, token: &Token) -> Option<(u8, &'a str)> {
     match token.kind {
         Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText => Some((0, parser.text(token))),
         Kind::Integer | Kind::Number => Some((1, parser.text(token))),

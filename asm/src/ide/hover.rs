@@ -25,7 +25,6 @@ pub struct Hover {
     pub text: String,
 }
 
-/// The hover text at an offset.
 pub(super) fn hover(analysis: &Analysis<'_>, offset: u32) -> Option<Hover> {
     let named = analysis.mention_at(offset).and_then(|mention| {
         let text = match mention.what {

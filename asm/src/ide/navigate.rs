@@ -42,14 +42,11 @@ pub(super) fn identity<'a>(analysis: &Analysis<'a>, of: &Mention<'a>) -> Option<
     })
 }
 
-/// The name of the tool at an offset, as the catalogue has it.
 pub(super) fn tool_at<'a>(analysis: &Analysis<'a>, offset: u32) -> Option<&'a str> {
     let Identity::Tool(name) = identity(analysis, analysis.mention_at(offset)?)? else { return None };
     Some(name)
 }
 
-/// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
-/// of a registry. Empty if there is no name, or if the host defines it.
 pub(super) fn definition<'a>(analysis: &Analysis<'a>, offset: u32) -> Vec<Span> {
     let Some((mention, meant)) =
         analysis.mention_at(offset).and_then(|mention| Some((mention, identity(analysis, mention)?)))
@@ -82,7 +79,6 @@ fn bindings(all: &[&Mention<'_>]) -> Vec<Span> {
     if found.is_empty() { of(&[Role::Entry]) } else { found }
 }
 
-/// All occurrences of the name at an offset.
 pub(super) fn references<'a>(analysis: &Analysis<'a>, offset: u32, purpose: Purpose) -> Vec<Span> {
     let Some(meant) = analysis.mention_at(offset).and_then(|mention| identity(analysis, mention)) else {
         return Vec::new();

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::names::{self, Names, RESERVED, Usage, numbered};
-use super::steps::{BlockUse, Step};
+use super::steps::{Goal, Step};
 use crate::ast::{Expr, ExprKind, File, Parameter, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Dialect, Key, UNNAMED, begins_step};
@@ -74,7 +74,7 @@ fn document<'a>(printer: &mut Printer<'_, 'a>, named: bool) -> Doc<'a> {
     let tools = tools.map(Doc::List);
     let mut steps = Vec::new();
     inputs_to_bind(printer, &mut steps);
-    printer.steps(printer.function.body.statements, BlockUse::Function, &mut steps);
+    printer.steps(printer.function.body.statements, Goal::Function, &mut steps);
     let words = printer.words;
     let word = |key: Key| Cow::Borrowed(words.word(key));
     let mut entries: Vec<Pair<'a>> = Vec::new();

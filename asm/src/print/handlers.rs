@@ -2,7 +2,7 @@
 //! a call followed by a step with `match`.
 
 use super::function;
-use super::steps::{BlockUse, Step, last_read, nothing};
+use super::steps::{Goal, Step, last_read, nothing};
 use super::{Printer, names};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind, Try};
 use crate::dialect::Key;
@@ -30,10 +30,10 @@ impl<'a> Printer<'_, 'a> {
         &mut self,
         matched: &Matched<'_, 'a>,
         rest: &[Stmt<'a>],
-        tail: BlockUse,
+        tail: Goal,
         out: &mut Vec<Step<'a>>,
     ) -> bool {
-        let here = if rest.is_empty() { tail } else { BlockUse::Drop };
+        let here = if rest.is_empty() { tail } else { Goal::Drop };
         let Some(form) = self.handler_form(matched, here) else { return false };
         let node = matched.node;
         let mut entries = self.bound(&matched.call);
@@ -41,7 +41,7 @@ impl<'a> Printer<'_, 'a> {
         // At the end of a block the value of the call would be that of the block.
         let is_call = matches!(matched.call.kind, ExprKind::Call(_));
         let registered = if is_call { rollbacks(success) } else { &[] };
-        let alone = registered.len() == success.len() && here != BlockUse::Drop;
+        let alone = registered.len() == success.len() && here != Goal::Drop;
         let continues = matches!(form, HandlerForm::Gives(_) | HandlerForm::Continues);
         let registered = if alone && !continues { &[] } else { registered };
         let place = entries.len();
@@ -56,11 +56,11 @@ impl<'a> Printer<'_, 'a> {
         };
         if let Some(arm) = &node.err {
             entries.extend(self.failure(arm, |printer| match form {
-                HandlerForm::Gives(slot) => printer.replacement(arm, Some(slot), BlockUse::Bind),
-                HandlerForm::Continues => printer.replacement(arm, None, BlockUse::Drop),
+                HandlerForm::Gives(slot) => printer.replacement(arm, Some(slot), Goal::Bind),
+                HandlerForm::Continues => printer.replacement(arm, None, Goal::Drop),
                 // A reader expects a value there.
-                _ if slot.is_some() || here.is_read() => printer.leaving(arm, BlockUse::Bind),
-                _ => printer.leaving(arm, BlockUse::Drop),
+                _ if slot.is_some() || here.is_read() => printer.leaving(arm, Goal::Bind),
+                _ => printer.leaving(arm, Goal::Drop),
             }));
         }
         let mut step = self.binding(slot, end, "send", entries);
@@ -131,7 +131,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// How a call and its MATCH become one step with the same code; `None` if they cannot.
-    fn handler_form(&self, matched: &Matched<'_, 'a>, tail: BlockUse) -> Option<HandlerForm> {
+    fn handler_form(&self, matched: &Matched<'_, 'a>, tail: Goal) -> Option<HandlerForm> {
         let Matched { node, bound, .. } = *matched;
         let taken = node.ok.as_ref().map_or(node.slot, |ok| ok.bind);
         let one = self.names.get(taken) == self.names.get(node.slot);
@@ -150,11 +150,11 @@ impl<'a> Printer<'_, 'a> {
             return fits.then_some(HandlerForm::Leaves(taken));
         }
         if let Some(slot) = self.given_by_both(matched, err) {
-            let silent = tail == BlockUse::Drop || (tail.is_dropped(self) && self.read(slot).is_some());
+            let silent = tail == Goal::Drop || (tail.is_dropped(self) && self.read(slot).is_some());
             return silent.then_some(HandlerForm::Gives(slot));
         }
         let silent =
-            tail == BlockUse::Drop || (tail == BlockUse::Function && self.function.output.ok.ty == Type::NIL);
+            tail == Goal::Drop || (tail == Goal::Function && self.function.output.ok.ty == Type::NIL);
         let nothing = success.is_empty() || is_registered_alone(matched);
         (bound.is_none() && nothing && alone && !is_read && silent).then_some(HandlerForm::Continues)
     }
@@ -193,10 +193,10 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Whether the statements of an OK arm may follow the step instead.
-    fn follows(&self, success: &[Stmt<'a>], bound: Option<Slot>, tail: BlockUse) -> bool {
+    fn follows(&self, success: &[Stmt<'a>], bound: Option<Slot>, tail: Goal) -> bool {
         let Some(last) = success.last() else {
             // The value of the last step would be that of the block.
-            return bound.is_none() && (tail == BlockUse::Drop || tail.is_dropped(self));
+            return bound.is_none() && (tail == Goal::Drop || tail.is_dropped(self));
         };
         let kept = match (bound, last.kind) {
             (Some(slot), StmtKind::Value(value)) => value.attempt().is_none() || self.is_surely_read(slot),
@@ -215,7 +215,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The content of a step with `match`: the unchanged arms of a MATCH.
-    pub(super) fn result(&mut self, node: &Match<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
+    pub(super) fn result(&mut self, node: &Match<'a>, tail: Goal) -> Vec<Pair<'a>> {
         self.in_scope(node.slot, node.slot_span);
         let reference = self.words.reference(self.root(node.slot), &[]);
         let mut entries = vec![("match".into(), Doc::word(reference))];
@@ -251,7 +251,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The content of a step with `try`: its steps and its handler.
-    pub(super) fn tried(&mut self, node: &Try<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
+    pub(super) fn tried(&mut self, node: &Try<'a>, tail: Goal) -> Vec<Pair<'a>> {
         self.tries += 1;
         let body = self.nested(&node.body, tail);
         self.tries -= 1;
@@ -331,7 +331,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The action of a handler whose arm leaves the block.
-    fn leaving(&mut self, arm: &Arm<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
+    fn leaving(&mut self, arm: &Arm<'a>, tail: Goal) -> Vec<Pair<'a>> {
         let exit = arm.body.statements.split_last().and_then(|(last, before)| {
             let (kind, value) = match last.kind {
                 StmtKind::Return(kind, value) => (Some(kind), value),
@@ -366,8 +366,8 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The action of a handler whose arm continues: with a value for a slot, or with the value of its block.
-    fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>, tail: BlockUse) -> Vec<Pair<'a>> {
-        if arm.body.statements.is_empty() && tail == BlockUse::Drop {
+    fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>, tail: Goal) -> Vec<Pair<'a>> {
+        if arm.body.statements.is_empty() && tail == Goal::Drop {
             return vec![self.flag(Key::Ignore)];
         }
         let last = arm.body.statements.split_last().and_then(|(last, before)| match last.kind {
@@ -381,7 +381,7 @@ impl<'a> Printer<'_, 'a> {
             return vec![("then".into(), self.nested(&arm.body, tail))];
         };
         match names::rollbacks(before, false) {
-            Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != BlockUse::Drop => {
+            Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Goal::Drop => {
                 let compensate = self.compensate(&calls);
                 let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {
                     self.flag(Key::Ignore)
@@ -396,7 +396,7 @@ impl<'a> Printer<'_, 'a> {
                 self.list_of(
                     arm.span,
                     |printer, steps| {
-                        printer.steps(before, BlockUse::Drop, steps);
+                        printer.steps(before, Goal::Drop, steps);
                         let entries = printer.bound(&value);
                         steps.push(Step::of(None, "result", entries));
                     },
@@ -408,7 +408,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A block whose last value is bound.
-    fn bind_last(&mut self, block: &Block<'a>, slot: Slot, tail: BlockUse, out: &mut Vec<Step<'a>>) {
+    fn bind_last(&mut self, block: &Block<'a>, slot: Slot, tail: Goal, out: &mut Vec<Step<'a>>) {
         let mut statements = block.statements.to_vec();
         if let Some(last) = statements.last_mut()
             && let Some(value) = last.kind.given()

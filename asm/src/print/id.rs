@@ -19,12 +19,8 @@ pub fn print(file: &File<'_>) -> String {
         if number > 0 {
             out.push('\n');
         }
-        let mut body = InstructionWriter {
-            out: String::new(),
-            depth: 0,
-            tools: Names::default(),
-            fields: Names::default(),
-        };
+        let mut body =
+            BodyWriter { out: String::new(), depth: 0, tools: Names::default(), fields: Names::default() };
         body.block(&function.body);
         header(function, &body, &mut out);
         out.push_str(&body.out);
@@ -50,7 +46,7 @@ impl<'a> Names<'a> {
     }
 }
 
-fn header(function: &Function<'_>, body: &InstructionWriter<'_>, out: &mut String) {
+fn header(function: &Function<'_>, body: &BodyWriter<'_>, out: &mut String) {
     write_header(&function.name, function.parameters, &function.output, out);
     out.push('\n');
     let slots = function.slots.iter().enumerate().filter_map(|(number, slot)| Some((number, slot.name?)));
@@ -73,14 +69,14 @@ pub fn registry<'n, N: Display>(title: &str, entries: impl Iterator<Item = (N, &
     out.push('\n');
 }
 
-struct InstructionWriter<'a> {
+struct BodyWriter<'a> {
     out: String,
     depth: usize,
     tools: Names<'a>,
     fields: Names<'a>,
 }
 
-impl<'a> InstructionWriter<'a> {
+impl<'a> BodyWriter<'a> {
     /// Begins a line with a mnemonic.
     fn line(&mut self, word: Word) {
         for _ in 0..self.depth {

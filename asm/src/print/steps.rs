@@ -30,7 +30,7 @@ pub(super) struct Step<'a> {
 
 /// The purpose of the value of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BlockUse {
+pub(super) enum Goal {
     /// Nothing.
     Drop,
     /// It is the value of the function.
@@ -52,31 +52,31 @@ impl<'a> Step<'a> {
     }
 }
 
-impl BlockUse {
+impl Goal {
     /// Whether a reader takes the last step as a value.
     pub(super) fn is_read(self) -> bool {
-        self != BlockUse::Drop
+        self != Goal::Drop
     }
 
     /// Whether it ends an iteration.
     fn is_pass(self) -> bool {
-        matches!(self, BlockUse::Loop | BlockUse::Pass | BlockUse::Yield | BlockUse::Inner)
+        matches!(self, Goal::Loop | Goal::Pass | Goal::Yield | Goal::Inner)
     }
 
     /// Whether a reader may take the last step as a value that is not wanted.
     pub(super) fn is_dropped(self, printer: &Printer<'_, '_>) -> bool {
         match self {
-            BlockUse::Drop | BlockUse::Pass | BlockUse::Inner => true,
-            BlockUse::Function => printer.function.output.ok.ty == Type::NIL,
-            BlockUse::Loop | BlockUse::Yield | BlockUse::Bind => false,
+            Goal::Drop | Goal::Pass | Goal::Inner => true,
+            Goal::Function => printer.function.output.ok.ty == Type::NIL,
+            Goal::Loop | Goal::Yield | Goal::Bind => false,
         }
     }
 
     /// The purpose in a branch of IF, or in an arm.
-    pub(super) fn of_branch(self) -> BlockUse {
+    pub(super) fn of_branch(self) -> Goal {
         match self {
-            BlockUse::Loop => BlockUse::Yield,
-            BlockUse::Pass => BlockUse::Inner,
+            Goal::Loop => Goal::Yield,
+            Goal::Pass => Goal::Inner,
             other => other,
         }
     }
@@ -84,7 +84,7 @@ impl BlockUse {
 
 impl<'a> Printer<'_, 'a> {
     /// The statements of a block as steps.
-    pub(super) fn steps(&mut self, statements: &[Stmt<'a>], tail: BlockUse, out: &mut Vec<Step<'a>>) {
+    pub(super) fn steps(&mut self, statements: &[Stmt<'a>], tail: Goal, out: &mut Vec<Step<'a>>) {
         let mut at = 0;
         while let Some(statement) = statements.get(at) {
             if let Some(printed) = self.part_set(statements.get(at..).unwrap_or_default(), tail, out) {
@@ -107,8 +107,8 @@ impl<'a> Printer<'_, 'a> {
             }
             // At the end of a block a call is the value, with or without a rollback.
             let beside = rollbacks(rest);
-            let beside = if beside.len() < rest.len() || tail == BlockUse::Drop { beside } else { &[] };
-            let tail = if rest.is_empty() { tail } else { BlockUse::Drop };
+            let beside = if beside.len() < rest.len() || tail == Goal::Drop { beside } else { &[] };
+            let tail = if rest.is_empty() { tail } else { Goal::Drop };
             let silent = self.must_not_give(statement, tail);
             self.statement(statement, tail, out);
             at += 1;
@@ -123,17 +123,12 @@ impl<'a> Printer<'_, 'a> {
             if !silent {
                 continue;
             }
-            out.push(if tail == BlockUse::Function { self.done() } else { nothing() });
+            out.push(if tail == Goal::Function { self.done() } else { nothing() });
         }
     }
 
     /// Prints the step that sets a part of a variable, if statements begin with one. Returns their number.
-    fn part_set(
-        &mut self,
-        statements: &[Stmt<'a>],
-        tail: BlockUse,
-        out: &mut Vec<Step<'a>>,
-    ) -> Option<usize> {
+    fn part_set(&mut self, statements: &[Stmt<'a>], tail: Goal, out: &mut Vec<Step<'a>>) -> Option<usize> {
         let (first, rest) = statements.split_first()?;
         let StmtKind::Let { slot, slot_span, value: bound } = &first.kind else { return None };
         let part = *self.parts.get(slot_span)?;
@@ -159,7 +154,7 @@ impl<'a> Printer<'_, 'a> {
             Bound::Expr(value) if part.appends => {
                 out.push(Step::of(Some(*slot), "set", vec![(word.into(), self.value(value))]));
             }
-            _ => self.steps(value, BlockUse::Drop, out),
+            _ => self.steps(value, Goal::Drop, out),
         }
         let bound = Expr { kind: ExprKind::Ref(*slot), span: *slot_span };
         match out.get_mut(before..) {
@@ -175,24 +170,22 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Whether it makes a difference that the last step of a block would be its value because it has a name.
-    fn must_not_give(&self, last: &Stmt<'a>, tail: BlockUse) -> bool {
+    fn must_not_give(&self, last: &Stmt<'a>, tail: Goal) -> bool {
         let StmtKind::Let { slot, value, .. } = &last.kind else { return false };
         let call = matches!(value, Bound::Expr(value) if value.attempt().is_some());
         match tail {
-            BlockUse::Drop => false,
-            BlockUse::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => {
-                false
-            }
+            Goal::Drop => false,
+            Goal::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => false,
             // That would read the binding; a name that nothing later can read would not be bound.
-            BlockUse::Pass | BlockUse::Inner | BlockUse::Function => {
+            Goal::Pass | Goal::Inner | Goal::Function => {
                 self.uses.matched.contains(slot)
                     || (self.read(*slot).is_some() && (call || !self.names.is_visible(*slot)))
             }
-            BlockUse::Loop | BlockUse::Yield | BlockUse::Bind => true,
+            Goal::Loop | Goal::Yield | Goal::Bind => true,
         }
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, tail: BlockUse, out: &mut Vec<Step<'a>>) {
+    fn statement(&mut self, statement: &Stmt<'a>, tail: Goal, out: &mut Vec<Step<'a>>) {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
@@ -200,7 +193,7 @@ impl<'a> Printer<'_, 'a> {
                 let last = tail.is_pass() || self.words.notation == Notation::Workflow;
                 let unnamed = self.uses.named_last(*slot).is_none() && (!named || last);
                 if unnamed && !self.must_not_give(statement, tail) {
-                    let entries = self.given(value, BlockUse::Drop);
+                    let entries = self.given(value, Goal::Drop);
                     return out.push(Step::of(None, label(value), entries));
                 }
                 let entries = self.bound(value);
@@ -209,7 +202,7 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 // An unread binding matters if a MATCH handles something else in the slot.
                 let named = self.uses.named_last(*slot).is_some() || self.must_not_give(statement, tail);
-                let (slot, tail) = if named { (Some(*slot), BlockUse::Bind) } else { (None, BlockUse::Drop) };
+                let (slot, tail) = if named { (Some(*slot), Goal::Bind) } else { (None, Goal::Drop) };
                 self.control(control, slot, tail, self.uses.whole(statement.span), out);
             }
             StmtKind::Value(value) => {
@@ -263,11 +256,9 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The content of a step that is a value.
-    fn given(&mut self, value: &Expr<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
+    fn given(&mut self, value: &Expr<'a>, tail: Goal) -> Vec<Pair<'a>> {
         match value.kind {
-            ExprKind::Record(fields)
-                if tail == BlockUse::Loop && self.words.notation == Notation::Workflow =>
-            {
+            ExprKind::Record(fields) if tail == Goal::Loop && self.words.notation == Notation::Workflow => {
                 match self.value(value) {
                     Doc::Record(entries) if !entries.iter().any(|(key, _)| is_word(key)) => entries,
                     _ => vec![("obj".into(), self.fields(fields))],
@@ -332,7 +323,7 @@ impl<'a> Printer<'_, 'a> {
         &mut self,
         control: &Control<'a>,
         slot: Option<Slot>,
-        tail: BlockUse,
+        tail: Goal,
         span: Span,
         out: &mut Vec<Step<'a>>,
     ) {
@@ -343,8 +334,8 @@ impl<'a> Printer<'_, 'a> {
             }
             Control::For(node) => {
                 let collected = slot.is_some()
-                    || matches!(tail, BlockUse::Loop | BlockUse::Yield | BlockUse::Bind)
-                    || (tail == BlockUse::Function && self.function.output.ok.ty != Type::NIL);
+                    || matches!(tail, Goal::Loop | Goal::Yield | Goal::Bind)
+                    || (tail == Goal::Function && self.function.output.ok.ty != Type::NIL);
                 let entries = self.passes(node, span, collected);
                 out.push(self.binding(slot, span.end, "process", entries));
             }
@@ -360,7 +351,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// IF with its branches.
-    fn branches(&mut self, node: &If<'a>, tail: BlockUse) -> Vec<Pair<'a>> {
+    fn branches(&mut self, node: &If<'a>, tail: Goal) -> Vec<Pair<'a>> {
         if node.otherwise.is_none()
             && let Some(exit) = Self::exit(&node.then)
         {
@@ -377,8 +368,8 @@ impl<'a> Printer<'_, 'a> {
 
     /// A branch of IF or the OK arm of a MATCH. It is written as a bare value if that cannot be read as
     /// steps.
-    pub(super) fn branch(&mut self, block: &Block<'a>, tail: BlockUse) -> Doc<'a> {
-        if let (BlockUse::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
+    pub(super) fn branch(&mut self, block: &Block<'a>, tail: Goal) -> Doc<'a> {
+        if let (Goal::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
             && let value = self.value(value)
             && !matches!(value, Doc::List(_) | Doc::Record(_))
         {
@@ -388,7 +379,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A branch of IF, where no bare call is a rollback, also in an ERR arm.
-    fn branch_of_if(&mut self, block: &Block<'a>, tail: BlockUse) -> Doc<'a> {
+    fn branch_of_if(&mut self, block: &Block<'a>, tail: Goal) -> Doc<'a> {
         let outer = core::mem::replace(&mut self.literal, false);
         let branch = self.branch(block, tail);
         self.literal = outer;
@@ -396,7 +387,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A block inside a step.
-    pub(super) fn nested(&mut self, block: &Block<'a>, tail: BlockUse) -> Doc<'a> {
+    pub(super) fn nested(&mut self, block: &Block<'a>, tail: Goal) -> Doc<'a> {
         let mut steps = Vec::new();
         let place = block.statements.first().map_or_else(Span::default, |first| first.span);
         self.list_of(place, |printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
@@ -462,7 +453,7 @@ impl<'a> Printer<'_, 'a> {
             ("for".into(), Doc::word(self.names.get(node.item).clone())),
             ("in".into(), self.subject(&node.list)),
         ];
-        let tail = if collected && !node.yields { BlockUse::Loop } else { BlockUse::Pass };
+        let tail = if collected && !node.yields { Goal::Loop } else { Goal::Pass };
         let mut steps = Vec::new();
         let (in_list, loop_start) = (self.in_list, self.loop_start);
         let literal = core::mem::replace(&mut self.literal, false);
@@ -474,7 +465,7 @@ impl<'a> Printer<'_, 'a> {
         if !node.breaks {
             self.names.close(scope);
         }
-        let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, BlockUse::Drop));
+        let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, Goal::Drop));
         self.literal = literal;
         let body = match self.words.notation {
             Notation::Workflow => function::named_steps(self, steps, true),

@@ -219,12 +219,7 @@ fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
         Kind::Dollar => return,
         _ => Code::BadCharacter,
     };
-    diagnostics.push_with(code, || refused(kind, code, span, text));
-}
-
-/// The diagnostic of a token that this notation does not have.
-fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
-    match kind {
+    diagnostics.push_with(code, || match kind {
         Kind::OpenText => Diagnostic::new(code, span, "this string is not closed")
             .expected("`\"` on the same line", "the end of the line")
             .help("close the string with `\"`; a line break inside it is `\\n`"),
@@ -248,7 +243,7 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
                 .replace(Span::new(span.start, span.start + length), ";")
         }
         _ => Diagnostic::new(code, span, format!("`{text}` is not part of this notation")),
-    }
+    });
 }
 
 /// Reports the brackets and other signs of a line together.
@@ -280,22 +275,16 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
 
 /// Reports a run of characters that begin no token.
 fn report_run(source: &str, run: Option<Span>, diagnostics: &mut Diagnostics) {
-    if let Some(span) = run {
-        diagnostics.push_with(Code::BadCharacter, || refused_run(source, span));
-    }
-}
-
-/// The diagnostic of a run of characters that begin no token.
-fn refused_run(source: &str, span: Span) -> Diagnostic {
     const SHOWN: usize = 20;
+    let Some(span) = run else { return };
     let text = source.get(span.range()).unwrap_or("");
     let blank = text.chars().all(|c| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}'));
     let shown: String = text.chars().take(SHOWN).flat_map(char::escape_default).collect();
     let diagnostic = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` begins no token"))
         .expected("an instruction, a number or a string", format!("`{shown}`"));
-    if blank {
+    diagnostics.push(if blank {
         diagnostic.help("write a blank or a tab").replace(span, " ")
     } else {
         diagnostic.help("leave it out, or put it into a string")
-    }
+    });
 }

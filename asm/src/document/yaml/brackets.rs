@@ -161,8 +161,7 @@ impl<'a> BlockReader<'a, '_> {
             return self.scalar_in_brackets(true);
         }
         self.at = end;
-        let (inner, quotes) = recovery::without_curled_quotes(value);
-        Ok(Some(self.text(start + quotes..start + quotes + inner.len())))
+        Ok(Some(self.text(recovery::without_curled_quotes(value, start))))
     }
 
     /// The length of the plain text with which a line begins, in brackets.

@@ -1,10 +1,10 @@
 //! The YAML reader (YAML 1.2, core schema): one or more documents, separated by `---`, to values with spans.
 //!
-//! It is one pass over the source with an explicit stack. Where YAML has an error, but what is meant is clear,
-//! such as `a: b: c` or `{a: ${b}}`, that is read; another wrong value is reported with its fix, and reading
-//! continues as if it were fixed. What is wrong with the structure of a document ends it. Anchors, tags and
-//! merge keys are refused, so that a document is no larger than its text. This module knows nothing about
-//! programs.
+//! It is one pass over the source with an explicit stack. Where YAML has an error, but what is meant is
+//! clear, such as `a: b: c` or `{a: ${b}}`, that is read; another wrong value is reported with its fix, and
+//! reading continues as if it were fixed. What is wrong with the structure of a document ends it. Anchors,
+//! tags and merge keys are refused, so that a document is no larger than its text. This module knows nothing
+//! about programs.
 //!
 //! This file has the structure that indents give; `brackets` reads `{}` and `[]`, `scalar` texts.
 
@@ -63,10 +63,10 @@ pub(crate) fn read<'a>(
         reader.diagnostics.push(*wrong);
         reader.is_cut = true;
         reader.end_document();
-        let next = reader.rest().find("\n---").map(|next| reader.at + next + 1);
-        // At the dashes themselves.
-        let here = reader.at == reader.line && reader.rest().starts_with("---");
-        let Some(next) = next.filter(|_| !here).or(here.then_some(reader.at)) else { break };
+        // The line break before this line, if it begins with the dashes.
+        let from = reader.at - usize::from(reader.at == reader.line && reader.at > 0);
+        let Some(next) = source.get(from..).and_then(|rest| rest.find("\n---")) else { break };
+        let next = from + next + 1;
         (reader.at, reader.line) = (next, next);
     }
     reader.end_document();
@@ -414,7 +414,7 @@ impl<'a> BlockReader<'a, '_> {
         Some(node)
     }
 
-    /// Further keys in a value behind its key, where a record with them is meant, such as `return: error: no`:
+    /// Further keys in a value behind its key, where a record with them is meant, as in `return: error: no`:
     /// reports them and begins the records. The last value, if it is a text with signs of YAML.
     fn nested_keys(&mut self, end: usize) -> Result<Option<Node<'a>>, Fatal> {
         let start = self.at;
@@ -459,12 +459,7 @@ impl<'a> BlockReader<'a, '_> {
         let value = self.source.get(self.at..self.line_end(self.at)).unwrap_or("").trim_end();
         if value.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
             let span = Span::new(offset(self.at), offset(self.at + value.len()));
-            self.diagnostics.push(recovery::quote_it(
-                span,
-                recovery::COMMENT,
-                value,
-                recovery::quoted(value),
-            ));
+            self.diagnostics.push(recovery::comment(span, value));
         }
     }
 }

@@ -92,25 +92,28 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// The diagnostic of a value that YAML reads otherwise than it is meant.
-pub(crate) fn quote_it(span: Span, message: &str, value: &str, instead: String) -> Diagnostic {
+fn quote_it(span: Span, message: &str, value: &str, instead: String) -> Diagnostic {
     Diagnostic::new(Code::QuoteIt, span, message)
         .expected(format!("`{}`", shorten(&instead)), format!("`{}`", shorten(value)))
         .replace(span, instead)
 }
 
-/// What a text has that YAML takes for a comment.
-pub(crate) const COMMENT: &str = "YAML takes `#` after a blank for a comment: quote it";
+/// The diagnostic of a text, a part of which YAML takes for a comment.
+pub(super) fn comment(span: Span, value: &str) -> Diagnostic {
+    quote_it(span, "YAML takes `#` after a blank for a comment: quote it", value, quoted(value))
+}
 
 /// The diagnostic of a value that begins with a sign of YAML.
 pub(super) fn begins_with(first: char, span: Span, value: &str) -> Diagnostic {
     quote_it(span, &format!("a text cannot begin with `{first}` in YAML: quote it"), value, quoted(value))
 }
 
-/// A text in the quotes of a word processor, which were meant as quotes, without them; and their length.
-pub(super) fn without_curled_quotes(text: &str) -> (&str, usize) {
+/// Where a text is whose start is this, without the quotes of a word processor: they were meant as quotes.
+pub(super) fn without_curled_quotes(text: &str, start: usize) -> Range<usize> {
     let curled = |c| matches!(text::look_alike(c), Some("\"" | "'"));
-    let inside = text.strip_prefix(curled).and_then(|rest| Some((rest, rest.strip_suffix(curled)?)));
-    inside.map_or((text, 0), |(rest, inside)| (inside, text.len() - rest.len()))
+    let inside = text.strip_prefix(curled).filter(|rest| rest.ends_with(curled));
+    let begin = start + text.len() - inside.unwrap_or(text).len();
+    begin..begin + inside.map_or(text, |rest| rest.trim_end_matches(curled)).len()
 }
 
 /// What a value that begins with a quote means, if it is not closed, or something follows the quotes; and

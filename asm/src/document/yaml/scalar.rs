@@ -99,14 +99,11 @@ impl<'a> BlockReader<'a, '_> {
         self.at = end;
         let first = text.chars().next().unwrap_or(' ');
         if is_number {
-            self.diagnostics.push_with(Code::QuoteIt, || {
-                recovery::quote_it(span, recovery::COMMENT, text, recovery::quoted(text))
-            });
+            self.diagnostics.push_with(Code::QuoteIt, || recovery::comment(span, text));
         } else if matches!(first, ',' | ']' | '}') {
             self.diagnostics.push(recovery::begins_with(first, span, text));
         } else if keys {
-            let (inner, quotes) = recovery::without_curled_quotes(text);
-            return Ok(self.text(start + quotes..start + quotes + inner.len()));
+            return Ok(self.text(recovery::without_curled_quotes(text, start)));
         } else {
             let first = self.plain(start..end);
             return self.folded(first, false);
@@ -350,6 +347,10 @@ fn fold(breaks: usize, out: &mut String) {
     }
 }
 
+/// Letters and signs of escapes in double quotes, and what each means.
+const ESCAPES: [&str; 2] =
+    ["0abtnvfreN_LP\t \"/\\", "\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{a0}\u{2028}\u{2029}\t \"/\\"];
+
 /// The character that an escape in double quotes means, behind its backslash, and its length.
 fn escaped(rest: &str) -> Option<(char, usize)> {
     let hex = |from: usize, digits: usize| {
@@ -357,37 +358,23 @@ fn escaped(rest: &str) -> Option<(char, usize)> {
             rest.get(from..from + digits).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))?;
         u32::from_str_radix(digits, 16).ok()
     };
-    let first = rest.chars().next()?;
-    Some(match first {
-        '0' => ('\0', 1),
-        'a' => ('\u{7}', 1),
-        'b' => ('\u{8}', 1),
-        't' | '\t' => ('\t', 1),
-        'n' => ('\n', 1),
-        'v' => ('\u{b}', 1),
-        'f' => ('\u{c}', 1),
-        'r' => ('\r', 1),
-        'e' => ('\u{1b}', 1),
-        ' ' | '"' | '/' | '\\' => (first, 1),
-        'N' => ('\u{85}', 1),
-        '_' => ('\u{a0}', 1),
-        'L' => ('\u{2028}', 1),
-        'P' => ('\u{2029}', 1),
-        'x' => (char::from_u32(hex(1, 2)?)?, 3),
-        'U' => (char::from_u32(hex(1, 8)?)?, 9),
-        'u' => {
-            let high = hex(1, 4)?;
-            let low =
-                || hex(7, 4).filter(|low| rest.get(5..7) == Some("\\u") && (0xdc00..0xe000).contains(low));
-            match char::from_u32(high) {
-                Some(c) => (c, 5),
-                None => {
-                    (char::from_u32(0x1_0000 + ((high.checked_sub(0xd800)?) << 10) + (low()? - 0xdc00))?, 11)
-                }
-            }
+    let digits = match rest.chars().next()? {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        first => {
+            let mut pairs = ESCAPES[0].chars().zip(ESCAPES[1].chars());
+            return Some((pairs.find(|&(letter, _)| letter == first)?.1, 1));
         }
-        _ => return None,
-    })
+    };
+    let code = hex(1, digits)?;
+    if let Some(c) = char::from_u32(code) {
+        return Some((c, 1 + digits));
+    }
+    // The first half of a character beyond 16 bits, as JSON writes it.
+    let low = hex(7, 4).filter(|low| rest.get(5..7) == Some("\\u") && (0xdc00..0xe000).contains(low))?;
+    let high = code.checked_sub(0xd800).filter(|&high| high < 0x400)?;
+    Some((char::from_u32(0x1_0000 + (high << 10) + (low - 0xdc00))?, 11))
 }
 
 /// The value of a plain scalar.
@@ -422,36 +409,24 @@ fn based(text: &str) -> Option<Result<Number, NumberError>> {
 
 /// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, read as the JSON number it says.
 fn decimal(text: &str, unsigned: &str) -> Option<Result<Number, NumberError>> {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let (whole, rest) = unsigned.split_at_checked(digits(unsigned))?;
-    let (fraction, rest) = match rest.strip_prefix('.') {
-        Some(after) => {
-            let (fraction, rest) = after.split_at_checked(digits(after))?;
-            (Some(fraction), rest)
-        }
-        None => (None, rest),
-    };
-    if whole.is_empty() && fraction.is_none_or(str::is_empty) {
-        return None;
-    }
-    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
-        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-        if exponent.is_empty() || digits(exponent) != exponent.len() {
-            return None;
-        }
-    } else if !rest.is_empty() {
-        return None;
-    }
     if let Ok(number) = number::parse(text) {
         return Some(Ok(number));
     }
+    let (mantissa, exponent) = unsigned.split_at(unsigned.find(['e', 'E']).unwrap_or(unsigned.len()));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let power = exponent.get(1..).unwrap_or("0");
+    let power = power.strip_prefix(['-', '+']).unwrap_or(power);
+    let is_form = [whole, fraction, power].iter().all(|part| part.bytes().all(|it| it.is_ascii_digit()));
+    if !is_form || power.is_empty() || mantissa == "." {
+        return None;
+    }
     let sign = if text.starts_with('-') { "-" } else { "" };
-    let trimmed = whole.trim_start_matches('0');
-    let whole = if trimmed.is_empty() { "0" } else { trimmed };
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
     let fraction = match fraction {
-        Some("") => ".0".to_owned(),
-        Some(fraction) => format!(".{fraction}"),
-        None => String::new(),
+        _ if !mantissa.contains('.') => String::new(),
+        "" => ".0".to_owned(),
+        fraction => format!(".{fraction}"),
     };
-    Some(number::parse(&format!("{sign}{whole}{fraction}{rest}")))
+    Some(number::parse(&format!("{sign}{whole}{fraction}{exponent}")))
 }

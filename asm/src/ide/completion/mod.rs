@@ -55,7 +55,6 @@ pub struct Completion {
 /// The most completions that are returned.
 const MOST: usize = 1_000;
 
-/// The completions at an offset, the most likely first.
 pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
     let in_source = of.source.is_char_boundary(offset as usize);
     let mut found = match &of.text {
