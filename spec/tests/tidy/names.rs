@@ -29,14 +29,10 @@ const SPREAD: &[(&str, &str, usize)] = &[
     ("guide/src/automaton/state.rs", "Core", 13),
     ("asm/src/steps/reader.rs", "StepReader", 11),
     ("vm/src/run/state.rs", "Run", 11),
-    ("asm/src/id/parser.rs", "Parser", 8),
-    ("asm/src/ide/mod.rs", "Analysis", 7),
     ("host/src/config.rs", "Reading", 7),
-    ("asm/src/print/id.rs", "Printer", 6),
     ("host/src/tools/mod.rs", "Tools", 6),
     ("asm/src/habits/context.rs", "Rewriter", 5),
     ("guide/src/guide/lex.rs", "Machine", 5),
-    ("asm/src/document/json/mod.rs", "Reader", 4),
     ("asm/src/expr/parser.rs", "Parser", 4),
 ];
 
