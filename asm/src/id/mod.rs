@@ -5,8 +5,8 @@
 //! ([`Source::file`]). It reports everything that is wrong with the text itself. The meaning of a program
 //! (slots, calls, flow, types) is checked by [`crate::check`].
 //!
-//! The parser is one type whose methods are in layers. A file calls and imports only files above it in this
-//! table, which a test checks:
+//! The parser of a body is one struct; most files are functions over it, in layers. A file calls and imports
+//! only files above it in this table, which a test checks:
 //!
 //! | file | contents | imports |
 //! |---|---|---|
