@@ -403,7 +403,7 @@ fn schema_is_for_a_signature_and_refuses_before_a_host_does() {
     fs::write(at.join("many.json"), catalog(1_000)).unwrap();
     let signature = ["--signature", "f(id: text, items: list number) -> result nil, text"];
     let schema = |catalog, more: &[&str]| run(at, &[&["schema", "--catalog", catalog], more].concat(), "");
-    for host in [&[][..], &["--for", "openai"], &["--for", "anthropic"]] {
+    for host in [&[][..], &["--for", "openai"], &["--for", "anthropic"], &["--for", "outlines"]] {
         let (code, out, error) = schema("few.json", &[&signature[..], host].concat());
         assert!(code == 0 && error.is_empty(), "{error}");
         assert!(out.starts_with("{\"description\":\"") && out.contains("does not hold"), "{out}");
@@ -411,9 +411,10 @@ fn schema_is_for_a_signature_and_refuses_before_a_host_does() {
         let inputs = &json["properties"]["in"]["properties"];
         assert_eq!(inputs["items"]["enum"], serde_json::json!(["list num"]));
         assert_eq!(json["properties"]["out"]["enum"], serde_json::json!(["result nil text"]));
-        // Those for any host and for OpenAI refer to themselves.
+        // Those for any host and for OpenAI refer to themselves, the one for Outlines has no references.
         let is_endless = json["$defs"].get("step").is_some();
         assert_eq!(is_endless, matches!(host, [] | [_, "openai"]), "{host:?}");
+        assert_eq!(out.contains("\"$ref\""), !host.contains(&"outlines"), "{host:?}");
     }
     let (code, out, _) = schema("few.json", &["--only", "t1"]);
     assert!(code == 0 && out.contains("\"t1\"") && !out.contains("\"t2\""), "{out}");

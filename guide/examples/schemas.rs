@@ -22,6 +22,7 @@ fn main() {
             "none": of(None),
             "openai": of(Some(Host::OpenAi)),
             "anthropic": of(Some(Host::Anthropic)),
+            "outlines": of(Some(Host::Outlines)),
         });
         println!("{line}");
     }

@@ -9,6 +9,8 @@ enum Host {
     Openai,
     /// Structured outputs and strict tools of Anthropic
     Anthropic,
+    /// Outlines
+    Outlines,
 }
 
 #[derive(clap::Args)]
@@ -37,6 +39,7 @@ pub(super) fn run(args: &Args) -> Done {
     let host = args.host.map(|host| match host {
         Host::Openai => exports::Host::OpenAi,
         Host::Anthropic => exports::Host::Anthropic,
+        Host::Outlines => exports::Host::Outlines,
     });
     let catalog = args.tools.catalog()?.unwrap_or_default();
     let signature = args.signature.as_deref().unwrap_or(grammar::ANY);

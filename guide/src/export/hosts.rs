@@ -1,5 +1,5 @@
-//! The hosts that accept a JSON Schema: the limits of their schemas, which are checked before a host would
-//! refuse a schema.
+//! The hosts that accept a JSON Schema: the features and limits of their schemas, which are checked before a
+//! host would refuse a schema.
 
 use serde_json::Value;
 use std::fmt;
@@ -33,13 +33,82 @@ pub enum Host {
     OpenAi,
     /// Structured outputs and strict tools of Anthropic.
     Anthropic,
+    /// Outlines.
+    Outlines,
+}
+
+/// How many properties of a schema may be absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Optional {
+    /// None.
+    None,
+    /// A few, which are reserved for arguments of tools.
+    Few,
+    /// Any.
+    Any,
+}
+
+/// The allowed features of a schema.
+#[derive(Clone, Copy, Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a feature of JSON Schema that a host has or has not"
+)]
+pub(super) struct Rules {
+    /// Definitions that refer to themselves.
+    pub(super) recursion: bool,
+    /// Properties that may be absent.
+    pub(super) optional: Optional,
+    /// Records whose keys are not listed.
+    pub(super) free_keys: bool,
+    /// Least and most items.
+    pub(super) bounds: bool,
+    /// Values by their kinds, which needs many unions.
+    pub(super) typed: bool,
+    /// Definitions, and references to them.
+    pub(super) references: bool,
+    /// The nesting of values if definitions do not refer to themselves: in `expr` and `ret`, and elsewhere.
+    pub(super) values: (u8, u8),
+}
+
+impl Rules {
+    pub(super) const FREE: Rules = Rules {
+        recursion: true,
+        optional: Optional::Any,
+        free_keys: true,
+        bounds: true,
+        typed: true,
+        references: true,
+        values: (2, 2),
+    };
 }
 
 impl Host {
+    pub(super) fn rules(self) -> Rules {
+        match self {
+            Host::OpenAi => Rules { optional: Optional::None, free_keys: false, ..Rules::FREE },
+            Host::Anthropic => {
+                let rules = Rules { recursion: false, free_keys: false, bounds: false, ..Rules::FREE };
+                Rules { optional: Optional::Few, typed: false, ..rules }
+            }
+            // It leaves out everything more than three references away, and makes one regular expression of
+            // the whole.
+            Host::Outlines => Rules {
+                recursion: false,
+                free_keys: false,
+                typed: false,
+                references: false,
+                values: (1, 0),
+                ..Rules::FREE
+            },
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Host::OpenAi => "OpenAI",
             Host::Anthropic => "Anthropic",
+            Host::Outlines => "Outlines",
         }
     }
 }
@@ -78,6 +147,7 @@ pub(super) fn schema(host: Option<Host>, text: &str) -> Result<(), TooLarge> {
             at_most(name, "characters in names and constants", found.characters, 120_000)
         }
         Host::Anthropic => at_most(name, "optional properties", found.optional, 24),
+        Host::Outlines => Ok(()),
     }
 }
 

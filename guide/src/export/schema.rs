@@ -2,7 +2,7 @@
 //!
 //! Schemas are written as text, because engines write keys in the order of the schema.
 
-use super::hosts::{self, Host, TooLarge};
+use super::hosts::{self, Host, Optional, TooLarge};
 use crate::automaton::session::{Numbered, Session};
 use ilo_asm::dialect::operator::{self, Makes, Operator};
 use ilo_asm::dialect::{Key, word_of};
@@ -14,8 +14,6 @@ use std::collections::BTreeMap;
 
 /// The levels of blocks in a schema that does not refer to itself.
 const BLOCKS: u8 = 1;
-/// The levels of values in it.
-const VALUES: u8 = 2;
 /// The level of a schema that refers to itself.
 const ENDLESS: u8 = u8::MAX;
 
@@ -28,12 +26,14 @@ const YES: &str = r#"{"type":"boolean","enum":[true]}"#;
 /// # Errors
 /// If the host would refuse it.
 pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) -> Result<String, TooLarge> {
+    let rules = host.map_or(hosts::Rules::FREE, Host::rules);
     let callable = session.tools.iter().filter(|tool| tool.depth.is_some()).count();
     hosts::tools(host, callable)?;
-    let mut schema = Schema { session, host, any_signature, defs: BTreeMap::new() };
-    let steps = schema.steps(if schema.recurses() { ENDLESS } else { BLOCKS });
+    let mut schema = Schema { session, rules, any_signature, defs: BTreeMap::new() };
+    let level = if rules.recursion { ENDLESS } else { BLOCKS };
+    let steps = schema.steps(level);
     let top = schema.top(&steps);
-    let about = quoted(&about(host));
+    let about = quoted(&about(rules));
     let defs: Vec<String> = schema.defs.iter().map(|(name, it)| format!("{}:{it}", quoted(name))).collect();
     let whole = format!("{{\"description\":{about},{},\"$defs\":{{{}}}}}\n", top, defs.join(","));
     hosts::schema(host, &whole)?;
@@ -41,7 +41,7 @@ pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) ->
 }
 
 /// The rules that the schema does not express.
-fn about(host: Option<Host>) -> String {
+fn about(rules: hosts::Rules) -> String {
     let mut all = vec![
         "that names are in scope, and their types: each text may be a name",
         "required values on all paths, ret of the right form, break outside for",
@@ -49,17 +49,24 @@ fn about(host: Option<Host>) -> String {
         "equal keys; names of fields that a record does not have",
         "required rollbacks",
     ];
-    if host == Some(Host::OpenAi) {
+    if rules.optional == Optional::None {
         all.push("and it refuses some optional arguments without the others");
     }
-    if host.is_some() {
+    if !rules.free_keys {
         all.push(
             "and it refuses records with fields (write put), cases as a record (write pairs), and arguments that \
              the schema of a tool does not list",
         );
     }
-    if host == Some(Host::Anthropic) {
+    if !rules.recursion && rules.references {
         all.push("and it refuses values nested deeper than 2, blocks deeper than 1");
+    }
+    if !rules.references {
+        all.push(
+            "and it refuses values nested deeper than 1, or nested elsewhere than beside expr and ret (bind them \
+             first), operators of one or two operands and choices but as steps, blocks deeper than 1, and blocks in \
+             err",
+        );
     }
     format!(
         "One function of an ilo program in the notation constrained. Check each program after: this schema does not hold {}.",
@@ -116,23 +123,12 @@ fn step(fields: &[(Key, &str)]) -> String {
 
 struct Schema<'s, 'c> {
     session: &'s Session<'c>,
-    host: Option<Host>,
+    rules: hosts::Rules,
     any_signature: bool,
     defs: BTreeMap<String, String>,
 }
 
 impl Schema<'_, '_> {
-    /// Whether definitions may refer to themselves. Then it also has bounds of lists, and values by their
-    /// kinds, which take many unions.
-    fn recurses(&self) -> bool {
-        self.host != Some(Host::Anthropic)
-    }
-
-    /// Whether properties may be absent. Anthropic takes a few, which are those of arguments.
-    fn has_optional(&self) -> bool {
-        self.host != Some(Host::OpenAi)
-    }
-
     /// The members of the function itself.
     fn top(&self, steps: &str) -> String {
         let fields = if self.any_signature {
@@ -157,6 +153,9 @@ impl Schema<'_, '_> {
 
     /// Adds a definition, unless it exists, and returns the reference to it.
     fn define(&mut self, name: String, make: impl FnOnce(&mut Self) -> String) -> String {
+        if !self.rules.references {
+            return make(self);
+        }
         let found = reference(&name);
         if !self.defs.contains_key(&name) {
             self.defs.insert(name.clone(), String::new());
@@ -175,19 +174,19 @@ impl Schema<'_, '_> {
         if level == ENDLESS { name.to_owned() } else { format!("{name}{level}") }
     }
 
-    /// Any value in a step.
+    /// Any value beside a key that is not `expr` or `ret` of a step.
     fn any(&mut self) -> String {
         self.value(Kinds::ANY, self.level())
     }
 
     /// The nesting of such values.
     fn level(&self) -> u8 {
-        if self.recurses() { ENDLESS } else { VALUES }
+        if self.rules.recursion { ENDLESS } else { self.rules.values.1 }
     }
 
     /// A value of some kinds. A text may be the name of a value of any kind.
     fn value(&mut self, kinds: Kinds, level: u8) -> String {
-        let kinds = if self.recurses() { kinds } else { Kinds::ANY };
+        let kinds = if self.rules.typed { kinds } else { Kinds::ANY };
         let name = format!("value_{}", kinds.to_string().replace(" or ", "_"));
         self.define(Self::named(&name, level), |schema| {
             let mut all = vec![STRING.to_owned()];
@@ -204,8 +203,8 @@ impl Schema<'_, '_> {
             }
             all.extend(kinds.meets(Kinds::RECORD).then(|| schema.records(&inner)).into_iter().flatten());
             all.push(schema.operations(&inner, below));
-            all.push(schema.cases(&inner, below));
-            if schema.recurses() {
+            all.extend(schema.rules.references.then(|| schema.cases(&inner, below)));
+            if schema.rules.recursion {
                 all.extend(schema.call());
             }
             any_of(&all)
@@ -213,9 +212,9 @@ impl Schema<'_, '_> {
     }
 
     fn records(&self, inner: &str) -> Vec<String> {
-        let fields = if self.host.is_none() { free(inner) } else { record([]) };
+        let fields = if self.rules.free_keys { free(inner) } else { record([]) };
         let mut all = vec![step(&[(Key::Obj, &fields)])];
-        if self.host.is_none() {
+        if self.rules.free_keys {
             all.push(step(&[(Key::Merge, inner), (Key::Set, &fields)]));
             // A record with one field that has the name of an operator is read as that operator.
             let first =
@@ -233,7 +232,7 @@ impl Schema<'_, '_> {
     /// Records of these keys; the third element says whether one is required. For a host that limits absent
     /// keys, there is a record for each combination of optional keys.
     fn forms(&self, fields: &[(Key, &str, bool)]) -> Vec<String> {
-        let optional = self.host.is_none();
+        let optional = self.rules.optional == Optional::Any;
         let mut all = vec![Vec::new()];
         for &(name, schema, is_required) in fields {
             let without = if is_required || optional { Vec::new() } else { all.clone() };
@@ -247,13 +246,16 @@ impl Schema<'_, '_> {
 
     /// Operators over values.
     fn operations(&mut self, inner: &str, below: u8) -> String {
-        let (inner, bounds) = (inner.to_owned(), self.recurses());
+        let (inner, bounds, all_ways) = (inner.to_owned(), self.rules.bounds, self.rules.references);
         self.define(Self::named("operation", below), |_| {
-            let mut all = vec![
-                step(&[(Key::Op, &operator_of(2)), (Key::A, &inner), (Key::B, &inner)]),
-                step(&[(Key::Op, &operator_of(1)), (Key::A, &inner)]),
-            ];
-            all.extend(operator::TABLE.iter().map(|row| {
+            let mut all = Vec::new();
+            if all_ways {
+                all.push(step(&[(Key::Op, &operator_of(2)), (Key::A, &inner), (Key::B, &inner)]));
+                all.push(step(&[(Key::Op, &operator_of(1)), (Key::A, &inner)]));
+            }
+            // A step with `op` is another form of operators with one or two operands.
+            let rows = operator::TABLE.iter().filter(|row| all_ways || row.most() > 2);
+            all.extend(rows.map(|row| {
                 let operands = if row.least() == 1 { inner.clone() } else { operands(row, &inner, bounds) };
                 record([(row.spelling, operands, true)])
             }));
@@ -269,16 +271,16 @@ impl Schema<'_, '_> {
 
     /// The records of a choice, with more keys before its own.
     fn case_forms(&self, before: &[(Key, &str, bool)], inner: &str) -> Vec<String> {
-        let pair = if self.recurses() {
+        let pair = if self.rules.bounds {
             format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
         } else {
             list_of(inner)
         };
         let mut cases = vec![list_of(&pair)];
-        if self.host.is_none() {
+        if self.rules.free_keys {
             cases.push(free(inner));
         }
-        let (cases, is_required) = (any_of(&cases), !self.has_optional());
+        let (cases, is_required) = (any_of(&cases), self.rules.optional == Optional::None);
         let own = [(Key::Match, inner, true), (Key::Cases, &cases, true), (Key::Default, inner, is_required)];
         self.forms(&[before, &own].concat())
     }
@@ -304,10 +306,12 @@ impl Schema<'_, '_> {
 
     fn simple(&mut self, level: u8, any: &str, all: &mut Vec<String>) {
         use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback, Skip};
-        let ret = self.returns(any);
+        let level_of_whole = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
+        let whole = self.value(Kinds::ANY, level_of_whole);
+        let (ret, plain) = (self.returns(&whole), self.returns(any));
         let handler = self.handler(level, any);
         let undo = self.call();
-        all.extend(self.forms(&[(Let, STRING, true), (Expr, any, true), (Handler, &handler, false)]));
+        all.extend(self.forms(&[(Let, STRING, true), (Expr, &whole, true), (Handler, &handler, false)]));
         all.push(step(&[(Expr, any)]));
         let bound = (Let, STRING, false);
         let (one, two) = (operator_of(1), operator_of(2));
@@ -317,12 +321,12 @@ impl Schema<'_, '_> {
         all.push(step(&[(Return, &ret)]));
         all.push(step(&[(Fail, any)]));
         all.push(step(&[(Key::Yield, any)]));
-        all.push(step(&[(If, any), (Return, &ret)]));
+        all.push(step(&[(If, any), (Return, &plain)]));
         for leaves in [Break, Skip] {
             all.push(step(&[(leaves, YES)]));
             all.push(step(&[(If, any), (leaves, YES)]));
         }
-        if self.host.is_none() {
+        if self.rules.free_keys {
             let fields = free(any);
             all.push(step(&[(Obj, &fields)]));
             all.push(step(&[(Let, STRING), (Obj, &fields)]));
@@ -341,7 +345,7 @@ impl Schema<'_, '_> {
             );
             fields.push((Handler, &handler, false));
             let undone = any_of(&[reference("call"), many.clone()]);
-            if self.host.is_none() {
+            if self.rules.optional == Optional::Any && self.rules.references {
                 fields.extend([(Rollback, undone.as_str(), false), (Compensate, &many, false)]);
             }
             all.extend(self.forms(&fields));
@@ -363,7 +367,7 @@ impl Schema<'_, '_> {
         all.push(step(&[(Let, STRING), (If, any), (Then, &branch), (Else, &branch)]));
         let handler = self.handler(below, any);
         let mut head = vec![bound, (Match, STRING, true)];
-        head.extend(self.recurses().then_some((Key::As, STRING, false)));
+        head.extend(self.rules.recursion.then_some((Key::As, STRING, false)));
         for ends in
             [&[(Handler, handler.as_str(), false), (Then, &branch, true)][..], &[(Handler, &handler, true)]]
         {
@@ -393,12 +397,12 @@ impl Schema<'_, '_> {
         self.define(Self::named("handler", level), |schema| {
             let mut ways = vec![(Key::Return, schema.returns(&any)), (Key::Value, any)];
             ways.extend([Key::Skip, Key::Break, Key::Ignore].map(|way| (way, YES.to_owned())));
-            if let Some(below) = Self::below(level) {
+            if let Some(below) = Self::below(level).filter(|_| schema.rules.references) {
                 ways.push((Key::Then, schema.steps(below)));
             }
             let mut all = vec![STRING.to_owned()];
             for (way, takes) in ways {
-                if schema.host.is_none() {
+                if schema.rules.optional == Optional::Any && schema.rules.references {
                     let name = (key(Key::As), STRING.to_owned(), false);
                     all.push(record([name, (key(way), takes, true)]));
                 } else {
@@ -428,7 +432,7 @@ impl Schema<'_, '_> {
 
     /// The arguments of a tool, if it has any, and whether they are required.
     fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(String, bool)> {
-        let may_be_absent = self.has_optional();
+        let may_be_absent = self.rules.optional != Optional::None;
         let is_required = !tool.required.is_empty() || !may_be_absent;
         let may_have = may_be_absent || !tool.listed.is_empty();
         may_have.then(|| (self.arguments(number, tool), is_required))
@@ -436,13 +440,13 @@ impl Schema<'_, '_> {
 
     /// The arguments of a tool.
     fn arguments(&mut self, number: usize, tool: &Numbered<'_>) -> String {
-        let optional = self.has_optional();
+        let optional = self.rules.optional != Optional::None;
         self.define(format!("args{number}"), |schema| {
             let mut fields = Vec::new();
             let mut open = false;
             if let Some(callee) = &tool.callee {
                 let input = callee.input();
-                open = input.is_open() && schema.host.is_none();
+                open = input.is_open() && schema.rules.free_keys;
                 for field in input.fields() {
                     let value = schema.value(field.shape.kinds(), schema.level());
                     fields.push((field.name, value, field.required));

@@ -33,9 +33,10 @@ impl<'a> BlockReader<'a, '_> {
 
     /// `{{ name }}` of other languages: `${name}`.
     pub(super) fn doubled(&mut self) -> Option<Node<'a>> {
-        let line = self.source.get(self.at..self.line_end(self.at))?;
-        let (name, _) = line.strip_prefix("{{")?.split_once("}}")?;
-        if name.contains([',', ':', '{', '}', '[', ']', '"', '\'']) {
+        let rest = self.rest().strip_prefix("{{")?;
+        let end = rest.find([',', ':', '{', '}', '[', ']', '"', '\'', '\n', '\r'])?;
+        let (name, behind) = rest.split_at_checked(end)?;
+        if !behind.starts_with("}}") {
             return None;
         }
         let span = Span::new(offset(self.at), offset(self.at + name.len() + 4));
@@ -114,6 +115,8 @@ impl<'a> BlockReader<'a, '_> {
                     (ended, colon) = (false, true);
                 }
                 _ if ended => return Err(recovery::incomplete(start)),
+                // The key follows.
+                b'?' if !colon && self.is_blank(start + 1) => self.at += 1,
                 _ => {
                     quoted = matches!(byte, b'"' | b'\'');
                     if let Some(node) = self.scalar_in_brackets(colon)? {
@@ -146,8 +149,7 @@ impl<'a> BlockReader<'a, '_> {
             }
             _ => {}
         }
-        let line = self.source.get(start..self.line_end(start)).unwrap_or("");
-        let end = start + self.plain_length(line, colon);
+        let end = start + self.plain_length(self.rest(), colon);
         let value = self.source.get(start..end).unwrap_or("").trim_end();
         if !colon || !value.contains(": ") {
             self.at = end;
@@ -164,13 +166,16 @@ impl<'a> BlockReader<'a, '_> {
         Ok(Some(self.text(recovery::without_curled_quotes(value, start))))
     }
 
-    /// The length of the plain text with which a line begins, in brackets.
+    /// The length of the plain text with which a line begins, in brackets. What is behind it is not looked at,
+    /// since a line may be as long as the source.
     pub(super) fn plain_length(&mut self, rest: &str, is_value: bool) -> usize {
         let (mut reference, mut before, mut length) = (false, ' ', rest.len());
         for (at, c) in rest.char_indices() {
             let after = rest.get(at + c.len_utf8()..).unwrap_or("");
-            let is_end = || after.is_empty() || after.starts_with([' ', '\t', ',', '{', '}', '[', ']']);
+            let is_end =
+                || after.is_empty() || after.starts_with([' ', '\t', '\n', '\r', ',', '{', '}', '[', ']']);
             let stops = match c {
+                '\n' | '\r' => true,
                 '{' if before == '$' => {
                     reference = true;
                     false
@@ -179,7 +184,11 @@ impl<'a> BlockReader<'a, '_> {
                     reference = false;
                     false
                 }
-                ',' if is_value && goes_on(rest.get(..at).unwrap_or(""), after) => false,
+                ',' if is_value && self.looks > 0 => {
+                    let goes_on = goes_on(rest.get(..at).unwrap_or(""), after);
+                    self.looks -= u8::from(goes_on.is_none());
+                    !reference && goes_on != Some(true)
+                }
                 ',' | '{' | '}' | '[' | ']' => !reference,
                 '#' => before == ' ',
                 ':' => !is_value && !reference && is_end(),
@@ -207,20 +216,26 @@ fn has_key(frame: Option<Container<'_>>) -> bool {
     frame.is_some_and(|frame| frame.record && frame.key.is_some())
 }
 
-/// Whether a text with a reference in it, in a record, goes on after a comma: no key follows.
-fn goes_on(before: &str, after: &str) -> bool {
+/// Whether a text with a reference in it, in a record, goes on after a comma: no key follows. `None` if the line
+/// ends before that is known.
+fn goes_on(before: &str, after: &str) -> Option<bool> {
     let alone = before.starts_with("${") && before.find('}') == Some(before.len() - 1);
     if alone || !before.contains("${") || !after.starts_with(' ') {
-        return false;
+        return Some(false);
     }
-    let mut reference = false;
-    let end = after.char_indices().find(|&(at, c)| {
-        reference |= c == '{' && after.get(..at).is_some_and(|text| text.ends_with('$'));
-        let ends = !reference && matches!(c, ',' | '}' | ']' | ':');
-        reference &= c != '}';
-        ends
-    });
-    end.is_some_and(|(_, c)| c != ':')
+    let (mut reference, mut last) = (false, ' ');
+    for c in after.chars() {
+        reference |= c == '{' && last == '$';
+        match c {
+            '\n' | '\r' => return None,
+            ':' if !reference => return Some(false),
+            ',' | '}' | ']' if !reference => return Some(true),
+            '}' => reference = false,
+            _ => {}
+        }
+        last = c;
+    }
+    None
 }
 
 /// Where a plain text in brackets ends whose own brackets are closed, as in `min(a, b)[0]`: before the next
@@ -229,6 +244,7 @@ fn nested_end(text: &str) -> Option<usize> {
     let (mut open, mut quote, mut before) = (0_usize, None, ' ');
     for (at, c) in text.char_indices() {
         match c {
+            '\n' | '\r' => return (open == 0).then_some(at),
             _ if quote == Some(c) => quote = None,
             _ if quote.is_some() => {}
             '\'' | '"' if open > 0 => quote = Some(c),

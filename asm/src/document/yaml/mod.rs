@@ -227,9 +227,14 @@ impl<'a> BlockReader<'a, '_> {
         let mut begins = true;
         loop {
             let is_item = begins && self.is_sign(b'-');
+            let is_value = self.is_sign(b':') && self.has_key_at(column);
             if is_item {
                 self.begin_entry(self.at, false)?;
                 self.at += 1;
+            } else if is_value {
+                self.at += 1;
+            } else if begins && self.is_sign(b'?') {
+                self.marked_key()?;
             } else if !self.node(begins)? {
                 return Ok(());
             }
@@ -238,8 +243,43 @@ impl<'a> BlockReader<'a, '_> {
                 self.commented();
                 return Ok(());
             }
-            begins = is_item;
+            begins = is_item || is_value;
         }
+    }
+
+    /// Whether the line is at the column of a record whose last key is one of [`Self::marked_key`] and waits for
+    /// its value.
+    fn has_key_at(&self, column: usize) -> bool {
+        let waits = |block: &Block| block.record && block.expects && block.column == column;
+        let key = self.built.frames().last().and_then(|frame| frame.key);
+        self.at == self.line + column
+            && self.blocks.last().is_some_and(waits)
+            && key
+                .and_then(|key| self.source.get(..key.span.start as usize))
+                .is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('?'))
+    }
+
+    /// Reads `? key`. The value follows on a line of its own, after `: `.
+    fn marked_key(&mut self) -> Result<(), Stop> {
+        let start = self.at;
+        let column = start - self.line;
+        self.begin_entry(start, true)?;
+        self.at += 1;
+        let is_text = self.more_in_line() && !matches!(self.byte(self.at), b'{' | b'[' | b'|' | b'>' | b'-');
+        let node = match self.byte(self.at) {
+            _ if !is_text => None,
+            b'"' | b'\'' => self.quoted(Some(column)),
+            _ => {
+                let key = self.at;
+                self.at = self.plain_end(key).0;
+                Some(self.plain(key..self.at))
+            }
+        };
+        let Some(node) = node.filter(|_| !self.more_in_line()) else {
+            return Err(recovery::no_key(start, b'?'));
+        };
+        self.value(node);
+        Ok(())
     }
 
     /// Whether a node may begin here; the error if not.

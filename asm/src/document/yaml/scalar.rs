@@ -181,14 +181,14 @@ impl<'a> BlockReader<'a, '_> {
     /// The end of a text in quotes that ends on its line, without reading it.
     pub(super) fn quote_end(&self, start: usize) -> Option<usize> {
         let quote = self.byte(start);
-        let line = self.source.as_bytes().get(start + 1..self.line_end(start))?;
-        let mut at = 0;
+        let mut at = start + 1;
         loop {
-            match *line.get(at)? {
-                b'\\' if quote == b'"' => at += 2,
+            match *self.source.as_bytes().get(at)? {
+                b'\n' | b'\r' => return None,
+                b'\\' if quote == b'"' && !matches!(self.byte(at + 1), b'\n' | b'\r') => at += 2,
                 byte if byte == quote => {
-                    if quote == b'"' || line.get(at + 1) != Some(&quote) {
-                        return Some(start + at + 2);
+                    if quote == b'"' || self.byte(at + 1) != quote {
+                        return Some(at + 1);
                     }
                     at += 2;
                 }
