@@ -13,6 +13,8 @@ mod recovery;
 mod scalar;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_library;
 
 use super::builder::{Container, NodeStack};
 use super::json::offset;
@@ -265,7 +267,10 @@ impl<'a> BlockReader<'a, '_> {
         let column = start - self.line;
         self.begin_entry(start, true)?;
         self.at += 1;
-        let is_text = self.more_in_line() && !matches!(self.byte(self.at), b'{' | b'[' | b'|' | b'>' | b'-');
+        let is_text = self.more_in_line()
+            && !matches!(self.byte(self.at), b'{' | b'[' | b'|' | b'>')
+            && !self.is_sign(b'-')
+            && !self.is_sign(b'?');
         let node = match self.byte(self.at) {
             _ if !is_text => None,
             b'"' | b'\'' => self.quoted(Some(column)),

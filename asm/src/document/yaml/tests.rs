@@ -7,7 +7,7 @@ use crate::document::tests::{deep, fixes_end, in_small_thread, json_value, read_
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn documents(source: &str) -> (Vec<Value>, Vec<Diagnostic>) {
+pub(super) fn documents(source: &str) -> (Vec<Value>, Vec<Diagnostic>) {
     read_with(source, read)
 }
 
@@ -241,6 +241,9 @@ fn hostile_sources_are_read_in_linear_time() {
         many("\""),
         many("- 'a\n"),
         many("{a: "),
+        format!("- [{}a]", many("a, 'b', ")),
+        format!("- [{}a]", many("{b: f(x, y)}, ")),
+        format!("- {{k: {}", many("${c, ")),
         many("&a "),
         many("*a "),
         many("!a "),
