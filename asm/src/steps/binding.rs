@@ -6,7 +6,7 @@
 //! binds the variable again from the inside out: PUT for a text key, SET for a number. A key of unknown kind
 //! is a text if it equals its rendered form.
 
-use super::reader::{StepReader, literal, of_slot};
+use super::reader::{StepReader, literal, number, of_slot};
 use super::step::{Item, Keyed, Step, Tail, Target};
 use crate::ast::{
     Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, PartSet, ReturnKind, Slot, Stmt, StmtKind,
@@ -70,15 +70,12 @@ impl<'a> StepReader<'_, 'a> {
         let Some(outer) = self.scope.outer_step(name.text) else { return };
         let text = name.text;
         let message = format!("this is a new step: it does not change the step `{text}` outside its block");
-        self.report(
-            Diagnostic::new(Code::Shadowed, name.span, message)
-                .expected(format!("another name, or `let: {text}`"), format!("`{text}`"))
-                .related(outer, "the outer step is here")
-                .help(format!(
-                    "to give the outer `{text}` a new value, write `let: {text}` in this step; otherwise \
-                     give this step another name"
-                )),
+        let wrong =
+            Diagnostic::new(Code::Shadowed, name.span, message).related(outer, "the outer step is here");
+        let help = format!(
+            "to give the outer `{text}` a new value, write `let: {text}` in this step; otherwise give this step another name"
         );
+        self.report(wrong.expected("another name", format!("`{text}`")).help(help));
     }
 
     /// Reads a name that is bound by a key such as `let`; reports it if it must not be bound, and if no
@@ -89,18 +86,16 @@ impl<'a> StepReader<'_, 'a> {
             if let Some(first) = name.text.split(' ').next() {
                 self.scope.lose(first);
             }
+            let found = format!("`{}`", shown(node));
+            let message = format!("{found} is not a name: no reference could read it");
+            let wrong = Diagnostic::new(Code::BadShape, name.span, message)
+                .expected("a name of letters, digits, `_` and hyphens", found);
             let joined = name.text.split_whitespace().collect::<Vec<_>>().join("_");
             let help = if is_name(&joined) {
-                format!(
-                    "give it a name without blanks, such as `{joined}`, and use that in each reference to it"
-                )
+                format!("write a name without blanks, such as `{joined}`")
             } else {
-                "give it another name; `let` takes a path too, such as `order.total` or `counts[word]`"
-                    .to_owned()
+                "write another name, or a path too, such as `order.total` or `counts[word]`".to_owned()
             };
-            let message = format!("`{}` is not a name: no reference could read it", shown(node));
-            let wrong = Diagnostic::new(Code::BadShape, name.span, message)
-                .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)));
             self.report(wrong.help(help));
         }
         Some(name)
@@ -109,22 +104,16 @@ impl<'a> StepReader<'_, 'a> {
     /// Reads a name that is bound; reports it if it must not be bound.
     pub(crate) fn binder(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
         let node = self.shaped(Key::Let, node, node.text().is_some_and(|text| text.starts_with('$')));
-        let Some(text) = node.text() else {
-            self.bad_shape(node, "the name that is bound", "a text");
+        let Some(text) = node.text().filter(|text| !text.is_empty()) else {
+            self.bad_shape(node, "the name that is bound", "a text that is not empty");
             return None;
         };
-        if text.is_empty() {
-            self.bad_shape(node, "the name that is bound", "a name, which is not empty");
-            return None;
-        }
         let failure = self.dialect.failure();
         if text == failure || text == INPUT {
             let message = format!("`{text}` is kept for what it means");
-            self.report(
-                Diagnostic::new(Code::ReservedName, node.span, message)
-                    .expected("another name", format!("`{text}`"))
-                    .help(format!("`{failure}` is the failure in a handler, `input` the record of inputs")),
-            );
+            let wrong = Diagnostic::new(Code::ReservedName, node.span, message);
+            let help = format!("`{failure}` is the failure in a handler, `input` the record of inputs");
+            self.report(wrong.expected("another name", format!("`{text}`")).help(help));
             return None;
         }
         Some(Name { text, span: inner(node) })
@@ -207,19 +196,8 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Binds the value of the block whose statements begin at `start`, if it is to be bound.
-    pub(crate) fn bind_last(&mut self, start: usize, bind: Option<(Slot, Span)>) {
-        let Some((slot, slot_span)) = bind else { return };
-        if let Some(last) = self.statements.get(start..).and_then(<[Stmt<'a>]>::last).copied()
-            && let Some(value) = last.kind.given().filter(|&value| !self.is_idle(slot, value))
-        {
-            self.statements.pop();
-            self.push(StmtKind::Let { slot, slot_span, value }, last.span);
-        }
-    }
-
     /// Whether nothing reads the name of a slot that a block without a value would be bound to.
-    fn is_idle(&self, slot: Slot, value: Bound<'a>) -> bool {
+    pub(crate) fn is_idle(&self, slot: Slot, value: Bound<'a>) -> bool {
         let name = self.scope.slots().get(slot.0 as usize).and_then(|info| info.name);
         let is_unread = |name: &str| is_name(name) && !self.survey.is_used(name);
         matches!(value, Bound::Control(control) if control.lacks_value()) && name.is_some_and(is_unread)
@@ -323,7 +301,12 @@ impl<'a> StepReader<'_, 'a> {
         let keys = path.keys.iter().map(|key| self.path_key(&path.node, key, at));
         let (written, keys): (Vec<Expr<'a>>, Vec<Expr<'a>>) = keys.unzip();
         if !keys.first().is_some_and(|key| matches!(key.kind, ExprKind::Literal(Literal::Number(_)))) {
-            self.record_for_nil(root, path.root.span, at);
+            // A variable that is nil becomes an empty record.
+            let slot_span = path.root.span;
+            let condition = self.binary(Binary::Eq, of_slot(root, at), literal(Literal::Nil, at), at);
+            let value = Bound::Expr(Expr { kind: ExprKind::Record(&[]), span: at });
+            let then = self.block(|this| this.push(StmtKind::Let { slot: root, slot_span, value }, at));
+            self.push_if(If { condition, then, otherwise: None, span: at }, at);
         }
         let mut containers = vec![of_slot(root, at)];
         let inner = if appends { keys.len() } else { keys.len().saturating_sub(1) };
@@ -343,15 +326,6 @@ impl<'a> StepReader<'_, 'a> {
         }
         self.push(StmtKind::Let { slot: root, slot_span: path.root.span, value: Bound::Expr(value) }, at);
         written
-    }
-
-    /// Binds a variable that is nil to an empty record.
-    fn record_for_nil(&mut self, root: Slot, slot_span: Span, at: Span) {
-        let condition = self.binary(Binary::Eq, of_slot(root, at), literal(Literal::Nil, at), at);
-        let empty = Bound::Expr(Expr { kind: ExprKind::Record(&[]), span: at });
-        let then = self.block(|this| this.push(StmtKind::Let { slot: root, slot_span, value: empty }, at));
-        let node = If { condition, then, otherwise: None, span: at };
-        self.push(StmtKind::Control(Control::If(self.arena.alloc(node))), at);
     }
 
     /// A container with one part replaced.
@@ -392,7 +366,7 @@ impl<'a> StepReader<'_, 'a> {
             return (written, written);
         }
         // As an item beside a number and a text it has no known type, so that both writes are typed.
-        let (zero, empty) = (literal(Literal::Number(Number::Int(0)), at), literal(Literal::Text(""), at));
+        let (zero, empty) = (number(0, at), literal(Literal::Text(""), at));
         let mixed = ExprKind::List(self.arena.alloc_slice_copy(&[written, zero, empty]));
         let value = self.applied(Pure::Get, &[Expr { kind: mixed, span: at }, zero, empty], at);
         (written, self.kept("key", value, at))
@@ -416,14 +390,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The key with which a record ends the function or a loop.
     pub(crate) fn leaving<'d>(&mut self, keyed: &Keyed<'d, 'a>) -> Option<(Key, &'d Entry<'a>)> {
-        let mut given = LEAVES.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
-        let first = given.next()?;
-        if let Some((_, entry)) = given.next() {
-            let found = shown(&entry.key);
-            let message = format!("the function is left once, by `{}` or by `{found}`", shown(&first.1.key));
-            self.one_of_two(entry, &message, "leave one of them out");
-        }
-        Some(first)
+        self.only_one(keyed, LEAVES)
     }
 
     /// Reads `return`, `ok`, `err`, `break` or `skip`.
@@ -481,23 +448,6 @@ impl<'a> StepReader<'_, 'a> {
         self.push(kind, Span::new(at.start, message.span.end.max(at.end)));
     }
 
-    /// Warns about a failure in the form of a return, in a function that does not return a result.
-    fn fails_plainly(&mut self, at: Span) {
-        if self.is_result() {
-            return;
-        }
-        let (word, found) = (self.dialect.word(Key::Fail), self.source.get(at.range()).unwrap_or(""));
-        self.report(
-            Diagnostic::new(Code::OtherNotation, at, "this fails, in a function whose type is not a result")
-                .expected(
-                    format!("`{word}`, which fails, or `obj` around a record of data"),
-                    format!("`{found}`"),
-                )
-                .related(self.output.span, "the type is given here")
-                .help(format!("write the failure under `{word}`, or the record under `obj`")),
-        );
-    }
-
     /// `{"ok": v}`, `{"error": m}`, or a plain value.
     fn return_of(&mut self, entry: &Entry<'a>) {
         let list = entries(&entry.value);
@@ -521,7 +471,13 @@ impl<'a> StepReader<'_, 'a> {
                 }
             }
             Some((only, _)) => {
-                self.fails_plainly(only.key.span);
+                if !self.is_result() {
+                    let message = "this fails, in a function whose type is not a result";
+                    let word = self.dialect.word(Key::Fail);
+                    let help = format!("write the failure under `{word}`, or the record under `obj`");
+                    let wrong = Diagnostic::new(Code::OtherNotation, only.key.span, message).help(help);
+                    self.report(wrong.related(self.output.span, "the type is given here"));
+                }
                 self.fail_with(&only.value, only.key.span);
             }
             None => {
@@ -539,7 +495,9 @@ impl<'a> StepReader<'_, 'a> {
     /// Reports a plain value in a function that returns a result, if it may be meant as a failure or as more
     /// than its success.
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) -> bool {
-        let is_outcome = tells_outcome(&entry.value);
+        // A field that tells how the function ended may be more than a value.
+        let tells = |entry: &Entry<'_>| entry.is(|name| foreign::is(foreign::Place::Outcome, name));
+        let is_outcome = entries(&entry.value).iter().any(tells);
         // If the function succeeds with nil and fails with text, a text is meant as the failure.
         let fits = |ty: Type| value.evident_type().is_none_or(|found| found.meets(ty));
         let handles = self.at.failure.is_some() && value.evident_type() == Some(Type::TEXT);
@@ -549,43 +507,25 @@ impl<'a> StepReader<'_, 'a> {
         if !is_outcome && !failure && (known || self.at.failure.is_none()) {
             return false;
         }
-        let word = if failure { self.dialect.word(Key::Message) } else { "ok" };
-        let form = self.dialect.return_form(word);
-        let wrong =
-            self.wrong_return(entry.key.span, "a plain value from a function whose type is a result", &form);
-        let help = format!(
-            "write `{}` to succeed with it, `{}` to fail with it",
-            self.dialect.return_form("ok"),
-            self.dialect.return_form(self.dialect.word(Key::Message))
-        );
-        self.report(wrong.help(help));
-        true
-    }
-
-    /// Reports a plain value as the default of a switch that returns, in a function that returns a result.
-    pub(crate) fn plain_default(&mut self, entry: &Entry<'a>) {
-        let form = "default: {return: {ok: …}}";
+        let words = ["ok", self.dialect.word(Key::Message)];
+        let [ok, err] = words.map(|word| self.dialect.return_form(word));
         let message = "a plain value from a function whose type is a result";
-        let wrong = self.wrong_return(entry.key.span, message, form);
-        self.report(wrong.help("write `default:`, and `return:` with `ok:` below it"));
+        let wrong = self.wrong_return(entry.key.span, message, if failure { &err } else { &ok });
+        self.report(wrong.help(format!("write `{ok}` to succeed with it, `{err}` to fail with it")));
+        true
     }
 
     /// Reports a success in a function that does not return a result.
     fn not_ok(&mut self, entry: &Entry<'a>, only: &Entry<'a>) {
         let word = self.dialect.word(Key::Return);
-        let form =
-            if self.dialect.is_yaml() { format!("{word}: …") } else { format!("{{\"{word}\": …}}") };
+        let yaml = self.dialect.is_yaml();
+        let form = if yaml { format!("{word}: …") } else { format!("{{\"{word}\": …}}") };
         let wrong = self.wrong_return(only.key.span, "`ok` in a function whose type is not a result", &form);
-        let (outer, inner) = (entry.value.span, only.value.span);
-        let start = if self.dialect.is_yaml() { entry.key.span.end } else { outer.start };
-        let open = if self.dialect.is_yaml() { ": " } else { "" };
-        let lines = !self.dialect.is_yaml() || only.value.is_scalar();
-        let edits = vec![
-            Edit::new(Span::new(start, inner.start), open),
-            Edit::new(Span::new(inner.end, outer.end.max(inner.end)), ""),
-        ];
-        let edits = edits.into_iter().filter(|edit| !edit.text.is_empty() || edit.span.start < edit.span.end);
-        let fix = lines.then(|| Fix::writes(&form, edits.collect()));
+        let outer = entry.value.span;
+        let text = self.source.get(only.value.span.range()).filter(|_| !yaml || only.value.is_scalar());
+        let (start, before) = if yaml { (entry.key.span.end, ": ") } else { (outer.start, "") };
+        let fix = |text| Fix::write(&form, Span::new(start, outer.end), format!("{before}{text}"));
+        let fix = text.map(fix);
         self.report(wrong.fix_or_help(fix, format!("write `{form}`")));
     }
 
@@ -635,12 +575,6 @@ fn parts(path: Tree<'_>) -> Option<(Reference<'_>, Vec<Tree<'_>>)> {
 
 /// The keys with which an `if`, an arm or a handler ends the function or a loop.
 pub(crate) const LEAVES: [Key; 5] = [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip];
-
-/// Whether a written record has a field that tells how the function ended, so that it may be more than a
-/// value.
-pub(crate) fn tells_outcome(node: &Node<'_>) -> bool {
-    entries(node).iter().any(|entry| entry.is(|name| foreign::is(foreign::Place::Outcome, name)))
-}
 
 /// From a key to the end of its value.
 fn whole(entry: &Entry<'_>) -> Span {

@@ -6,7 +6,7 @@ use super::calls::in_parentheses;
 use super::reader::{InnerLoops, Position, StepReader, wrong_shape};
 use super::step::{Item, Keyed, Step, Tail, Target};
 use crate::ast::{Block, Bound, Expr, StmtKind};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::reader_habits::Asked;
 use crate::dialect::{
@@ -74,7 +74,9 @@ impl<'a> StepReader<'_, 'a> {
     fn several(&mut self, item: &Item<'_, 'a>, steps: &'a [Node<'a>], tail: Tail) {
         if steps.is_empty() {
             item.name.and_then(Node::text).into_iter().for_each(|name| self.scope.lose(name));
-            self.lose_enclosing();
+            for naming in core::iter::successors(self.at.naming, |naming| naming.outer) {
+                self.scope.lose(naming.name);
+            }
         }
         // Each step is under the name that it binds.
         let named = |step: &'a Node<'a>| {
@@ -97,13 +99,9 @@ impl<'a> StepReader<'_, 'a> {
         let found = second_form(entries(item.node), keys, |entry, keys| self.dialect.names(entry, keys));
         let Some((entry, other)) = found else { return };
         let (one, two) = (self.dialect.word(form.key), shown(&entry.key));
-        self.bad_step(
-            entry.key.span,
-            &format!("one step does one thing, not both `{one}` and `{two}`"),
-            "a step for each",
-            "both in one",
-            "make two steps of it, one after the other",
-        );
+        let message = format!("one step does one thing, not both `{one}` and `{two}`");
+        let help = "make two steps of it, one after the other";
+        self.bad_step(entry.key.span, &message, "a step for each", "both in one", help);
         keys.extend(other.keys());
     }
 
@@ -165,13 +163,13 @@ impl<'a> StepReader<'_, 'a> {
 
     fn no_step(&mut self, node: &Node<'a>) {
         let list = entries(node);
-        let found =
-            list.first().map_or("an empty record".to_owned(), |entry| format!("`{}`", shown(&entry.key)));
-        let place = list.first().map_or(first_of(node), |entry| entry.key.span);
+        let first = list.first();
+        let found = first.map_or("an empty record".to_owned(), |entry| format!("`{}`", shown(&entry.key)));
+        let place = first.map_or(first_of(node), |entry| entry.key.span);
         let help = if list.iter().any(|entry| entry.name() == Some("let")) {
             "write `call`, `expr` or another step's word beside `let`"
         } else if self.dialect.is_yaml() {
-            "a record that is a value is marked with `obj:`; a call is `call:` with the name of the tool, and `args:`"
+            "a call is `call:` with the name of the tool, and `args:`; a record that is a value is under `obj:`"
         } else {
             "a call is `{\"call\": tool, \"args\": {…}}`; a record that is a value is written `{\"obj\": {…}}`"
         };
@@ -209,12 +207,9 @@ impl<'a> StepReader<'_, 'a> {
         let [entry] = entries(only) else { return };
         let text = self.source.get(entry.value.span.range()).filter(|_| entry.value.is_scalar());
         let message = "beside `let` with `if` this is a record with the field `value`";
-        let wrong = Diagnostic::new(Code::ValueRecord, entry.key.span, message)
-            .expected("the value alone, or `obj` around the record", "`value`");
-        self.report(match text {
-            Some(text) => wrong.replace(node.span, text),
-            None => wrong.help("write the value alone; for a record with this field write `obj` around it"),
-        });
+        let wrong = Diagnostic::new(Code::ValueRecord, entry.key.span, message);
+        let fix = text.map(|text| Fix::write(text, node.span, text));
+        self.report(wrong.fix(fix).help("write the value alone, or `obj` around a record with this field"));
     }
 
     /// Reads the block under `key` into the current one.
@@ -255,16 +250,11 @@ impl<'a> StepReader<'_, 'a> {
             }
             NodeKind::Record(_) => self.steps(&[Item { name: None, node }], tail),
             _ if tail.wanted() => self.value_branch(node),
-            _ => self.no_steps(node, key),
+            _ => {
+                let wrong = wrong_shape(node, &format!("`{}`", self.dialect.word(key)), "a list of steps");
+                self.report(wrong.help("a step that fails has `raise`; a branch without steps is left out"));
+            }
         }
-    }
-
-    #[inline(never)]
-    fn no_steps(&mut self, node: &Node<'a>, key: Key) {
-        let fail = if self.dialect.is_yaml() { "raise: 'why'" } else { "{\"raise\": \"why\"}" };
-        let wrong = wrong_shape(node, &format!("`{}`", self.dialect.word(key)), "a list of steps");
-        let help = format!("a step that fails is `{fail}`; a branch without steps is left out");
-        self.report(wrong.help(help));
     }
 
     fn value_branch(&mut self, node: &Node<'a>) {
@@ -289,21 +279,21 @@ impl<'a> StepReader<'_, 'a> {
         };
         let lost: Vec<&Item<'_, 'a>> = before.iter().filter(is_lost).collect();
         let Some(first) = lost.first().copied().filter(|_| self.is_value_step(last)) else { return };
-        let fields: Vec<&str> =
-            lost.iter().chain([&last]).filter_map(|item| item.name.and_then(Node::text)).collect();
-        let shown: Vec<String> = fields.iter().take(8).map(|name| format!("{name}: ${{{name}}}")).collect();
-        let name = fields.first().copied().unwrap_or("");
-        let message = format!("nothing reads `{name}`, and what a pass yields is its last step alone");
-        let place: Span = first.name.map_or(first.node.span, |name| name.span);
-        self.report(
-            Diagnostic::new(Code::LostValue, place, message)
-                .expected("a step that reads it, or a record of all as the last step", format!("`{name}`"))
-                .help(format!(
-                    "to yield a record of them, add a last step with `{}:`, and below it `{}`",
-                    self.dialect.word(Key::Obj),
-                    shown.join("`, `")
-                )),
+        let fields: Vec<String> = lost
+            .iter()
+            .chain([&last])
+            .filter_map(|item| item.name.and_then(Node::text))
+            .map(|name| format!("{name}: ${{{name}}}"))
+            .collect();
+        let name = first.name.unwrap_or(first.node);
+        let message =
+            format!("nothing reads `{}`, and what a pass yields is its last step alone", shown(name));
+        let help = format!(
+            "to yield a record of them, add a last step with `{}:`, and below it `{}`",
+            self.dialect.word(Key::Obj),
+            fields.join("`, `")
         );
+        self.report(Diagnostic::new(Code::LostValue, name.span, message).help(help));
     }
 
     /// Whether a step is only a value.
@@ -415,8 +405,7 @@ impl<'a> StepReader<'_, 'a> {
 
     fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         match step.form.key {
-            Key::Call => self.call_step(step, tail),
-            Key::Expr | Key::Op => self.value_step(step, tail),
+            Key::Call | Key::Expr | Key::Op => self.value_step(step, tail),
             Key::Match if core::ptr::eq(step.form, &RESULT) => self.result_step(step, tail),
             Key::If => self.if_step(step, tail),
             Key::Assert => self.assert_step(step),

@@ -6,16 +6,16 @@
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
 //! `rollback` registers and the steps of `then`.
 
-use super::reader::{Position, StepReader, literal, of_slot};
-use super::step::{Bind, Item, Keyed, Step, Tail, Target};
+use super::reader::{Position, StepReader, literal, of_slot, wrong_shape};
+use super::step::{Bind, Item, Keyed, Step, Tail};
 use crate::ast::{
-    Arm, Block, Bound, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt, StmtKind,
-    Try,
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
+    StmtKind, Try,
 };
 use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{HANDLER, Key};
-use crate::document::{Entry, Node, NodeKind, entries, first_of, inner, shown};
+use crate::document::{Node, NodeKind, entries, first_of, inner, shown};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -31,13 +31,14 @@ impl<'a> StepReader<'_, 'a> {
         };
         let called = in_parentheses(text);
         if text.is_empty() || text.contains("${") || called.is_some() {
-            let message = "what is called is a name that is there before the program runs";
-            let wrong = Diagnostic::new(Code::BadShape, node.span, message)
-                .expected("the name of a tool or function", format!("`{}`", shown(node)));
-            self.report(wrong.help(match called {
-                Some(name) => format!("write `{name}` alone, and its arguments beside it, by their names"),
-                None => "choose between tools with `if`, each with a `call` of its own".to_owned(),
-            }));
+            let message =
+                "what is called is the name of a tool or function that is there before the program runs";
+            let wrong = Diagnostic::new(Code::BadShape, node.span, message);
+            let help = format!(
+                "write `{}` alone, and the arguments beside it; to choose between tools, use `if`",
+                called.unwrap_or("name")
+            );
+            self.report(wrong.expected("a name", format!("`{}`", shown(node))).help(help));
         }
         let name = Name { text: called.unwrap_or(text), span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
@@ -63,21 +64,20 @@ impl<'a> StepReader<'_, 'a> {
         Some((own, Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }))
     }
 
-    /// A step with a call.
-    pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
-        let call = self.call(&step.keyed);
-        self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail);
-    }
-
-    /// A step with an expression, which may have a handler.
+    /// A step with a call or an expression, which may have a handler.
     pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let suspects = self.suspects.len();
-        let value = self.construct_of(step.form.key, &step.keyed);
+        let mut value = self.construct_of(step.form.key, &step.keyed);
+        if let ExprKind::Call(call) = value.kind {
+            value.span = call.span;
+        }
         let faulty = step.faulty || self.suspects.len() > suspects || value.is_bad();
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
         match handler.filter(|_| value.attempt().is_none()) {
             None => self.attempt(step, value, tail),
-            Some(_) if value.calls() => self.try_value(step, value, tail),
+            Some(_) if value.calls() => self.tried(step, tail, true, |this, _| {
+                this.block(|this| this.push(StmtKind::Value(value), step.head()))
+            }),
             Some(handler) => {
                 if !faulty {
                     let word = shown(&handler.key);
@@ -90,24 +90,44 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// A step with an expression of which a part can fail: it is tried.
-    fn try_value(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
+    /// A step with steps, or with an expression of which a part can fail, and with a handler for the failures in
+    /// them.
+    fn tried(
+        &mut self,
+        step: &Step<'_, 'a>,
+        tail: Tail,
+        is_text: bool,
+        read: impl FnOnce(&mut Self, Tail) -> Block<'a>,
+    ) {
         let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
-        let body = self.block(|this| this.push(StmtKind::Value(value), step.head()));
-        let handler = self
-            .failure_arm(step, HandledBy { tail: of_blocks, is_text: true, bind: None, may_be_nil: false });
+        let body = read(self, of_blocks);
+        let handler = self.failure_arm(step, of_blocks, is_text);
         let control = Control::Try(self.arena.alloc(Try { body, handler, span: step.place() }));
         self.finish(Bound::Control(control), step.target, tail, step.head());
     }
 
+    /// `try`: steps, and a handler for their failures.
+    pub(crate) fn try_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(steps) = step.get(Key::Try) else { return };
+        let inside = Position { in_try: true, ..self.at };
+        self.tried(step, tail, false, |this, of_blocks| {
+            this.within(inside, |this| this.branch(steps, of_blocks, Key::Try))
+        });
+    }
+
     /// A step whose value can fail.
     fn attempt(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
-        let of_then = then_value(step, tail);
-        let (tail, has_then) = (of_then.unwrap_or(tail), of_then.is_some());
+        let has_then = step.keyed.has(Key::Then);
+        let goes_on = has_then && step.target.is_some() && tail == Tail::Unnamed;
+        let tail = if goes_on { Tail::Drop } else { tail };
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
             return self.attempt_unhandled(step, value, (tail, has_then));
         }
-        let is_read = step.target.is_some_and(|target| self.is_read_behind(step, target));
+        // Whether its value may be read behind its step: what was bound before also by the next pass of a loop.
+        let is_read = step.target.is_some_and(|of| {
+            let rebound = !of.own && self.scope.find(of.name.text).is_some();
+            rebound || self.survey.used_after(of.name.text, step.keyed.span.end)
+        });
         let before = step.target.filter(|of| !of.own).and_then(|of| self.scope.find(of.name.text));
         let bind = self.bind_call(step, value);
         let of_call = self.statements.len().saturating_sub(1);
@@ -116,42 +136,75 @@ impl<'a> StepReader<'_, 'a> {
             Tail::Yield if has_then && !is_read => Tail::Yield,
             _ => Tail::Value,
         };
-        let bound = (of_err == Tail::Value).then_some(bind);
-        let is_text = self.fails_with_text(&value);
-        let by = HandledBy { tail: of_err, is_text, bind: bound, may_be_nil: is_read };
-        let err = self.failure_arm(step, by);
+        // The failure of a tool, or of a pure function, is a text.
+        let own = |call: &Call<'a>| {
+            let own = own_function(call.tool.text).unwrap_or(call.tool.text);
+            self.functions.list.iter().any(|&(name, _)| name == own)
+        };
+        let is_text = !matches!(value.kind, ExprKind::Call(call) if own(call));
+        let mut err = self.failure_arm(step, of_err, is_text);
+        if of_err == Tail::Value {
+            err.body = self.binding(err.body, bind, is_read);
+        }
         // What the name held before, if the handler reads it or gives the name no value: else it is nil then.
-        let gives_none = is_read && bound.is_some() && err.body.completes() && !err.body.binds_last(bind.0);
+        let gives_none =
+            is_read && of_err == Tail::Value && err.body.completes() && !err.body.binds_last(bind.0);
         let reads = err.body.uses(bind.0);
         let kept = before == Some(bind.0) && (reads || gives_none);
-        let err = if gives_none && !kept && !reads { self.beginning_with_nil(err, bind) } else { err };
-        let call = if kept { self.held_apart(of_call, bind) } else { bind };
-        let gives_in_arms = has_then || (err.body.completes() && !err.body.binds_last(bind.0));
-        if tail == Tail::Yield && gives_in_arms {
-            return self.attempt_in_pass(step, bind, (call, value.span), err);
+        if gives_none && !kept && !reads {
+            let value = Bound::Expr(literal(Literal::Nil, err.span));
+            let first = StmtKind::Let { slot: bind.0, slot_span: bind.1, value };
+            let first = [Stmt { kind: first, span: err.span }].into_iter();
+            err.body.statements = self.arena.collect(first.chain(err.body.statements.iter().copied()));
         }
+        let call = if kept { self.held_apart(of_call, bind) } else { bind };
+        let err_binds = err.body.binds_last(bind.0);
+        // Each arm gives what a pass yields, or nothing.
+        let in_pass = tail == Tail::Yield && (has_then || (err.body.completes() && !err_binds));
         let rollback = step.get(Key::Rollback);
-        let result = (has_then && tail.wanted()).then(|| (self.hidden(None), step.place()));
-        let (mut ok, mut gives) = (None, false);
-        if has_then || rollback.is_some() || kept {
-            let body = self.block(|this| {
-                this.bind_result(call, bind, step);
+        let mut result = (has_then && tail.wanted() && !in_pass).then(|| (self.hidden(None), step.place()));
+        let mut ok = None;
+        if has_then || rollback.is_some() || kept || in_pass {
+            let mut body = self.block(|this| {
+                if kept {
+                    let value = Bound::Expr(of_slot(call.0, call.1));
+                    this.push(StmtKind::Let { slot: bind.0, slot_span: bind.1, value }, step.head());
+                }
                 this.rollbacks(rollback);
-                gives = has_then && this.then_in_arm(step, result);
+                match (has_then, in_pass) {
+                    (true, true) => this.then_steps(step, Tail::Yield),
+                    (true, false) => {
+                        this.then_steps(step, if result.is_some() { Tail::Value } else { Tail::Drop });
+                    }
+                    (false, true) => this.push_slot(bind, step.head()),
+                    (false, false) => {}
+                }
             });
-            let span = step.keyed.place(if has_then { Key::Then } else { Key::Rollback });
+            let gives = |last: &Stmt<'a>| last.kind.given().is_some() || !last.completes();
+            result = result.filter(|_| body.statements.last().is_some_and(gives));
+            if let Some(result) = result {
+                body = self.binding(body, result, false);
+            }
+            let keys = [Key::Then, Key::Rollback].into_iter().find(|&key| step.keyed.has(key));
+            let span = step.keyed.place(keys.unwrap_or(step.form.key));
             ok = Some(Arm { bind: call.0, bind_span: call.1, body, span });
         }
-        let result = result.filter(|_| gives);
-        let err = result.map_or(err, |(slot, slot_span)| {
-            let value = Bound::Expr(of_slot(bind.0, bind.1));
-            self.longer(err, StmtKind::Let { slot, slot_span, value }, bind.1)
-        });
+        let value_of_err = of_slot(bind.0, bind.1);
+        let last = match result {
+            Some((slot, slot_span)) => {
+                Some(StmtKind::Let { slot, slot_span, value: Bound::Expr(value_of_err) })
+            }
+            None => (in_pass && err_binds).then_some(StmtKind::Value(value_of_err)),
+        };
+        if let Some(kind) = last.filter(|_| err.body.completes()) {
+            let last = [Stmt { kind, span: bind.1 }];
+            err.body.statements = self.arena.collect(err.body.statements.iter().copied().chain(last));
+        }
         let node = Match { slot: call.0, slot_span: call.1, err: Some(err), ok, span: value.span };
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
         match result {
             Some(result) => self.push_slot(result, step.head()),
-            None if has_then => {}
+            None if has_then || in_pass => {}
             None => self.value_of_call(bind, step, tail),
         }
     }
@@ -173,28 +226,6 @@ impl<'a> StepReader<'_, 'a> {
         if has_then { self.then_steps(step, tail) } else { self.value_of_call(bind, step, tail) }
     }
 
-    /// The end of a call with a handler that is the last step of a pass: each arm gives what the pass yields,
-    /// or nothing.
-    fn attempt_in_pass(&mut self, step: &Step<'_, 'a>, bind: Bind, (call, span): (Bind, Span), err: Arm<'a>) {
-        let err = if err.body.binds_last(bind.0) {
-            self.longer(err, StmtKind::Value(of_slot(bind.0, bind.1)), bind.1)
-        } else {
-            err
-        };
-        let body = self.block(|this| {
-            this.bind_result(call, bind, step);
-            this.rollbacks(step.get(Key::Rollback));
-            if step.keyed.has(Key::Then) {
-                this.then_steps(step, Tail::Yield);
-            } else {
-                this.push_slot(bind, step.head());
-            }
-        });
-        let ok = Some(Arm { bind: call.0, bind_span: call.1, body, span: step.place() });
-        let node = Match { slot: call.0, slot_span: call.1, err: Some(err), ok, span };
-        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
-    }
-
     /// Gives the call that a statement binds to a name an unnamed slot: the name keeps what it held before
     /// until the call has succeeded, or its handler gives the name a value.
     fn held_apart(&mut self, of_call: usize, (named, at): Bind) -> Bind {
@@ -205,14 +236,6 @@ impl<'a> StepReader<'_, 'a> {
             *slot = apart;
         }
         (apart, at)
-    }
-
-    /// Binds the result of a call that has a slot apart from that of its name.
-    fn bind_result(&mut self, (call, at): Bind, (slot, slot_span): Bind, step: &Step<'_, 'a>) {
-        if call != slot {
-            let value = Bound::Expr(of_slot(call, at));
-            self.push(StmtKind::Let { slot, slot_span, value }, step.head());
-        }
     }
 
     /// Binds a call to the name of its step, or to an unnamed slot.
@@ -232,39 +255,24 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// `try`: steps, and a handler for their failures.
-    pub(crate) fn try_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
-        let Some(steps) = step.get(Key::Try) else { return };
-        let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
-        let inside = Position { in_try: true, ..self.at };
-        let body = self.within(inside, |this| this.branch(steps, of_blocks, Key::Try));
-        let handler = self
-            .failure_arm(step, HandledBy { tail: of_blocks, is_text: false, bind: None, may_be_nil: false });
-        let node = Try { body, handler, span: step.place() };
-        self.finish(Bound::Control(Control::Try(self.arena.alloc(node))), step.target, tail, step.head());
-    }
-
     /// `match` on the result of a call: steps for its value, and a handler for its failure.
     pub(crate) fn result_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(own) = step.get(Key::Match).and_then(|node| self.result_of(node)) else { return };
         let of_arms = if step.target.is_some() { Tail::Value } else { tail };
         let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
-        let by = HandledBy { tail: of_arms, is_text: false, bind: None, may_be_nil: false };
-        let err = handles.then(|| self.failure_arm(step, by));
+        let err = handles.then(|| self.failure_arm(step, of_arms, false));
         let ok = (step.keyed.has(Key::Then) || step.keyed.has(Key::As)).then(|| {
             let mut bind = own;
-            let body = self.block(|this| bind = this.success(own, step, of_arms));
+            let body = self.block(|this| {
+                if let Some(name) = step.get(Key::As).and_then(|node| this.written_name(node)) {
+                    bind = (this.bind(name), name.span);
+                }
+                this.then_steps(step, of_arms);
+            });
             Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() }
         });
         let node = Match { slot: own.0, slot_span: own.1, err, ok, span: step.place() };
         self.finish(Bound::Control(Control::Match(self.arena.alloc(node))), step.target, tail, step.head());
-    }
-
-    /// Whether its failure is a text: that of a tool, or of a pure function.
-    fn fails_with_text(&self, value: &Expr<'a>) -> bool {
-        let ExprKind::Call(call) = value.kind else { return true };
-        let own = own_function(call.tool.text).unwrap_or(call.tool.text);
-        !self.functions.list.iter().any(|&(name, _)| name == own)
     }
 
     /// The slot of the call to which a `match` refers.
@@ -280,21 +288,6 @@ impl<'a> StepReader<'_, 'a> {
         None
     }
 
-    /// The steps for the value of a call. Returns the slot of the value; without `as` it is that of the call.
-    fn success(&mut self, own: Bind, step: &Step<'_, 'a>, tail: Tail) -> Bind {
-        let name = step.get(Key::As).and_then(|node| self.written_name(node));
-        let bind = name.map_or(own, |name| (self.bind(name), name.span));
-        self.then_steps(step, tail);
-        bind
-    }
-
-    /// Whether the value of a call may be read behind its step. A name that was bound before may be read by
-    /// the next pass of a loop. Asked before the step binds its name.
-    pub(crate) fn is_read_behind(&self, step: &Step<'_, 'a>, of: Target<'a>) -> bool {
-        let rebound = !of.own && self.scope.find(of.name.text).is_some();
-        rebound || self.survey.used_after(of.name.text, step.keyed.span.end)
-    }
-
     /// The steps under `then`, in the current block.
     pub(crate) fn then_steps(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         if let Some(node) = step.get(Key::Then) {
@@ -302,40 +295,12 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Adds the steps under `then` to an OK arm, which binds their value to `result`. Returns whether there
-    /// is a value, or no path goes on.
-    pub(crate) fn then_in_arm(&mut self, step: &Step<'_, 'a>, result: Option<Bind>) -> bool {
-        let start = self.statements.len();
-        self.then_steps(step, if result.is_some() { Tail::Value } else { Tail::Drop });
-        let last = self.statements.get(start..).and_then(<[Stmt<'a>]>::last);
-        let gives = last.is_some_and(|last| last.kind.given().is_some() || !last.completes());
-        self.bind_last(start, result);
-        gives
-    }
-
-    /// A failure arm that begins with nil in the slot of its call.
-    fn beginning_with_nil(&self, err: Arm<'a>, (slot, slot_span): Bind) -> Arm<'a> {
-        let value = Bound::Expr(literal(Literal::Nil, err.span));
-        let first = Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: err.span };
-        let statements = self.arena.collect([first].into_iter().chain(err.body.statements.iter().copied()));
-        Arm { body: Block { statements }, ..err }
-    }
-
-    /// An arm with one more statement, if a path goes on behind it.
-    fn longer(&self, arm: Arm<'a>, kind: StmtKind<'a>, span: Span) -> Arm<'a> {
-        if !arm.body.completes() {
-            return arm;
-        }
-        let statements = self.arena.collect(arm.body.statements.iter().copied().chain([Stmt { kind, span }]));
-        Arm { body: Block { statements }, ..arm }
-    }
-
     /// The arm for a failure.
-    pub(crate) fn failure_arm(&mut self, step: &Step<'_, 'a>, by: HandledBy) -> Arm<'a> {
+    fn failure_arm(&mut self, step: &Step<'_, 'a>, tail: Tail, is_text: bool) -> Arm<'a> {
         let handler = step.keyed.entry(Key::Handler);
         let compensate = step.keyed.entry(Key::Compensate);
         let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
-        let handler = handler.map(|entry| &entry.value);
+        let (handler, compensate) = (handler.map(|entry| &entry.value), step.get(Key::Compensate));
         let mut bind = (Slot(0), at);
         let of_try = step.form.key == Key::Try;
         let body = self.block(|this| {
@@ -346,64 +311,37 @@ impl<'a> StepReader<'_, 'a> {
                 Some(name) => (this.bind(name), name.span),
                 None => (this.hidden(Some(this.dialect.failure())), at),
             };
-            let start = this.statements.len();
-            let inner = this.in_handler(bind.0, by.is_text);
-            this.within(inner, |this| {
-                let steps = handler.filter(|node| of_try && matches!(node.kind, NodeKind::List(_)));
-                let action = match steps {
-                    Some(node) => Action::Steps(node),
-                    None => this.action(handler, at, compensate.map(|entry| &entry.value)),
-                };
-                this.act(action, bind.0, by.tail, at);
+            let inner = this.in_handler(bind.0, is_text);
+            let steps = handler.filter(|node| of_try && matches!(node.kind, NodeKind::List(_)));
+            this.within(inner, |this| match steps {
+                Some(node) => this.branch_steps(node, tail, Key::Then),
+                None => this.handle(handler, compensate, Handled { failure: bind.0, tail, at }),
             });
-            let last = this.statements.get(start..).and_then(<[_]>::last).copied();
-            let gives = last.as_ref().is_some_and(Stmt::may_give);
-            match (last.map(|last| last.kind), by.bind.filter(|_| by.may_be_nil && gives)) {
-                (Some(StmtKind::Control(control @ Control::If(_))), Some(bind)) if control.lacks_value() => {
-                    let paths = this.arena.alloc_slice_copy(this.statements.get(start..).unwrap_or_default());
-                    this.statements.truncate(start);
-                    let bound = this.binding_paths(Block { statements: paths }, bind);
-                    this.statements.extend_from_slice(bound.statements);
-                }
-                _ => this.bind_last(start, by.bind.filter(|_| gives || !by.may_be_nil)),
-            }
         });
         Arm { bind: bind.0, bind_span: bind.1, body, span: at }
     }
 
-    /// A block in which each path of its last `if` that gives a value binds it.
-    fn binding_paths(&self, block: Block<'a>, (slot, slot_span): Bind) -> Block<'a> {
+    /// A block that binds its value. If the slot `may_be_nil`, only the paths of its last `if` that give a value
+    /// bind it.
+    pub(crate) fn binding(&self, block: Block<'a>, (slot, slot_span): Bind, may_be_nil: bool) -> Block<'a> {
         let Some((last, before)) = block.statements.split_last() else { return block };
+        let gives = last.may_give();
         let kind = match last.kind {
-            StmtKind::Value(value) => StmtKind::Let { slot, slot_span, value: Bound::Expr(value) },
-            StmtKind::Control(Control::If(node)) => {
-                let then = self.binding_paths(node.then, (slot, slot_span));
-                let otherwise = node.otherwise.map(|block| self.binding_paths(block, (slot, slot_span)));
-                StmtKind::Control(Control::If(self.arena.alloc(If { then, otherwise, ..*node })))
+            StmtKind::Control(control @ Control::If(node))
+                if may_be_nil && gives && control.lacks_value() =>
+            {
+                let of = |block| self.binding(block, (slot, slot_span), true);
+                let node = If { then: of(node.then), otherwise: node.otherwise.map(of), ..*node };
+                StmtKind::Control(Control::If(self.arena.alloc(node)))
             }
-            _ => return block,
+            kind => {
+                match kind.given().filter(|&value| (gives || !may_be_nil) && !self.is_idle(slot, value)) {
+                    Some(value) => StmtKind::Let { slot, slot_span, value },
+                    None => return block,
+                }
+            }
         };
         Block { statements: self.arena.collect(before.iter().copied().chain([Stmt { kind, ..*last }])) }
-    }
-
-    /// Reads a handler.
-    fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) {
-        match action {
-            Action::Fail(message, at) => self.fail(message, failure, at),
-            Action::Leave(key, entry) => {
-                if key == Key::Message {
-                    self.lint(|lints| lints.message(&entry.value));
-                }
-                self.leave(key, entry);
-            }
-            Action::Value(node) => {
-                let value = self.value(node);
-                self.push(StmtKind::Value(value), node.span);
-            }
-            Action::Steps(node) => self.branch_steps(node, tail, Key::Then),
-            Action::Ignore if tail.wanted() => self.push(StmtKind::Value(literal(Literal::Nil, at)), at),
-            Action::Ignore => {}
-        }
     }
 
     /// Fails with a message; without one, with the failure itself.
@@ -421,83 +359,81 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reads a handler and its rollback calls. Returns its action.
-    fn action<'d>(
-        &mut self,
-        handler: Option<&'d Node<'a>>,
-        at: Span,
-        compensate: Option<&'d Node<'a>>,
-    ) -> Action<'d, 'a> {
+    /// Reads a handler after its rollback calls.
+    fn handle(&mut self, handler: Option<&Node<'a>>, compensate: Option<&Node<'a>>, of: Handled) {
         self.compensations(compensate);
-        let Some(node) = handler else { return Action::Fail(None, at) };
+        let Some(node) = handler else { return self.fail(None, of.failure, of.at) };
         let node = self.shaped(Key::Handler, node, !matches!(node.kind, NodeKind::Null));
         match &node.kind {
             NodeKind::Text(text) if !self.dialect.is_bare() && self.survey.binding(text.text).is_some() => {
                 self.bad_shape(node, "a handler", "a message, or holds the steps that this names");
-                Action::Ignore
+                self.ignore(of);
             }
-            NodeKind::Text(_) => Action::Fail(Some(node), at),
-            NodeKind::Null => Action::Ignore,
-            NodeKind::Record(list) => {
+            NodeKind::Text(_) => self.fail(Some(node), of.failure, of.at),
+            NodeKind::Null => self.ignore(of),
+            NodeKind::Record(_) => {
                 let keyed = self.keyed(node, &HANDLER, "a handler");
                 self.compensations(keyed.get(Key::Compensate));
-                self.action_of(&keyed, list.is_empty(), at)
+                self.act(&keyed, of);
             }
             _ => {
                 self.no_handler(node);
-                Action::Ignore
+                self.ignore(of);
             }
         }
     }
 
     /// The only action of a record.
-    fn action_of<'d>(&mut self, keyed: &Keyed<'d, 'a>, is_empty: bool, at: Span) -> Action<'d, 'a> {
+    fn act(&mut self, keyed: &Keyed<'_, 'a>, of: Handled) {
         let actions = HANDLER.into_iter().filter(|key| !matches!(key, Key::As | Key::Compensate));
-        let mut given = actions.filter_map(|key| keyed.entry(key).map(|entry| (key, entry)));
-        let first = given.next();
-        if let (Some((_, before)), Some((_, entry))) = (first, given.next()) {
-            let (one, other) = (shown(&before.key), shown(&entry.key));
-            let message = format!("a handler does one thing, not both `{one}` and `{other}`");
-            self.one_of_two(entry, &message, "leave one of them out");
+        match self.only_one(keyed, actions) {
+            None if keyed.has(Key::Compensate) || keyed.has(Key::As) || keyed.is_empty() => {
+                self.fail(None, of.failure, of.at);
+            }
+            None => self.ignore(of),
+            Some((Key::Fail, entry)) => self.fail(Some(&entry.value), of.failure, entry.key.span),
+            Some((Key::Value, entry)) => {
+                let value = self.value(&entry.value);
+                self.push(StmtKind::Value(value), entry.value.span);
+            }
+            Some((Key::Then, entry)) => self.branch_steps(&entry.value, of.tail, Key::Then),
+            Some((key @ (Key::Ignore | Key::Continue), entry)) => {
+                self.expect_true(key, entry);
+                if key == Key::Continue && !self.loops.is_empty() {
+                    let message = "`continue` in a loop could mean two things";
+                    let wrong = Diagnostic::new(Code::ContinueInLoop, entry.key.span, message);
+                    let help =
+                        "write `skip` to leave this element out, `ignore` to bind nil and continue with it";
+                    self.report(wrong.expected("`skip` or `ignore`", "`continue`").help(help));
+                }
+                self.ignore(of);
+            }
+            Some((key, entry)) => {
+                if key == Key::Message {
+                    self.lint(|lints| lints.message(&entry.value));
+                }
+                self.leave(key, entry);
+            }
         }
-        match first {
-            None if keyed.has(Key::Compensate) || keyed.has(Key::As) || is_empty => Action::Fail(None, at),
-            None => Action::Ignore,
-            Some((Key::Fail, entry)) => Action::Fail(Some(&entry.value), entry.key.span),
-            Some((Key::Value, entry)) => Action::Value(&entry.value),
-            Some((Key::Then, entry)) => Action::Steps(&entry.value),
-            Some((key @ (Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),
-            Some((key, entry)) => Action::Leave(key, entry),
+    }
+
+    /// Goes on with nil, if a value is needed.
+    fn ignore(&mut self, of: Handled) {
+        if of.tail.wanted() {
+            self.push(StmtKind::Value(literal(Literal::Nil, of.at)), of.at);
         }
     }
 
     /// Reports a value that is not a handler.
     fn no_handler(&mut self, node: &Node<'a>) {
-        let message = format!("`{}` takes a record with one action", self.dialect.word(Key::Handler));
+        let what = format!("`{}`", self.dialect.word(Key::Handler));
+        let wrong = wrong_shape(node, &what, "a message, or a record with one action");
         let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
         let failure = self.dialect.failure();
-        let help = match node.kind {
-            NodeKind::List([]) => "a handler that does nothing is `{\"ignore\": true}`".to_owned(),
-            _ => format!("a message is one text, with the failure in it: `\"failed: ${{{failure}}}\"`"),
-        };
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
+        let help = format!(
+            "a message is one text, as in `failed: ${{{failure}}}`; what does nothing is `{{\"ignore\": true}}`"
+        );
         self.report(wrong.expected(expected, node.kind_name()).help(help));
-    }
-
-    /// `ignore` and `continue`, each with `true`.
-    fn passing<'d>(&mut self, key: Key, entry: &'d Entry<'a>) -> Action<'d, 'a> {
-        self.expect_true(key, entry);
-        let place = entry.key.span;
-        if key == Key::Continue && !self.loops.is_empty() {
-            self.report(
-                Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
-                    .expected("`skip` or `ignore`", "`continue`")
-                    .help(
-                        "write `skip` to leave this element out, `ignore` to bind nil and continue with it",
-                    ),
-            );
-        }
-        Action::Ignore
     }
 
     /// Reads calls under `compensate`, which are made here in order.
@@ -532,7 +468,10 @@ impl<'a> StepReader<'_, 'a> {
             NodeKind::Record(list) if self.dialect.is_yaml() && !calls(node) => Item::named(list),
             NodeKind::Record(_) => vec![Item { name: None, node }],
             _ => {
-                self.no_calls(node, key);
+                let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
+                let wrong =
+                    wrong_shape(node, &format!("`{}`", self.dialect.word(key)), "a call, or a list of calls");
+                self.report(wrong.help(format!("write a record with `{call}` and `{args}` for each")));
                 Vec::new()
             }
         }
@@ -551,22 +490,6 @@ impl<'a> StepReader<'_, 'a> {
         let span = Span::new(node.span.start, call.span.end);
         self.push(if key == Key::Rollback { StmtKind::Rollback(call) } else { StmtKind::Undo(call) }, span);
     }
-
-    /// Reports rollbacks that are neither a record nor a list.
-    fn no_calls(&mut self, node: &Node<'a>, key: Key) {
-        let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
-        let (word, one) = (self.dialect.word(key), key == Key::Rollback);
-        let form = match (self.dialect.is_yaml(), one) {
-            (true, true) => format!("`{call}: tool` below it, with `{args}:`"),
-            (true, false) => format!("`- {call}: tool`, with `{args}:`"),
-            (false, true) => format!("`{{\"{call}\": \"tool\", …}}`"),
-            (false, false) => format!("`[{{\"{call}\": \"tool\", …}}]`"),
-        };
-        let what = if one { "a call, or a list of calls" } else { "a list of calls" };
-        let wrong = Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
-            .expected(form.clone(), node.kind_name());
-        self.report(wrong.help(format!("write {form}")));
-    }
 }
 
 /// The name before arguments in parentheses.
@@ -574,37 +497,12 @@ pub(crate) fn in_parentheses(text: &str) -> Option<&str> {
     text.split_once('(').filter(|(name, rest)| is_name(name) && rest.ends_with(')')).map(|(name, _)| name)
 }
 
-/// The purpose of the value of the last step under `then`, if a call has it.
-pub(crate) fn then_value(step: &Step<'_, '_>, tail: Tail) -> Option<Tail> {
-    step.get(Key::Then)?;
-    let named = step.target.is_some() && tail == Tail::Unnamed;
-    Some(if named { Tail::Drop } else { tail })
-}
-
-/// How the failure of a call is handled.
+/// A failure that is handled.
 #[derive(Clone, Copy)]
-pub(crate) struct HandledBy {
-    /// The purpose of the value of the arm.
-    pub(crate) tail: Tail,
-    /// Whether the failure is a text, like that of a tool.
-    pub(crate) is_text: bool,
-    /// The slot to which the value of the arm is bound.
-    pub(crate) bind: Option<(Slot, Span)>,
-    /// Whether the slot may be nil where the arm gives no value.
-    pub(crate) may_be_nil: bool,
-}
-
-/// The action of a handler after its rollback calls.
-#[derive(Clone, Copy)]
-enum Action<'d, 'a> {
-    /// Fails with a message, or with the failure itself; has the span of its key.
-    Fail(Option<&'d Node<'a>>, Span),
-    /// Returns, or ends a loop.
-    Leave(Key, &'d Entry<'a>),
-    /// Continues with a value.
-    Value(&'d Node<'a>),
-    /// Continues with the value of steps.
-    Steps(&'d Node<'a>),
-    /// Continues with nil.
-    Ignore,
+struct Handled {
+    failure: Slot,
+    /// The purpose of the value of the handler.
+    tail: Tail,
+    /// The span of its key.
+    at: Span,
 }

@@ -1,10 +1,9 @@
 //! Reads the cases of a `match`, which are constants and the nodes of their values, and the arms of a
 //! `switch`, which have conditions: each is tried if those before it are false.
 
-use super::binding::tells_outcome;
 use super::reader::StepReader;
 use super::step::{Keyed, Step, Tail};
-use crate::ast::{Block, If, Literal, ReturnKind, StmtKind};
+use crate::ast::{Block, If, Literal, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{ARM, Key, is_outcome};
 use crate::document::{Entry, Key as CaseKey, Node, NodeKind, entries, first_of, shown};
@@ -119,21 +118,21 @@ impl<'a> StepReader<'_, 'a> {
             self.bad_shape(node, "`switch`", "a list of arms, each with `if`, the last with `default`");
             return;
         };
-        let start = self.statements.len();
         let named = step.target.is_some();
-        let returns = self.arms(arms, Arms { tail: if named { Tail::Value } else { tail }, named });
+        let of_arms = Arms { tail: if named { Tail::Value } else { tail }, named };
+        let (mut block, returns) = self.apart(|this| this.arms(arms, of_arms));
         if returns && tail == Tail::Yield && !named {
             let message = "a `return` in this switch ends the function, not the pass of the loop";
-            let wrong = Diagnostic::new(Code::SwitchReturns, step.head(), message)
-                .expected("a value for the pass", "a return");
-            self.report(
-                wrong.help("refer to the switch by its name in a later step: then `return` is its value"),
-            );
+            let wrong = Diagnostic::new(Code::SwitchReturns, step.head(), message);
+            let help = "refer to the switch by its name in a later step: then `return` is its value";
+            self.report(wrong.expected("a value for the pass", "a return").help(help));
         }
-        let Some(target) = step.target else { return };
-        let bound = self.bind_target(target);
-        self.bind_last(start, Some(bound));
-        if matches!(tail, Tail::Value | Tail::Yield) {
+        let bound = step.target.map(|target| self.bind_target(target));
+        if let Some(bound) = bound {
+            block = self.binding(block, bound, false);
+        }
+        self.statements.extend_from_slice(block.statements);
+        if let Some(bound) = bound.filter(|_| matches!(tail, Tail::Value | Tail::Yield)) {
             self.push_slot(bound, step.head());
         }
     }
@@ -174,21 +173,24 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The arm with `default`, whose action is the value of that key or beside it.
     fn last_arm(&mut self, node: &Node<'a>, keyed: &Keyed<'_, 'a>, rest: &[Node<'a>], of: Arms) -> bool {
+        const ACTIONS: [Key; 7] =
+            [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip, Key::Then, Key::Value];
         let Some(default) = keyed.entry(Key::Default) else {
             let help = "write `if`, or `default` in the last one";
             self.missing(first_of(node), Key::If, "an arm of a switch", help);
             return false;
         };
         if let Some(next) = rest.first() {
-            self.bad_step(
-                first_of(next),
-                "no arm after `default` is ever taken",
-                "`default` as the last arm",
-                "an arm after it",
-                "put `default` last",
-            );
+            let message = "no arm after `default` is ever taken";
+            let found = "an arm after it";
+            self.bad_step(first_of(next), message, "`default` as the last arm", found, "put `default` last");
         }
-        self.default_twice(keyed, default);
+        let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
+        if let Some(entry) = beside.filter(|_| !matches!(default.value.kind, NodeKind::Null)) {
+            let found = shown(&entry.key);
+            let help = format!("write `default:` with nothing after it, or leave `{found}` out");
+            self.one_of_two(default, entry, &help);
+        }
         let at = default.key.span;
         match &default.value.kind {
             NodeKind::Null => {
@@ -200,41 +202,16 @@ impl<'a> StepReader<'_, 'a> {
                 self.compensations(inner.get(Key::Compensate).or(keyed.get(Key::Compensate)));
                 self.arm(&inner, at, of)
             }
-            _ => self.default_value(default, of),
-        }
-    }
-
-    /// Reports an action both under `default` and beside it.
-    fn default_twice(&mut self, keyed: &Keyed<'_, 'a>, default: &Entry<'a>) {
-        const ACTIONS: [Key; 7] =
-            [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip, Key::Then, Key::Value];
-        let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
-        let Some(entry) = beside.filter(|_| !matches!(default.value.kind, NodeKind::Null)) else { return };
-        let found = shown(&entry.key);
-        let message = format!("`default` and `{found}` both give the value of the last arm");
-        let help = format!(
-            "write `default:` with nothing after it if `{found}` is the value, or leave `{found}` out"
-        );
-        self.one_of_two(entry, &message, &help);
-    }
-
-    /// A value as the default.
-    fn default_value(&mut self, default: &Entry<'a>, of: Arms) -> bool {
-        let value = self.returned(&default.value);
-        if of.named {
-            self.push(StmtKind::Value(value), default.value.span);
-            return false;
-        }
-        let kind = match self.is_result() {
-            true if tells_outcome(&default.value) => {
-                self.plain_default(default);
-                ReturnKind::Plain
+            _ if of.named => {
+                let value = self.returned(&default.value);
+                self.push(StmtKind::Value(value), default.value.span);
+                false
             }
-            true => ReturnKind::Ok,
-            false => ReturnKind::Plain,
-        };
-        self.push(StmtKind::Return(kind, value), default.value.span);
-        true
+            _ => {
+                self.leave(Key::Return, default);
+                true
+            }
+        }
     }
 
     /// The action of an arm after its rollback calls. Returns whether it is a plain `return` of the function.

@@ -5,7 +5,7 @@
 //! match of nil where the default must not be evaluated too early, `a < b < c` is two comparisons.
 
 use super::loops::OfItems;
-use super::reader::{Position, StepReader, bad, literal};
+use super::reader::{Position, StepReader, bad, literal, number};
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{Makes, NO_DEFAULT, Operator};
@@ -59,7 +59,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn applied(&mut self, function: Pure, operands: &[Expr<'a>], span: Span) -> Expr<'a> {
         let omitted =
             function.row().operands.iter().skip(operands.len()).map(|operand| match operand.omitted {
-                Omitted::Zero => literal(Literal::Number(Number::Int(0)), span),
+                Omitted::Zero => number(0, span),
                 Omitted::Never | Omitted::Nil => literal(Literal::Nil, span),
             });
         let operands = self.arena.collect(operands.iter().copied().chain(omitted));
@@ -151,19 +151,19 @@ impl<'a> StepReader<'_, 'a> {
         let (spelling, takes) = (operator.spelling, operator.operands());
         let is_list = matches!(entry.value.kind, NodeKind::List(_));
         let chains = is_list && found == 3 && matches!(spelling, "<" | "<=" | ">" | ">=" | "==");
-        let help = match operator.makes {
-            Makes::Unary(_) => format!("write `{{\"{spelling}\": value}}`"),
-            Makes::Binary(_) if chains => format!(
-                "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
-            ),
-            Makes::Binary(_) => {
-                format!("write `{{\"{spelling}\": [a, b]}}`; a record of data is `{{\"obj\": {{…}}}}`")
-            }
+        let names = match operator.makes {
+            Makes::Unary(_) => "value".to_owned(),
+            Makes::Binary(_) => "a, b".to_owned(),
             Makes::Apply(function) => {
-                let names: Vec<&str> = function.row().operands.iter().map(|operand| operand.name).collect();
-                let names = names.join(", ");
-                format!("write `{{\"{spelling}\": [{names}]}}`; a record of data is `{{\"obj\": {{…}}}}`")
+                function.row().operands.iter().map(|operand| operand.name).collect::<Vec<_>>().join(", ")
             }
+        };
+        let help = if chains {
+            format!(
+                "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
+            )
+        } else {
+            format!("write `{{\"{spelling}\": [{names}]}}`; data is under `obj`")
         };
         let found = if is_list { found.to_string() } else { entry.value.kind_name().to_owned() };
         let message = format!("`{spelling}` takes {takes}");
@@ -212,7 +212,7 @@ impl<'a> StepReader<'_, 'a> {
                 return self.not(of, span);
             }
             TreeKind::Minus(of) => {
-                let (one, of) = (literal(Literal::Number(Number::Int(-1)), span), self.of_tree(node, of));
+                let (one, of) = (number(-1, span), self.of_tree(node, of));
                 return self.binary(Binary::Mul, one, of, span);
             }
             TreeKind::Binary(sign, pair, place) => return self.of_sign(node, (sign, place), pair, span),
@@ -264,7 +264,11 @@ impl<'a> StepReader<'_, 'a> {
         match sign {
             Sign::Changing(operator) => {
                 if !self.is_changed(a) {
-                    return self.no_change(place, span);
+                    let written = self.source.get(place.range()).unwrap_or("");
+                    let message = format!("`{written}` changes nothing here");
+                    let help = "an expression changes no name: a step binds it again with `let`";
+                    self.report(Diagnostic::new(Code::UnknownOperator, place, message).help(help));
+                    return bad(span);
                 }
                 self.of_sign(node, (Sign::Plain(operator), place), pair, span)
             }
@@ -327,16 +331,6 @@ impl<'a> StepReader<'_, 'a> {
         of.name().map(|name| name.text).or(written).is_some_and(|name| self.binds(name))
     }
 
-    /// `a += b` in a step that does not bind a.
-    fn no_change(&mut self, place: Span, span: Span) -> Expr<'a> {
-        let written = self.source.get(place.range()).unwrap_or("");
-        let wrong =
-            Diagnostic::new(Code::UnknownOperator, place, format!("`{written}` changes nothing here"))
-                .expected("the name that the step binds before it", "another value");
-        self.report(wrong.help("an expression changes no name: a step binds it again with `let`"));
-        bad(span)
-    }
-
     /// `a or 'text'`: a default of other languages; also one of several values, and one of two.
     fn no_default(&mut self, [a, b]: &[Tree<'a>; 2], place: Span, span: Span) -> Expr<'a> {
         let wrong = Diagnostic::new(Code::ConditionType, b.span, "`or` takes bools, and gives no default");
@@ -366,33 +360,24 @@ impl<'a> StepReader<'_, 'a> {
         span: Span,
     ) -> Expr<'a> {
         let low = self.of_tree(node, low);
-        let Some([one, other]) = self.twice(middle, |this| this.of_tree(node, middle)) else {
+        let Some(middle) = self.twice(middle.kind, middle.span, |this| this.of_tree(node, middle)) else {
             return bad(span);
         };
-        let left = self.binary(first, low, one, Span::new(span.start, middle.span.end));
+        let left = self.binary(first, low, middle, Span::new(span.start, middle.span.end));
         let high = self.of_tree(node, high);
-        let right = self.binary(second, other, high, Span::new(middle.span.start, span.end));
+        let right = self.binary(second, middle, high, Span::new(middle.span.start, span.end));
         self.binary(Binary::And, left, right, span)
     }
 
-    /// A value that is needed in two places. One with calls is read for each; its findings are reported once.
+    /// A value that is needed in two places: it is read once, and evaluated in each.
     fn twice(
         &mut self,
-        tree: &Tree<'a>,
-        mut read: impl FnMut(&mut Self) -> Expr<'a>,
-    ) -> Option<[Expr<'a>; 2]> {
-        let plain = matches!(tree.kind, TreeKind::Path(_) | TreeKind::Literal(_));
-        if !plain && !self.may_double(tree.span) {
-            return None;
-        }
-        let inner = self.in_case(!plain);
-        self.within(inner, |this| {
-            let first = read(this);
-            if !first.calls() {
-                return Some([first, first]);
-            }
-            Some([first, this.again(read)])
-        })
+        kind: TreeKind<'a>,
+        span: Span,
+        read: impl FnOnce(&mut Self) -> Expr<'a>,
+    ) -> Option<Expr<'a>> {
+        let plain = matches!(kind, TreeKind::Path(_) | TreeKind::Literal(_));
+        (plain || self.may_double(span)).then(|| self.within(self.in_case(!plain), read))
     }
 
     /// `a if c else b`: a match of the condition.
@@ -429,7 +414,7 @@ impl<'a> StepReader<'_, 'a> {
                 None => {
                     let items = self.arena.alloc_slice_copy(&[root]);
                     let list = Expr { kind: ExprKind::List(items), span: of.span };
-                    let zero = literal(Literal::Number(Number::Int(0)), of.span);
+                    let zero = number(0, of.span);
                     self.applied(Pure::Get, &[list, zero, otherwise], span)
                 }
             };
@@ -439,11 +424,11 @@ impl<'a> StepReader<'_, 'a> {
             let (root, keys) = this.path_of(node, of);
             this.absent(root, &keys, of.span)
         };
-        let Some([subject, value]) = self.twice(of, read) else { return bad(span) };
-        let is_nil = self.binary(Binary::Eq, subject, literal(Literal::Nil, of.span), of.span);
+        let Some(value) = self.twice(of.kind, of.span, read) else { return bad(span) };
+        let is_nil = self.binary(Binary::Eq, value, literal(Literal::Nil, of.span), of.span);
         let otherwise = self.guarded((is_nil, false), |this| this.of_tree(node, otherwise));
         let case = Case { key: Literal::Nil, key_span: of.span, value: otherwise };
-        Expr { kind: self.matched(subject, case, value), span }
+        Expr { kind: self.matched(value, case, value), span }
     }
 
     /// The fields and items that are read in a value, nil where one is absent.
@@ -462,7 +447,7 @@ impl<'a> StepReader<'_, 'a> {
                     Step::Field(name) => literal(Literal::Text(name.text), name.span),
                     Step::Index(index, span) => {
                         let index = i64::try_from(*index).unwrap_or(i64::MAX);
-                        literal(Literal::Number(Number::Int(index)), *span)
+                        number(index, *span)
                     }
                 });
                 (root, keys.collect())
@@ -493,7 +478,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut operands = vec![self.of_tree(node, of)];
         operands.push(match from {
             Some(from) => self.of_tree(node, from),
-            None => literal(Literal::Number(Number::Int(0)), span),
+            None => number(0, span),
         });
         operands.extend(to.map(|to| self.of_tree(node, to)));
         self.applied(Pure::Slice, &operands, span)
@@ -501,11 +486,10 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A value for each item of a list, in a place that holds no loop.
     pub(crate) fn no_loop(&mut self, span: Span) -> Expr<'a> {
-        self.report(
-            Diagnostic::new(Code::BadExpression, span, "a value for each item is a step of its own here")
-                .expected("a name", "a loop in an expression")
-                .help("bind it in a step with `for` before this one, and use its name; `column(list, 'field')` is a field of each"),
-        );
+        let message = "a value for each item is a step of its own here";
+        let help = "bind it in a step with `for` before this one, and use its name; `column(list, 'field')` is a field of each";
+        let wrong = Diagnostic::new(Code::BadExpression, span, message);
+        self.report(wrong.expected("a name", "a loop in an expression").help(help));
         bad(span)
     }
 

@@ -42,138 +42,108 @@ pub(crate) fn read<'a>(
     };
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, canonical };
-    if programs.is_empty() && !file.diagnostics.has_errors() {
-        file.empty();
+    if programs.is_empty() && !diagnostics.has_errors() {
+        let wrong = Diagnostic::new(Code::EmptyFile, Span::at(0), "there is no program in this file");
+        diagnostics.push(wrong.expected(dialect.program_form(), "nothing"));
     }
     programs.retain(|program| {
         let is_record = matches!(program.kind, NodeKind::Record(_));
         if !is_record {
             let wrong = wrong_shape(program, "a program", "a record");
-            file.diagnostics.push(wrong.expected(dialect.program_form(), program.kind_name()));
+            diagnostics.push(wrong.expected(dialect.program_form(), program.kind_name()));
         }
         is_record
     });
-    let names = file.names(&programs);
+    let list = names(&programs, dialect, arena);
     let inputs: Vec<Option<&Node<'a>>> =
-        programs.iter().map(|program| file.of_head(program, Key::Input)).collect();
+        programs.iter().map(|program| of_head(program, Key::Input, dialect)).collect();
     let function = |(own, program): (usize, &Node<'a>)| {
-        file.function(program, Functions { list: &names, inputs: &inputs, own })
+        let first = entries(program).first().map_or(first_of(program), |entry| entry.key.span);
+        let context = Context {
+            dialect,
+            source,
+            arena,
+            nesting,
+            functions: Functions { list: &list, inputs: &inputs, own },
+            survey: &Survey::of(program, dialect.is_bare()),
+            output: OutputName { ok: TypeName::implied(Base::Any, first), err: None, span: first },
+            canonical,
+            lists: &[],
+        };
+        StepReader::new(context, too_deep, diagnostics).whole(program, first)
     };
     File { functions: arena.collect(programs.iter().enumerate().map(function)) }
 }
 
-/// The reader of whole programs; `StepReader` reads one function.
-struct Top<'r, 'a> {
-    dialect: Dialect,
-    source: &'a str,
-    arena: &'a Arena,
-    diagnostics: &'r mut Diagnostics,
-    nesting: usize,
-    /// Whether too deep nesting of the document has been reported.
-    too_deep: bool,
-    canonical: Option<&'r Cell<bool>>,
+/// The value of a key of a program: under the word of its notation, in its `meta`, or under the word of
+/// another notation.
+fn of_head<'d, 'a>(program: &'d Node<'a>, key: Key, dialect: Dialect) -> Option<&'d Node<'a>> {
+    let own = |record: &'d Node<'a>, key: Key| {
+        entries(record).iter().find(|entry| dialect.names(entry, &[key])).map(|entry| &entry.value)
+    };
+    let any = |record: &'d Node<'a>, key: Key| {
+        let other = || entries(record).iter().find(|entry| entry.is(|name| is_for(name, key)));
+        own(record, key).or_else(|| other().map(|entry| &entry.value))
+    };
+    let meta = || any(program, Key::Meta).and_then(|meta| any(meta, key));
+    own(program, key).or_else(meta).or_else(|| any(program, key))
 }
 
-impl<'a> Top<'_, 'a> {
-    fn empty(&mut self) {
-        self.diagnostics.push(
-            Diagnostic::new(Code::EmptyFile, Span::at(0), "there is no program in this file")
-                .expected(self.dialect.program_form(), "nothing"),
-        );
-    }
+/// The name of each program, and whether the source has it. The others are `main`, `main-2` and so on.
+fn names<'a>(programs: &[Node<'a>], dialect: Dialect, arena: &'a Arena) -> Vec<(&'a str, bool)> {
+    let given = |program: &Node<'a>| of_head(program, Key::Name, dialect)?.text();
+    let named: Vec<Option<&'a str>> =
+        programs.iter().map(|program| given(program).filter(|name| !name.is_empty())).collect();
+    let taken: hashbrown::HashSet<&str> = named.iter().flatten().copied().collect();
+    let numbered = (2..).map(|number| format!("{UNNAMED}-{number}"));
+    let mut free = core::iter::once(UNNAMED.to_owned()).chain(numbered);
+    let mut free = || free.find(|name| !taken.contains(name.as_str())).unwrap_or_default();
+    let named = named.iter();
+    named.map(|name| name.map_or_else(|| (arena.alloc_str(&free()), false), |name| (name, true))).collect()
+}
 
-    /// The value of a key of a program, under the word of this notation, or else under that of another one.
-    fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
-        let own = |name: &str| self.dialect.key(name, &[key]).is_some();
-        let other = |name: &str| is_for(name, key);
-        let find = |is: &dyn Fn(&str) -> bool| entries(record).iter().find(|entry| entry.is(is));
-        find(&own).or_else(|| find(&other)).map(|entry| &entry.value)
-    }
-
-    /// The value of a key of a program, or of its `meta`.
-    fn of_head<'d>(&self, program: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
-        let own = |name: &str| self.dialect.key(name, &[key]).is_some();
-        if let Some(entry) = entries(program).iter().find(|entry| entry.is(own)) {
-            return Some(&entry.value);
-        }
-        let meta = self.key(program, Key::Meta);
-        meta.and_then(|meta| self.key(meta, key)).or_else(|| self.key(program, key))
-    }
-
-    /// The name of each program, and whether the source has it. The others are `main`, `main-2` and so on.
-    fn names(&self, programs: &[Node<'a>]) -> Vec<(&'a str, bool)> {
-        let given = |program: &Node<'a>| self.of_head(program, Key::Name)?.text();
-        let named: Vec<Option<&'a str>> =
-            programs.iter().map(|program| given(program).filter(|name| !name.is_empty())).collect();
-        let taken: hashbrown::HashSet<&str> = named.iter().flatten().copied().collect();
-        let mut number = 1;
-        let mut free = || loop {
-            let name = if number == 1 { UNNAMED.to_owned() } else { format!("{UNNAMED}-{number}") };
-            number += 1;
-            if !taken.contains(name.as_str()) {
-                return self.arena.alloc_str(&name);
-            }
-        };
-        named.iter().map(|name| name.map_or_else(|| (free(), false), |name| (name, true))).collect()
-    }
-
-    fn function(&mut self, program: &Node<'a>, functions: Functions<'_, 'a>) -> Function<'a> {
-        let (name, given) = functions.list.get(functions.own).copied().unwrap_or((UNNAMED, false));
-        let first = entries(program).first().map_or(first_of(program), |entry| entry.key.span);
-        let implied = TypeName::implied(Base::Any, first);
-        let survey = Survey::of(program, self.dialect.is_bare());
-        let context = Context {
-            dialect: self.dialect,
-            source: self.source,
-            arena: self.arena,
-            nesting: self.nesting,
-            functions,
-            survey: &survey,
-            output: OutputName { ok: implied, err: None, span: first },
-            canonical: self.canonical,
-            lists: &[],
-        };
-        let mut reader = StepReader::new(context, self.too_deep, self.diagnostics);
+impl<'a> StepReader<'_, 'a> {
+    fn whole(mut self, program: &Node<'a>, first: Span) -> Function<'a> {
+        let (name, given) = self.functions.list.get(self.functions.own).copied().unwrap_or((UNNAMED, false));
         let of_mcp = self.dialect.notation == Notation::Mcp;
-        let top = reader.keyed(program, self.dialect.top(), "a program");
-        let head = if of_mcp { reader.meta(&top, first) } else { top };
+        let top = self.keyed(program, self.dialect.top(), "a program");
+        let head = if of_mcp { self.meta(&top, first) } else { top };
         let name_node = head.get(Key::Name);
         if !(given || (of_mcp && name_node.is_none())) {
-            reader.unnamed(name_node, first);
+            match name_node {
+                Some(node) => self.bad_shape(node, "a function's name", "a text that is not empty"),
+                None => self.missing(first, Key::Name, "a program", "give the function a name"),
+            }
         }
-        let parameters = reader.parameters(head.get(Key::Input));
-        let output = match head.get(Key::Output) {
-            Some(node) => reader.output_type(node),
-            None if head.span == Span::default() => context.output,
-            None => reader.no_output(program, first),
+        let parameters = self.parameters(head.get(Key::Input));
+        self.context.output = match head.get(Key::Output) {
+            Some(node) => self.output_type(node),
+            None if head.span == Span::default() => self.output,
+            None => self.no_output(program, first),
         };
-        let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
+        let allowed = head.get(Key::Deps).and_then(|node| self.allowed(node));
         let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
-        let lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
-        reader.context = Context { output, lists, ..context };
-        let body = reader.body(parameters, top.get(Key::Steps), first);
-        sort_by_key(&mut reader.suspects, |&suspect| suspect);
+        self.context.lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
+        let body = self.body(parameters, top.get(Key::Steps), first);
+        sort_by_key(&mut self.suspects, |&suspect| suspect);
         let name_span = name_node.map_or(first, |node| node.span);
         Function {
             name: Name { text: name, span: name_span },
             parameters,
-            output,
-            slots: self.arena.alloc_slice_copy(reader.scope.slots()),
+            output: self.output,
+            slots: self.arena.alloc_slice_copy(self.scope.slots()),
             allowed,
             body,
-            suspects: self.arena.alloc_slice_copy(&reader.suspects),
-            ors: self.arena.alloc_slice_copy(&reader.ors),
-            parts: self.arena.alloc_slice_copy(&reader.parts),
-            calls: reader.call_count,
-            loops: reader.loop_count,
+            suspects: self.arena.alloc_slice_copy(&self.suspects),
+            ors: self.arena.alloc_slice_copy(&self.ors),
+            parts: self.arena.alloc_slice_copy(&self.parts),
+            calls: self.call_count,
+            loops: self.loop_count,
             notation: self.dialect.notation,
             span: head_span(program.span.start, name_span, first),
         }
     }
-}
 
-impl<'a> StepReader<'_, 'a> {
     /// The steps of a function with these inputs.
     fn body(&mut self, parameters: &[Parameter<'a>], node: Option<&Node<'a>>, first: Span) -> Block<'a> {
         for parameter in parameters {
@@ -214,18 +184,6 @@ impl<'a> StepReader<'_, 'a> {
         self.keyed(meta, &META, "`meta`")
     }
 
-    pub(crate) fn unnamed(&mut self, name: Option<&Node<'a>>, first: Span) {
-        match name {
-            Some(node) if node.text() == Some("") => self.report(
-                Diagnostic::new(Code::BadShape, node.span, "a function's name is empty")
-                    .expected("a name", "an empty text")
-                    .help("name it after what it does: calls and `--fn` go by that"),
-            ),
-            Some(node) => self.bad_shape(node, "a function's name", "a text"),
-            None => self.missing(first, Key::Name, "a program", "give the function a name"),
-        }
-    }
-
     pub(crate) fn parameters(&mut self, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
         let Some(node) = node else { return &[] };
         if matches!(node.kind, NodeKind::Null) {
@@ -255,8 +213,7 @@ impl<'a> StepReader<'_, 'a> {
             }
             if parameters.iter().any(|other: &Parameter<'a>| other.name.text == name.text) {
                 let message = format!("two inputs have the name `{}`", name.text);
-                let wrong = Diagnostic::new(Code::DuplicateParameter, name.span, message)
-                    .expected("a name that is free", name.text);
+                let wrong = Diagnostic::new(Code::DuplicateParameter, name.span, message);
                 self.report(wrong.help("rename one of them"));
             }
             parameters.push(Parameter { name, ty, need });
@@ -288,10 +245,9 @@ impl<'a> StepReader<'_, 'a> {
             }
             NodeKind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
             _ => {
+                let wrong = wrong_shape(node, "a type", "a text, such as `number` or `list text`");
                 let help =
                     "the type of a record is any name, such as `user`, or lists its fields: `{id: number}`";
-                let form = "a text, such as `number` or `list text`";
-                let wrong = wrong_shape(node, "a type", "a text").expected(form, node.kind_name());
                 self.report(wrong.help(help));
                 None
             }
@@ -347,9 +303,8 @@ impl<'a> StepReader<'_, 'a> {
         let err = self.returns_outcome(program).then_some(ok);
         let form = if err.is_some() { "`result any any`" } else { "`any`" };
         let message = format!("`{}` is missing in a program: read as {form}", self.dialect.word(Key::Output));
-        let wrong = Diagnostic::new(Code::OtherNotation, first, message);
         let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
-        self.report(wrong.expected(form, "a program without it").help(help));
+        self.report(Diagnostic::new(Code::OtherNotation, first, message).help(help));
         OutputName { ok, err, span: first }
     }
 
@@ -373,28 +328,20 @@ impl<'a> StepReader<'_, 'a> {
             return None;
         };
         let mut names = Vec::new();
-        let mut complete = true;
         for item in *items {
             let item = self.shaped(Key::Deps, item, matches!(item.kind, NodeKind::Record(_)));
-            match item.text() {
-                Some(text) if text.contains('*') => {
-                    complete = false;
-                    let message = "what may be called is listed name by name";
-                    let wrong = Diagnostic::new(Code::BadShape, item.span, message)
-                        .expected("the name of each tool", format!("`{}`", shown(item)));
-                    self.report(wrong.help("write a name for each tool, or leave the list out"));
-                }
+            match item.text().filter(|text| !text.contains('*')) {
                 Some(text) => {
                     let name = Name { text, span: inner(item) };
                     names.push(self.unnamed_function(name).map_or(name, |(_, function)| function));
                 }
                 None => {
-                    complete = false;
-                    self.bad_shape(item, "what may be called", "a name, a text");
+                    let wrong = wrong_shape(item, "what may be called", "the name of a tool, a text");
+                    self.report(wrong.help("write a name for each tool, or leave the list out"));
                 }
             }
         }
-        complete.then(|| self.arena.alloc_slice_copy(&names))
+        (names.len() == items.len()).then(|| self.arena.alloc_slice_copy(&names))
     }
 }
 

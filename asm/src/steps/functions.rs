@@ -9,14 +9,15 @@ use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name};
 use crate::catalog::own_function_address;
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::operator::{Form, Makes, Operator, RANGE_BEGINS_AT_ZERO};
-use crate::dialect::{operator, other_operator};
-use crate::document::Node;
+use crate::dialect::reader_habits::Asked;
+use crate::dialect::{Key, operator, other_operator};
+use crate::document::{Node, entries, inner};
 use crate::expr::{Operand, Tree, TreeKind};
-use crate::foreign;
 use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
+use crate::{foreign, habits};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -64,14 +65,14 @@ impl<'a> StepReader<'_, 'a> {
             let grown = if name.text == "extend" { self.sum(&pair, name.span) } else { Binary::Append };
             return self.of_two(grown, pair[0], pair[1], span);
         }
-        let unlike = foreign::instead(Place::Method, name.text);
         let own = foreign::word(Place::Method, name.text);
         let own = own.or_else(|| METHODS.contains(&name.text).then_some(name.text));
         let by_fields = |operand: &Operand<'a>| operand.value.item_fields(Some(of)).is_some();
         let own = own.or_else(|| (name.text == "sort" && operands.iter().any(by_fields)).then_some("sort"));
         let bare_split = own == Some("split") && operands.is_empty();
         let Some(own) = own.filter(|own| !bare_split && operator::find(own).is_some()) else {
-            return self.no_method(name, unlike, bare_split, span);
+            self.no_function("method", name, None);
+            return bad(span);
         };
         let mut all: Vec<&Tree<'a>> = vec![of];
         all.extend(operands.iter().map(|operand| &operand.value));
@@ -154,8 +155,7 @@ impl<'a> StepReader<'_, 'a> {
         let message = format!("operands have no names here: `{}`", shorten(named.text));
         let help = match named.text {
             "key" => {
-                "a key is a field of the item, or several: `lambda x: (x.a, -x.b)`; an item of `entries` has \
-                      `key` and `value`, and a key that is computed becomes a field of the items before"
+                "a key is a field of the item, or several: `lambda x: (x.a, -x.b)`; a computed one is first set as a field"
             }
             _ => "write the operands in their order",
         };
@@ -190,11 +190,11 @@ impl<'a> StepReader<'_, 'a> {
             {
                 return self.as_text(value, span);
             }
-            self.no_function(name, None);
+            self.no_function("function", name, None);
             return bad(span);
         };
         if other_operator::same(name.text).is_none() && operator::find(name.text).is_none() {
-            self.no_function(name, Some(found));
+            self.no_function("function", name, Some(found));
         }
         if found.takes(read.len())
             && let Some(made) = self.made(found.makes, read, span)
@@ -213,13 +213,21 @@ impl<'a> StepReader<'_, 'a> {
     /// A call of another function of the file, whose inputs are given in their order.
     fn own_call(&mut self, name: Name<'a>, given: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
         let at = self.functions.list.iter().position(|&(own, is_given)| is_given && own == name.text)?;
-        let inputs = self.functions.inputs.get(at).copied().flatten();
+        let node = self.functions.inputs.get(at).copied().flatten();
         // What is wrong with them is reported where they are declared.
-        let inputs = self.again(|this| this.parameters(inputs));
+        let new =
+            node.and_then(|node| habits::rewrite(Asked::Part(Key::Input), node, &self.surroundings()).node);
+        let inputs = new.as_ref().or(node).map_or(&[][..], entries);
         if given.len() > inputs.len() {
             return None;
         }
-        let fields = inputs.iter().zip(given).map(|(input, &value)| Field { name: input.name, value });
+        let fields = inputs.iter().zip(given).map(|(input, &value)| {
+            let text = input.key.text().unwrap_or("");
+            Field {
+                name: Name { text: text.strip_suffix('?').unwrap_or(text), span: inner(&input.key) },
+                value,
+            }
+        });
         let text = match self.dialect.notation {
             Notation::Mcp => self.arena.alloc_str(&own_function_address(name.text)),
             _ => name.text,
@@ -228,48 +236,33 @@ impl<'a> StepReader<'_, 'a> {
         Some(Expr { kind: ExprKind::Call(call), span })
     }
 
-    /// Reports a function that does not exist here; `meant` is the one that does nearly the same.
-    fn no_function(&mut self, name: Name<'a>, meant: Option<&Operator>) {
+    /// Reports a function or method that does not exist here; `meant` is the one that does nearly the same.
+    fn no_function(&mut self, kind: &str, name: Name<'a>, meant: Option<&Operator>) {
         let word = name.text;
-        let wrong = format!("there is no function `{}`", shorten(word));
+        let wrong = format!("there is no {kind} `{}` here", shorten(word));
         let wrong = Diagnostic::new(Code::UnknownOperator, name.span, wrong);
         if let Some(meant) = meant {
             let exact = self.source.get(name.span.range()) == Some(word);
             let fix = exact.then(|| Fix::write(meant.spelling, name.span, meant.spelling));
-            let wrong = wrong.expected(format!("`{}`", meant.spelling), format!("`{}`", shorten(word)));
-            let wrong = wrong.nearest(Some(meant.spelling)).fix(fix);
-            return self.report(wrong.help(format!("write `{}`", example(meant))));
+            return self.report(
+                wrong.nearest(Some(meant.spelling)).fix(fix).help(format!("write `{}`", example(meant))),
+            );
         }
-        let near = other_operator::near(word).map(|near| near.spelling);
-        let help = foreign::instead(Place::Method, word).map(str::to_owned);
+        let function = || operator::find(word).or_else(|| other_operator::meant(word));
+        let own = || {
+            let found = function().filter(|found| found.form == Form::Function)?;
+            Some(format!("a function is written before its operands: `{}`", example(found)))
+        };
+        let near = other_operator::near(word).filter(|_| kind == "function").map(|near| near.spelling);
+        let help = foreign::instead(Place::Method, word).map(str::to_owned).or_else(own);
         let help = help.or_else(|| other_operator::instead_of(word));
         self.report(wrong.nearest(near).help(help.unwrap_or_else(|| other_operator::similar(word))));
-    }
-
-    fn no_method(&mut self, name: Name<'a>, unlike: Option<&str>, bare_split: bool, span: Span) -> Expr<'a> {
-        let word = name.text;
-        let function = operator::find(word).or_else(|| other_operator::meant(word));
-        let function = function.filter(|found| found.form == Form::Function);
-        let help = match (unlike, function) {
-            _ if bare_split => "write what the text is split at: `split(text, ' ')`".to_owned(),
-            (Some(unlike), _) => unlike.to_owned(),
-            (None, Some(found)) => format!("a function is written before its operands: `{}`", example(found)),
-            (None, None) => other_operator::instead_of(word).unwrap_or_else(|| other_operator::similar(word)),
-        };
-        let message = if bare_split {
-            "`split()` needs what the text is split at".to_owned()
-        } else {
-            format!("there is no method `{}` here", shorten(word))
-        };
-        self.report(Diagnostic::new(Code::UnknownOperator, name.span, message).help(help));
-        bad(span)
     }
 
     fn operands_of(&mut self, found: &Operator, operands: usize, span: Span) {
         let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
         let help = match found.makes {
             Makes::Apply(Pure::Range) => RANGE_BEGINS_AT_ZERO.to_owned(),
-            Makes::Apply(Pure::Sum) => "write `sum(list)`, or `sum(list, 'field')`".to_owned(),
             Makes::Apply(Pure::Set) if operands == 1 => "the different items are `unique(list)`".to_owned(),
             _ => format!("write `{}`", example(found)),
         };
@@ -292,17 +285,26 @@ impl<'a> StepReader<'_, 'a> {
                 let column = self.column(list, field, span)?;
                 self.made(Makes::Apply(Pure::Sum), &[column], span)
             }
-            ("range", [from, to]) if is_position(from) => {
+            ("range", [from, to]) if matches!(from.kind, ExprKind::Literal(Literal::Number(Number::Int(from))) if from >= 0) =>
+            {
                 let whole = self.made(Makes::Apply(Pure::Range), &[*to], span)?;
                 self.made(Makes::Apply(Pure::Slice), &[whole, *from, literal(Literal::Nil, span)], span)
             }
             ("min", [_, _, ..]) => self.extreme(Pure::Min, operands, span),
             ("max", [_, _, ..]) => self.extreme(Pure::Max, operands, span),
             ("fixed", [number, places, grouped]) => {
-                if truth(grouped).is_none() {
-                    self.no_constant_form(grouped, "whether thousands are separated", "`true` or `false`");
-                }
-                let function = if truth(grouped) == Some(true) { Pure::Grouped } else { Pure::Fixed };
+                let function = match grouped.kind {
+                    ExprKind::Literal(Literal::Bool(true)) => Pure::Grouped,
+                    ExprKind::Literal(Literal::Bool(false)) => Pure::Fixed,
+                    _ => {
+                        self.no_constant_form(
+                            grouped,
+                            "whether thousands are separated",
+                            "`true` or `false`",
+                        );
+                        Pure::Fixed
+                    }
+                };
                 self.made(Makes::Apply(function), &[*number, *places], span)
             }
             ("merge" | "$merge", [record, other]) => Some(match other.kind {
@@ -313,7 +315,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// SORT with a field that begins with `-`, or with an order.
+    /// SORT by several fields, by one that begins with `-`, or with an order.
     fn sorted(
         &mut self,
         list: &Expr<'a>,
@@ -321,41 +323,34 @@ impl<'a> StepReader<'_, 'a> {
         reverse: Option<bool>,
         span: Span,
     ) -> Option<Expr<'a>> {
-        let mut down = reverse;
-        if let [first, fields @ .., last] = rest
-            && [first, last].into_iter().chain(fields).all(|field| field.constant_text().is_some())
-            && order(last).is_none()
-        {
-            // SORT is stable: by the last field first.
-            return rest.iter().rev().try_fold(*list, |list, field| {
-                let plain = |this: &mut Self| this.made(Makes::Apply(Pure::Sort), &[list, *field], span);
-                self.sorted(&list, core::slice::from_ref(field), reverse, span).or_else(|| plain(self))
-            });
+        let texts = rest.iter().all(|field| field.constant_text().is_some());
+        let nil = [literal(Literal::Nil, span)];
+        let (fields, asked) = match rest {
+            [] => (&nil[..], None),
+            [_, asked] if order(asked).is_some() || !texts => (rest.get(..1)?, Some(asked)),
+            [_, .., last] if !texts || order(last).is_some() => return None,
+            _ => (rest, None),
+        };
+        let down = asked.and_then(order).or(reverse);
+        if let Some(asked) = asked.filter(|asked| order(asked).is_none()) {
+            self.no_constant_form(asked, "the order", "`'asc'` or `'desc'`");
         }
-        let field = match rest {
-            [field, asked] => {
-                match order(asked) {
-                    Some(asked) => down = Some(asked),
-                    None => self.no_constant_form(asked, "the order", "`'asc'` or `'desc'`"),
-                }
-                Some(field)
-            }
-            [field] => Some(field),
-            [] => None,
-            _ => return None,
+        let name_below = |field: &Expr<'a>| {
+            let name = field.constant_text().and_then(|name| name.strip_prefix('-'));
+            name.filter(|name| !name.is_empty() && down.is_none())
         };
-        let field = match field {
-            Some(field) => match field.constant_text().and_then(|name| name.strip_prefix('-')) {
-                Some(name) if !name.is_empty() && down.is_none() => {
-                    down = Some(true);
-                    literal(Literal::Text(name), field.span)
-                }
-                _ => *field,
-            },
-            None => literal(Literal::Nil, span),
-        };
-        let function = if down? { Pure::SortDown } else { Pure::Sort };
-        self.made(Makes::Apply(function), &[*list, field], span)
+        if down.is_none() && fields.len() == 1 && fields.iter().all(|field| name_below(field).is_none()) {
+            return None;
+        }
+        // SORT is stable: by the last field first.
+        fields.iter().rev().try_fold(*list, |list, field| {
+            let (function, field) = match name_below(field) {
+                Some(name) => (Pure::SortDown, literal(Literal::Text(name), field.span)),
+                None if down == Some(true) => (Pure::SortDown, *field),
+                None => (Pure::Sort, *field),
+            };
+            self.made(Makes::Apply(function), &[list, field], span)
+        })
     }
 
     /// MIN or MAX of several values, or of a field of the records of a list.
@@ -402,24 +397,13 @@ fn example(function: &Operator) -> String {
     format!("{}({})", function.spelling, names.join(", "))
 }
 
-/// Words for the order from the greatest to the least, and for the other one.
-const DOWN: [&str; 3] = ["desc", "descending", "down"];
-
-const UP: [&str; 3] = ["asc", "ascending", "up"];
-
-fn truth(operand: &Expr<'_>) -> Option<bool> {
-    if let ExprKind::Literal(Literal::Bool(truth)) = operand.kind { Some(truth) } else { None }
-}
-
-/// Whether an operand is a constant from 0 on, which counts from the beginning of a list.
-fn is_position(operand: &Expr<'_>) -> bool {
-    matches!(operand.kind, ExprKind::Literal(Literal::Number(Number::Int(from))) if from >= 0)
-}
-
 /// The order that the last operand of a sort asks for: whether the greatest comes first.
 fn order(operand: &Expr<'_>) -> Option<bool> {
-    let word = operand.constant_text()?.to_ascii_lowercase();
-    if DOWN.contains(&word.as_str()) { Some(true) } else { UP.contains(&word.as_str()).then_some(false) }
+    match operand.constant_text()?.to_ascii_lowercase().as_str() {
+        "desc" | "descending" | "down" => Some(true),
+        "asc" | "ascending" | "up" => Some(false),
+        _ => None,
+    }
 }
 
 /// Whether a call of an operator may have this number of operands although its row does not allow it.

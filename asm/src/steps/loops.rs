@@ -4,15 +4,15 @@
 //! A loop in an expression becomes a statement before that of its step, and the expression reads the list
 //! that it gives: so it may be wherever a value is needed each time that its step runs.
 
-use super::reader::{InnerLoops, OpenLoop, Position, StepReader, bad, literal, of_slot};
+use super::reader::{InnerLoops, OpenLoop, Position, StepReader, bad, literal, number, of_slot};
 use super::step::{Step, Tail, Target};
 use crate::ast::{
-    Apply, Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
+    Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::dialect::document_names::within;
-use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
+use crate::document::{Entry, Node, NodeKind, entries, inner};
 use crate::expr::{Each, Operand, Tree, TreeKind};
 use crate::span::Span;
 use crate::text::is_name;
@@ -41,10 +41,8 @@ impl<'a> StepReader<'_, 'a> {
                 this.leave(key, entry);
             }),
             (leaving, Some(then)) => {
-                if let Some((_, entry)) = leaving {
-                    let word = shown(&entry.key);
-                    let message = format!("`{word}` and `then` cannot both be the branch of an `if`");
-                    self.one_of_two(entry, &message, "make the return the last step under `then`");
+                if let (Some((_, entry)), Some(then)) = (leaving, step.keyed.entry(Key::Then)) {
+                    self.one_of_two(then, entry, "make the return the last step under `then`");
                 }
                 self.branch_of_if(step, then, tail, Key::Then)
             }
@@ -115,7 +113,15 @@ impl<'a> StepReader<'_, 'a> {
         let by_steps = body.yields();
         let yields = by_steps || body.may_give() || self.diagnostics.has_errors_since(before);
         if by_steps && tail == Tail::Yield && step.target.is_none() {
-            self.list_of_lists(step);
+            let (name, yields) = (self.dialect.word(Key::Let), self.dialect.word(Key::Yield));
+            let message = format!(
+                "each `{yields}` adds to the list of this loop, which is one value of the loop around it"
+            );
+            let help = format!(
+                "to add to one list, bind it before the outer loop and `push`; for a list of lists, name this \
+                 loop by `{name}` and `{yields}` its name"
+            );
+            self.report(Diagnostic::new(Code::NestedYield, step.place(), message).help(help));
         }
         let otherwise = self.otherwise(step, breaks);
         let gives = step.keyed.has(Key::Let) || (yields && self.gives(step, otherwise.as_ref()));
@@ -133,28 +139,10 @@ impl<'a> StepReader<'_, 'a> {
             let word = |key| self.dialect.word(key);
             let (end, of, over) = (word(Key::Else), word(Key::For), word(Key::Break));
             let message = format!("`{end}` runs when no `{over}` ended its `{of}`, but this one has none");
-            self.report(
-                Diagnostic::new(Code::OrphanElse, entry.key.span, message)
-                    .expected(format!("`{over}` in the loop itself"), format!("a loop without `{over}`"))
-                    .help(format!("put the steps after the loop, or end the loop early with `{over}`")),
-            );
+            let help = format!("put the steps after the loop, or end the loop early with `{over}`");
+            self.report(Diagnostic::new(Code::OrphanElse, entry.key.span, message).help(help));
         }
         Some(block)
-    }
-
-    /// Warns about yields in a loop without a name: its list is one value of the loop around it.
-    fn list_of_lists(&mut self, step: &Step<'_, 'a>) {
-        let (name, yields) = (self.dialect.word(Key::Let), self.dialect.word(Key::Yield));
-        let message = format!(
-            "each `{yields}` adds to the list of this loop, which is one value of the loop around it"
-        );
-        let help = format!(
-            "to add to one list, bind it before the outer loop and `push`; for a list of lists, name this loop by \
-             `{name}` and `{yields}` its name"
-        );
-        let wrong = Diagnostic::new(Code::NestedYield, step.place(), message)
-            .expected("a name for the list, or one list", "a loop without a name");
-        self.report(wrong.help(help));
     }
 
     /// Whether a step with a loop binds its name: not if the end of its ELSE is reachable and nothing reads
@@ -179,20 +167,12 @@ impl<'a> StepReader<'_, 'a> {
         let inside = list.and_then(|list| self.enumerated(list));
         let named = POSITIONS.contains(&first) && !POSITIONS.contains(&second);
         if inside.is_none() && !named {
-            let list = list.and_then(|list| self.source.get(list.span.range())).unwrap_or("");
-            let other = if list.contains("group") { "items" } else { "value" };
             let (position, item) =
                 if POSITIONS.contains(&second) { (second, first) } else { (first, second) };
-            let help = if other == "items" || ["entries", "items()"].iter().any(|of| list.contains(of)) {
-                format!(
-                    "write one name, such as `g`: then `g.key` is `{first}`, and `g.{other}` is `{second}`"
-                )
-            } else {
-                format!(
-                    "write `{item}` here and `index` with `{position}` beside it for the position, or read the \
-                     parts of the element as its items"
-                )
-            };
+            let help = format!(
+                "write `{item}` here and `index` with `{position}` beside it for the position; of an entry `g`, `g.key` is \
+                 `{first}`, and `g.value` is `{second}` (`g.items` in a group)"
+            );
             let wrong = Diagnostic::new(Code::BadShape, variable.span, "a loop has one name for its element");
             self.report(wrong.expected("one name", "two names").help(help));
         }
@@ -257,7 +237,14 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn while_step(&mut self, step: &Step<'_, 'a>) {
         let key = step.form.key;
         let Some(condition) = step.get(key) else { return };
-        let passes = step.get(Key::Max).map_or(PASSES, |node| self.passes(node));
+        let passes = match step.get(Key::Max) {
+            None => PASSES,
+            Some(Node { kind: NodeKind::Number(Number::Int(passes)), .. }) if *passes >= 1 => *passes,
+            Some(node) => {
+                self.bad_shape(node, "the most passes", "a whole number of at least 1");
+                PASSES
+            }
+        };
         let Some(node) = step.get(Key::Do).or_else(|| step.get(Key::Body)) else {
             let what = format!("a step with `{}`", self.dialect.word(key));
             if !step.faulty {
@@ -269,8 +256,6 @@ impl<'a> StepReader<'_, 'a> {
         let tested = (key == Key::While).then(|| self.apart(|this| this.condition(condition)));
         let is_true = |condition: Expr<'_>| matches!(condition.kind, ExprKind::Literal(Literal::Bool(true)));
         let forever = tested.is_some_and(|(_, condition)| is_true(condition));
-        // Before the passes: a word that they bind as a name is a text in the condition.
-        let otherwise = self.ended_too_late(tested.filter(|_| !forever).map(|_| condition), passes, at);
         let id = self.new_loop();
         self.scope.open();
         let item = self.hidden(None);
@@ -295,7 +280,8 @@ impl<'a> StepReader<'_, 'a> {
         } else {
             self.scope.close();
         }
-        let list = self.range(passes, at);
+        let otherwise = self.ended_too_late(tested.filter(|_| !forever), passes, at);
+        let list = self.applied(Pure::Range, &[number(passes, at)], at);
         let yields = body.yields();
         let breaks = breaks || !forever;
         let end = if breaks { Some(otherwise) } else { None };
@@ -311,27 +297,47 @@ impl<'a> StepReader<'_, 'a> {
         let calls = calls_of(body);
         let all = u64::try_from(passes).unwrap_or(u64::MAX).saturating_mul(calls);
         if all > DEFAULT_TOOL_CALLS {
-            let message = format!(
-                "{passes} passes of {calls} calls each are more than the {DEFAULT_TOOL_CALLS} calls of a run"
-            );
+            let message = format!("{passes} passes of {calls} calls each are more than a run has");
+            let wrong = Diagnostic::new(Code::ManyCalls, at, message)
+                .expected(format!("at most {DEFAULT_TOOL_CALLS} calls"), format!("{all} calls"));
             self.report(
-                Diagnostic::new(Code::ManyCalls, at, message)
-                    .expected(format!("at most {DEFAULT_TOOL_CALLS} calls"), format!("{all} calls"))
-                    .help("write a `max` that the passes need, or raise the limit of calls for the run"),
+                wrong.help("write a `max` that the passes need, or raise the limit of calls for the run"),
             );
         }
     }
 
     /// The end of a loop whose passes are over: it fails, a `while` only if its condition still holds.
-    fn ended_too_late(&mut self, tested: Option<&Node<'a>>, passes: i64, at: Span) -> Block<'a> {
+    fn ended_too_late(&mut self, tested: Option<(Block<'a>, Expr<'a>)>, passes: i64, at: Span) -> Block<'a> {
         let message = self.arena.alloc_str(&format!("the loop did not end within {passes} passes"));
         let fail = StmtKind::Fail(literal(Literal::Text(message), at));
-        let Some(tested) = tested else { return self.one(fail, at) };
+        let Some((before, condition)) = tested else { return self.one(fail, at) };
         let then = self.one(fail, at);
         self.block(|this| {
-            let condition = this.again(|this| this.condition(tested));
+            let before = this.anew(before);
+            this.statements.extend_from_slice(before.statements);
             this.push_if(If { condition, then, otherwise: None, span: at }, at);
         })
+    }
+
+    /// The same statements, whose loops have numbers of their own.
+    fn anew(&mut self, block: Block<'a>) -> Block<'a> {
+        let mut statements = Vec::with_capacity(block.statements.len());
+        for of in block.statements {
+            let kind = match of.kind {
+                StmtKind::Let { slot, slot_span, value: Bound::Control(Control::For(node)) } => {
+                    let node = For { id: self.new_loop(), body: self.anew(node.body), ..*node };
+                    let value = Bound::Control(Control::For(self.arena.alloc(node)));
+                    StmtKind::Let { slot, slot_span, value }
+                }
+                StmtKind::Control(Control::If(node)) => {
+                    let node = If { then: self.anew(node.then), ..*node };
+                    StmtKind::Control(Control::If(self.arena.alloc(node)))
+                }
+                kind => kind,
+            };
+            statements.push(Stmt { kind, ..*of });
+        }
+        Block { statements: self.arena.alloc_slice_copy(&statements) }
     }
 
     /// The test of an `until` where a pass is skipped, if its names are set there. It is read again at the
@@ -345,13 +351,12 @@ impl<'a> StepReader<'_, 'a> {
         if self.dialect.is_bare() && within(&condition).any(|node| node.text().is_some_and(is_later)) {
             return;
         }
-        let (condition, readable) = self.again(|this| {
-            let before = this.diagnostics.mark();
-            (this.condition(&condition), !this.diagnostics.has_errors_since(before))
-        });
-        if readable {
+        let before = self.diagnostics.mark();
+        let condition = self.condition(&condition);
+        if !self.diagnostics.has_errors_since(before) {
             self.push_break_if(condition, at);
         }
+        self.diagnostics.rewind(before);
     }
 
     fn push_break_if(&mut self, condition: Expr<'a>, at: Span) {
@@ -362,24 +367,6 @@ impl<'a> StepReader<'_, 'a> {
     /// A block of one statement.
     fn one(&self, kind: StmtKind<'a>, span: Span) -> Block<'a> {
         Block { statements: self.arena.alloc_slice_copy(&[Stmt { kind, span }]) }
-    }
-
-    fn range(&self, passes: i64, span: Span) -> Expr<'a> {
-        let operand = literal(Literal::Number(Number::Int(passes)), span);
-        let operands = self.arena.alloc_slice_copy(&[operand]);
-        let apply = Apply { function: Pure::Range, operands, id: None };
-        Expr { kind: ExprKind::Apply(apply), span }
-    }
-
-    /// The most passes: a constant of at least 1.
-    fn passes(&mut self, node: &Node<'a>) -> i64 {
-        match node.kind {
-            NodeKind::Number(Number::Int(passes)) if passes >= 1 => passes,
-            _ => {
-                self.bad_shape(node, "the most passes", "a whole number of at least 1");
-                PASSES
-            }
-        }
     }
 
     /// The loop that a function or method makes of its operands; nothing if it is another one.
@@ -447,7 +434,7 @@ impl<'a> StepReader<'_, 'a> {
         let value = Bound::Control(Control::For(self.arena.alloc(node)));
         self.push(StmtKind::Let { slot, slot_span: span, value }, span);
         let list = of_slot(slot, span);
-        let zero = literal(Literal::Number(Number::Int(0)), span);
+        let zero = number(0, span);
         match makes {
             OfItems::Map | OfItems::Filter => list,
             OfItems::Find => self.applied(Pure::Get, &[list, zero, literal(Literal::Nil, span)], span),
@@ -465,7 +452,8 @@ impl<'a> StepReader<'_, 'a> {
         let id = self.new_loop();
         let Each { item, .. } = *each;
         self.binder(&Node::of_text(item.text, item.span))?;
-        let (slot, outer) = self.scope.bind_item(item.text);
+        self.scope.open_block();
+        let slot = self.scope.bind_item(item.text);
         self.loops.push(OpenLoop { start: span.start, breaks: false, gives: true, until: None });
         let body = self.block(|this| {
             let pass = |this: &mut Self| this.each_pass(node, &each.value, slot, makes);
@@ -475,7 +463,7 @@ impl<'a> StepReader<'_, 'a> {
             }
         });
         self.loops.pop();
-        self.scope.restore(item.text, &outer);
+        self.scope.close_block();
         let (item, item_span) = (slot, item.span);
         Some(For { id, item, item_span, list, body, otherwise: None, breaks: false, yields: false, span })
     }
@@ -527,10 +515,6 @@ pub(crate) struct LoopParts<'a> {
     condition: Option<(Block<'a>, Expr<'a>)>,
 }
 
-fn number<'a>(value: i64, span: Span) -> Expr<'a> {
-    literal(Literal::Number(Number::Int(value)), span)
-}
-
 /// The most passes of a loop without `max`.
 const PASSES: i64 = 100;
 
@@ -543,8 +527,15 @@ fn calls_of(block: &Block<'_>) -> u64 {
             Some(Control::If(node)) => calls_of(&node.then).max(node.otherwise.as_ref().map_or(0, calls_of)),
             Some(control) => {
                 let passes = match control {
-                    Control::For(For { list: Expr { kind: ExprKind::Apply(apply), .. }, .. }) => {
-                        passes_of(apply)
+                    Control::For(For { list: Expr { kind: ExprKind::Apply(apply), .. }, .. })
+                        if apply.function == Pure::Range =>
+                    {
+                        match apply.operands.first().map(|of| of.kind) {
+                            Some(ExprKind::Literal(Literal::Number(Number::Int(passes)))) => {
+                                u64::try_from(passes).unwrap_or(0)
+                            }
+                            _ => 1,
+                        }
                     }
                     _ => 1,
                 };
@@ -555,15 +546,6 @@ fn calls_of(block: &Block<'_>) -> u64 {
         calls = inner.saturating_add(calls);
     }
     calls
-}
-
-fn passes_of(apply: &Apply<'_>) -> u64 {
-    match (apply.function, apply.operands) {
-        (Pure::Range, [Expr { kind: ExprKind::Literal(Literal::Number(Number::Int(passes))), .. }]) => {
-            u64::try_from(*passes).unwrap_or(0)
-        }
-        _ => 1,
-    }
 }
 
 /// What is made of the items of a list.

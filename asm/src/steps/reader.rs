@@ -19,6 +19,7 @@ use crate::span::Span;
 use core::cell::Cell;
 use core::ops::Deref;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
 
 /// The names of a file's functions, for `mcp://self`.
 #[derive(Clone, Copy)]
@@ -88,8 +89,8 @@ pub(crate) struct Failure<'a> {
 /// The names of the enclosing steps, the innermost first.
 #[derive(Clone, Copy)]
 pub(super) struct Naming<'a> {
-    name: &'a str,
-    outer: Option<&'a Naming<'a>>,
+    pub(super) name: &'a str,
+    pub(super) outer: Option<&'a Naming<'a>>,
 }
 
 /// Which loops may be in an expression: they run before its step.
@@ -196,9 +197,25 @@ impl<'a> StepReader<'_, 'a> {
         self.report(Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help));
     }
 
-    /// Reports an entry beside another one of which a step has only one.
-    pub(crate) fn one_of_two(&mut self, entry: &Entry<'a>, message: &str, help: &str) {
-        self.bad_step(entry.key.span, message, "one of them", "both", help);
+    /// Reports an entry beside another one of which a record has only one.
+    pub(crate) fn one_of_two(&mut self, before: &Entry<'a>, entry: &Entry<'a>, help: &str) {
+        let (one, other) = (shown(&before.key), shown(&entry.key));
+        let message = format!("one thing is done here, not both `{one}` and `{other}`");
+        self.bad_step(entry.key.span, &message, "one of them", "both", help);
+    }
+
+    /// The only entry of a record with one of these keys.
+    pub(crate) fn only_one<'d>(
+        &mut self,
+        keyed: &Keyed<'d, 'a>,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> Option<(Key, &'d Entry<'a>)> {
+        let mut given = keys.into_iter().filter_map(|key| keyed.entry(key).map(|entry| (key, entry)));
+        let first = given.next()?;
+        if let Some((_, entry)) = given.next() {
+            self.one_of_two(first.1, entry, "leave one of them out");
+        }
+        Some(first)
     }
 
     /// Reads something at another position, and restores this one.
@@ -206,15 +223,6 @@ impl<'a> StepReader<'_, 'a> {
         let outer = core::mem::replace(&mut self.at, at);
         let found = read(self);
         self.at = outer;
-        found
-    }
-
-    /// Reads something that is needed in a second place, where its calls have numbers of their own. Its
-    /// findings are those of the first reading.
-    pub(crate) fn again<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        let mark = self.diagnostics.mark();
-        let found = read(self);
-        self.diagnostics.rewind(mark);
         found
     }
 
@@ -270,13 +278,6 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether an enclosing step binds this name.
     pub(crate) fn binds(&self, name: &str) -> bool {
         core::iter::successors(self.at.naming, |naming| naming.outer).any(|naming| naming.name == name)
-    }
-
-    /// Loses the names of the enclosing steps.
-    pub(crate) fn lose_enclosing(&mut self) {
-        for naming in core::iter::successors(self.at.naming, |naming| naming.outer) {
-            self.scope.lose(naming.name);
-        }
     }
 
     /// The slot to which a name refers here.
@@ -340,13 +341,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A block with the statements that `read` adds, one level deeper.
     pub(crate) fn block(&mut self, read: impl FnOnce(&mut Self)) -> Block<'a> {
-        let inner = Position { blocks: self.at.blocks + 1, ..self.at };
-        self.block_at(inner, read)
-    }
-
-    /// A block with the statements that `read` adds, at a position.
-    pub(crate) fn block_at(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self)) -> Block<'a> {
-        self.apart(|this| this.within(Position { loops: InnerLoops::All, ..at }, read)).0
+        let inner = Position { blocks: self.at.blocks + 1, loops: InnerLoops::All, ..self.at };
+        self.apart(|this| this.within(inner, read)).0
     }
 
     /// Reads something, and takes the statements that it adds out of the current block.
@@ -454,13 +450,17 @@ impl<'a> StepReader<'_, 'a> {
 
 /// The diagnostic of a value of the wrong kind.
 pub(crate) fn wrong_shape(node: &Node<'_>, what: &str, expected: &str) -> Diagnostic {
-    let found = node.kind_name();
+    let found = if node.text() == Some("") { "an empty text" } else { node.kind_name() };
     let message = format!("{what} is {expected}, but this is {found}");
     Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, found)
 }
 
 pub(crate) fn literal(literal: Literal<'_>, span: Span) -> Expr<'_> {
     Expr { kind: ExprKind::Literal(literal), span }
+}
+
+pub(crate) fn number<'a>(value: i64, span: Span) -> Expr<'a> {
+    literal(Literal::Number(Number::Int(value)), span)
 }
 
 /// In place of an expression that could not be read, which is reported.

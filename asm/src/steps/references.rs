@@ -1,7 +1,7 @@
 //! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where
 //! one refers to nothing.
 
-use super::reader::{Context, StepReader, bad, literal, of_slot};
+use super::reader::{Context, StepReader, bad, literal, number, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
@@ -16,7 +16,6 @@ use crate::span::Span;
 use crate::text::{Near, is_name, near, nearly_meets, same_spelling, shorten, some_of};
 use crate::{expr, foreign, habits};
 use ilo_spec::error::Code;
-use ilo_spec::program::Number;
 
 impl<'a> StepReader<'_, 'a> {
     /// The expression of a reference without braces, in any notation's form.
@@ -62,7 +61,7 @@ impl<'a> StepReader<'_, 'a> {
         let (value, path) = match (reference.root, reference.path) {
             (Root::Input, [Step::Field(name), rest @ ..]) => {
                 let Some(slot) = self.scope.input(name.text) else {
-                    return self.unknown_input(*name, reference);
+                    return self.nothing_named(*name, reference);
                 };
                 (of_slot(slot, reference.span), rest)
             }
@@ -72,7 +71,12 @@ impl<'a> StepReader<'_, 'a> {
                 self.report(wrong.expected("the name of an input", "a number"));
                 return bad(reference.span);
             }
-            (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
+            (Root::Input, []) => {
+                let span = reference.span;
+                let field = |(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) };
+                let fields = self.arena.collect(self.scope.inputs().map(field));
+                (Expr { kind: ExprKind::Record(fields), span }, reference.path)
+            }
             (Root::Name(name), path) => match self.named(name.text) {
                 Some(slot) => {
                     let is_text = self.at.failure.is_some_and(|failure| failure.is_text);
@@ -94,15 +98,13 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports a bare name that is another notation's name of the failure, or a text.
     fn other_failure(&mut self, reference: &Reference<'a>) {
-        if let Root::Name(name) = reference.root
-            && self.is_other_failure(name.text)
-        {
+        let Root::Name(name) = reference.root else { return };
+        if self.is_other_failure(name.text) {
             let own = self.dialect.failure();
-            self.report(
-                Diagnostic::new(Code::BadReference, reference.span, "the failure has another name here")
-                    .expected(format!("`{own}`"), format!("`{}`", name.text))
-                    .help(format!("write `\"{own}\"`, or `{{\"text\":\"{}\"}}` for the text", name.text)),
-            );
+            let wrong =
+                Diagnostic::new(Code::BadReference, reference.span, "the failure has another name here");
+            let help = format!("write `\"{own}\"`, or `{{\"text\":\"{}\"}}` for the text", name.text);
+            self.report(wrong.expected(format!("`{own}`"), format!("`{}`", name.text)).help(help));
         }
     }
 
@@ -116,7 +118,7 @@ impl<'a> StepReader<'_, 'a> {
                 Step::Field(name) => ExprKind::Field(self.alloc(value), *name),
                 Step::Index(index, span) => {
                     let Ok(index) = i64::try_from(*index) else { return value };
-                    let index = literal(Literal::Number(Number::Int(index)), *span);
+                    let index = number(index, *span);
                     ExprKind::Binary(Binary::At, self.alloc(value), self.alloc(index))
                 }
             };
@@ -125,91 +127,33 @@ impl<'a> StepReader<'_, 'a> {
         value
     }
 
-    /// `$input`: a record of all inputs.
-    fn all_inputs(&mut self, span: Span) -> Expr<'a> {
-        let field = |(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) };
-        Expr { kind: ExprKind::Record(self.arena.collect(self.scope.inputs().map(field))), span }
-    }
-
-    pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
-        let span = reference.span;
-        let meant = self.resolve_loosely(reference);
-        if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
-            return read;
-        }
-        let message = format!("no input is named `{}`", name.text);
-        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
-        if let Some(meant) = meant {
-            let wrong = self.means(wrong, reference, &meant);
-            self.report(wrong);
-            return bad(span);
-        }
-        let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
-        let near = near(name.text, names.iter().copied());
-        let wrong = wrong
-            .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text));
-        let wrong = self.with_text(wrong, name, reference, near, names.iter().copied());
-        let wrong = if wrong.fix.is_none() { with_near(wrong, name, near) } else { wrong };
-        // `$input.first name`, of which the reference ends at the blank.
-        let longer =
-            names.iter().find(|own| own.strip_prefix(name.text).is_some_and(|rest| rest.starts_with(' ')));
-        let helped = wrong.fix.is_some() || wrong.help.is_some();
-        self.report(match longer {
-            Some(own) => wrong.help(self.with_blanks(own, name.span)),
-            None if helped => wrong,
-            None => wrong.help("declare it among the inputs"),
-        });
-        bad(span)
-    }
-
-    /// How an input is read whose name has blanks.
-    fn with_blanks(&self, text: &'a str, span: Span) -> String {
-        let reference = Reference { root: Root::Input, path: &[Step::Field(Name { text, span })], span };
-        format!(
-            "a reference ends at a blank: write `{}`, or give the input a name without blanks",
-            self.dialect.written(&reference, '{')
-        )
-    }
-
-    pub(crate) fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+    fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
         if self.scope.is_lost(name.text) {
             return bad(reference.span);
         }
-        let wrong = |message: String, help: &str| {
-            Diagnostic::new(Code::UnknownReference, name.span, message)
-                .expected(self.names_in_scope(), format!("`{}`", name.text))
-                .help(help)
-        };
-        let wrong = if FAILURES.contains(&name.text) {
+        let text = name.text;
+        let (message, help) = if FAILURES.contains(&text) {
             let word = self.dialect.word(Key::Handler);
-            let message =
-                format!("`{}` is the failure of a call, and can only be read in its `{word}`", name.text);
-            wrong(message, "bind what is needed outside in the handler")
-        } else if let Some(in_loop) = self.scope.has_left(name.text) {
-            let (message, help) = if in_loop {
-                (
-                    "was bound in a loop that has ended",
-                    "what a loop yields is read under the name of the loop's own step",
-                )
-            } else {
-                (
-                    "names what a block gives",
-                    "what a block gives is read under the name of the block's own step",
-                )
-            };
-            wrong(format!("`{}` {message}", name.text), help)
-        } else if let Some(slot) = self.named_by_let(name.text) {
+            (
+                format!("`{text}` is the failure of a call, and can only be read in its `{word}`"),
+                "bind what is needed outside in the handler",
+            )
+        } else if let Some(in_loop) = self.scope.has_left(text) {
+            let of = if in_loop { "was bound in a loop that has ended" } else { "names what a block gives" };
+            (
+                format!("`{text}` {of}"),
+                "what a loop or a block gives is read under the name of the step that it belongs to",
+            )
+        } else if let Some(slot) = self.named_by_let(text) {
             return self.with_path(of_slot(slot, reference.span), reference.path, reference.span);
-        } else if let Some(place) = self.survey.binding(name.text) {
-            self.not_yet(name, place)
+        } else if let Some(place) = self.survey.binding(text) {
+            self.report(self.not_yet(name, place));
+            return bad(reference.span);
         } else {
-            let meant = self.resolve_loosely(reference);
-            if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
-                return read;
-            }
-            self.nothing_named(name, reference, meant.as_ref())
+            return self.nothing_named(name, reference);
         };
-        self.report(wrong);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
+        self.report(wrong.expected(self.names_in_scope(), format!("`{text}`")).help(help));
         bad(reference.span)
     }
 
@@ -233,59 +177,94 @@ impl<'a> StepReader<'_, 'a> {
     /// The diagnostic of a name that some step binds or has, but that has no value here.
     pub(crate) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
         let text = name.text;
-        let wrong = |code, message| {
-            Diagnostic::new(code, name.span, message)
-                .expected("a name that an earlier step binds", format!("`{text}`"))
-                .related(place, "bound here")
+        let (code, own) = if place.start > name.span.start && !self.binds(text) {
+            (Code::LaterReference, None)
+        } else {
+            (Code::UnknownReference, self.scope.renamed(text).filter(|_| !self.binds(text)))
         };
-        if self.binds(text) {
-            return if self.at.failure.is_none() {
-                let message = format!("`{text}` is read in the very step that binds it");
-                let before = "bind it in a step before this one, which then binds it again; in a loop, before the loop";
-                wrong(Code::UnknownReference, message).help(if self.dialect.is_bare() {
-                    format!("{before}; if it is meant as text, write `{{\"text\":\"{text}\"}}`")
-                } else {
-                    before.to_owned()
-                })
-            } else {
-                let message = format!("`{text}` has no value where its own call failed");
-                wrong(Code::UnknownReference, message).help(
-                    "a call that failed leaves nothing to undo: roll back what steps before it did, or write \
-                         `rollback` beside the call to undo it if something later fails",
-                )
-            };
-        }
-        if let Some(own) = self.scope.renamed(text) {
-            let message = format!("the value of the step `{text}` is named `{own}` by its `let`");
-            return wrong(Code::UnknownReference, message)
-                .nearest(Some(own))
-                .expected(format!("`{own}`"), format!("`{text}`"))
-                .fix(rename_part(name, own));
-        }
-        if place.start > name.span.start {
-            let message = format!("`{text}` is bound only by a later step");
-            return wrong(Code::LaterReference, message)
-                .help("steps run in the order of the file: put that step before this one");
-        }
-        let message = format!("the step `{text}` has no value");
-        wrong(Code::UnknownReference, message).help(
-            "a loop has one where its last step is what a pass yields; steps that end or undo have none",
-        )
+        let (message, help) = match (self.binds(text), self.at.failure) {
+            _ if own.is_some() => (
+                format!("the value of the step `{text}` has another name by its `let`"),
+                "read it by that name",
+            ),
+            (true, None) => (
+                format!("`{text}` is read in the very step that binds it"),
+                "bind it in a step before this one, which then binds it again; in a loop, before the loop",
+            ),
+            (true, Some(_)) => (
+                format!("`{text}` has no value where its own call failed"),
+                "a call that failed leaves nothing to undo; `rollback` beside a call undoes it if something later fails",
+            ),
+            _ if code == Code::LaterReference => (
+                format!("`{text}` is bound only by a later step"),
+                "steps run in the order of the file: put that step before this one",
+            ),
+            _ => (
+                format!("the step `{text}` has no value"),
+                "a loop has one where its last step is what a pass yields; steps that end or undo have none",
+            ),
+        };
+        let expected = own.map_or("a name that an earlier step binds".to_owned(), |own| format!("`{own}`"));
+        let wrong = Diagnostic::new(code, name.span, message).expected(expected, format!("`{text}`"));
+        let fix = own.and_then(|own| rename_part(name, own));
+        let as_text = self.dialect.is_bare() && self.binds(text) && self.at.failure.is_none();
+        let as_text = as_text.then(|| format!("; if it is meant as text, write `{{\"text\":\"{text}\"}}`"));
+        let help = format!("{help}{}", as_text.unwrap_or_default());
+        wrong.related(place, "bound here").nearest(own).help(help).fix(fix)
     }
 
-    /// The diagnostic of an unknown name.
-    fn nothing_named(
+    /// Reports a name that means nothing, unless it is a root of other languages, which is read as what it means.
+    fn nothing_named(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let meant = self.resolve_loosely(reference);
+        if let Some(read) = meant.and_then(|meant| self.read_as(name, &meant)) {
+            return read;
+        }
+        let inputs: Vec<&'a str> = match reference.root {
+            Root::Input => self.scope.inputs().map(|(name, _)| name).collect(),
+            Root::Name(_) => Vec::new(),
+        };
+        let (message, known) = match reference.root {
+            Root::Input => {
+                let known = listed(inputs.iter().copied(), "an input; there are none");
+                (format!("no input is named `{}`", name.text), known)
+            }
+            Root::Name(_) => (format!("nothing is named `{}` here", name.text), self.names_in_scope()),
+        };
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+            .expected(known, format!("`{}`", name.text));
+        let wrong = match (meant, reference.root) {
+            (Some(meant), _) => self.means(wrong, reference, &meant),
+            (None, Root::Input) => self.no_input(wrong, name, reference, &inputs),
+            (None, Root::Name(_)) => self.no_name(wrong, name, reference),
+        };
+        self.report(wrong);
+        bad(reference.span)
+    }
+
+    /// Adds what may be meant in place of an unknown input.
+    fn no_input(
         &self,
+        wrong: Diagnostic,
         name: Name<'a>,
         reference: &Reference<'a>,
-        meant: Option<&Reference<'a>>,
+        inputs: &[&'a str],
     ) -> Diagnostic {
-        let message = format!("nothing is named `{}` here", name.text);
-        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
-            .expected(self.names_in_scope(), format!("`{}`", name.text));
-        if let Some(meant) = meant {
-            return self.means(wrong, reference, meant);
+        let near = near(name.text, inputs.iter().copied());
+        let wrong = self.with_text(wrong, name, reference, near, inputs.iter().copied());
+        // `$input.first name`, of which the reference ends at the blank.
+        let longer = |own: &&&str| own.strip_prefix(name.text).is_some_and(|rest| rest.starts_with(' '));
+        if let Some(text) = inputs.iter().find(longer) {
+            let path = &[Step::Field(Name { text, ..name })];
+            let written = self.dialect.written(&Reference { path, ..*reference }, '{');
+            return wrong.help(format!("a reference ends at a blank: write `{written}`"));
         }
+        let wrong = if wrong.fix.is_none() { with_near(wrong, name, near) } else { wrong };
+        let helped = wrong.fix.is_some() || wrong.help.is_some();
+        if helped { wrong } else { wrong.help("declare it among the inputs") }
+    }
+
+    /// Adds what may be meant in place of an unknown name.
+    fn no_name(&self, wrong: Diagnostic, name: Name<'a>, reference: &Reference<'a>) -> Diagnostic {
         let near = self.near_name(name.text);
         let wrong = self.with_text(wrong, name, reference, near, self.readable());
         if wrong.fix.is_some() {
@@ -473,32 +452,25 @@ impl<'a> StepReader<'_, 'a> {
             self.report(wrong.help(format!("if the value of `{known}` is meant, write `\"{known}\"`")));
             return None;
         }
-        let bound = self.survey.binding(name.text);
-        if let Some(place) = bound.filter(|_| self.binds(name.text)) {
+        let later = |place: &Span| self.binds(name.text) || place.start > node.span.start;
+        if let Some(place) = self.survey.binding(name.text).filter(later) {
             self.report(self.not_yet(name, place));
             return Some(bad(node.span));
         }
-        let later = bound.filter(|place| place.start > node.span.start);
-        let (code, message) = match later {
-            Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
-            None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
-        };
         let near = self.near_name(name.text).or(near.map(|name| Near { name, sure: false }));
         let as_text = format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or(""));
-        let wrong = Diagnostic::new(code, name.span, message)
+        let message = format!("nothing in scope is named `{}`", name.text);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
             .help(format!("if it is meant as text, write `{}`", shorten(&as_text)));
         // A label often differs from a name by its capital letter alone.
         let label = name.text.starts_with(char::is_uppercase) && place == ValuePlace::Field;
         let near = near.map(|near| Near { sure: near.sure && !label, ..near });
-        let mut wrong = with_near(wrong, name, near);
-        let text = node.text().unwrap_or("");
+        let wrong = with_near(wrong, name, near);
         let names_field =
             place == ValuePlace::Field && reference.path.is_empty() && !label && wrong.fix.is_none();
-        if names_field || (near.is_none() && later.is_none() && is_file(text)) {
-            wrong = wrong.replace(node.span, as_text);
-        }
-        self.report(wrong.related_if(later, "bound here"));
+        let is_text = names_field || (near.is_none() && is_file(node.text().unwrap_or("")));
+        self.report(if is_text { wrong.replace(node.span, as_text) } else { wrong });
         Some(bad(node.span))
     }
 

@@ -27,9 +27,6 @@ struct Home {
     block: u32,
 }
 
-/// What a name meant outside of a loop.
-pub(crate) struct Outer(Option<Named>);
-
 /// The names and slots of a function.
 #[derive(Default)]
 pub(crate) struct Scope<'a> {
@@ -53,7 +50,7 @@ pub(crate) struct Scope<'a> {
     blocks: Vec<(u32, usize)>,
     block_count: u32,
     /// Names that a block shadows, with their outer meaning.
-    shadowed: Vec<(&'a str, Named)>,
+    shadowed: Vec<(&'a str, Option<Named>)>,
     /// Unnamed slots, which are reused beyond [`FRESH`] slots.
     hidden: Vec<Slot>,
     again: usize,
@@ -168,19 +165,12 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    /// Binds the item of a loop that is an expression to a slot of its own; `restore` ends this.
-    pub(crate) fn bind_item(&mut self, name: &'a str) -> (Slot, Outer) {
+    /// Binds the item of a loop that is an expression to a slot of its own, up to the end of the block.
+    pub(crate) fn bind_item(&mut self, name: &'a str) -> Slot {
         let slot = self.slot(Some(name));
         let named = Named { slot, visible: true, input: false, step: None };
-        (slot, Outer(self.names.insert(name, named)))
-    }
-
-    /// Gives a name the meaning that it had before.
-    pub(crate) fn restore(&mut self, name: &'a str, outer: &Outer) {
-        match outer.0 {
-            Some(named) => self.names.insert(name, named),
-            None => self.names.remove(name),
-        };
+        self.shadowed.push((name, self.names.insert(name, named)));
+        slot
     }
 
     /// Binds the name of a step at `span`. It shadows a step of an outer block up to the end of its block.
@@ -188,7 +178,7 @@ impl<'a> Scope<'a> {
         let home = Home { span, block: self.block() };
         if let Some(named) = self.names.get(name).copied().filter(|named| self.is_outer(named)) {
             let slot = self.slot(Some(name));
-            self.shadowed.push((name, named));
+            self.shadowed.push((name, Some(named)));
             self.names.insert(name, Named { slot, visible: true, input: false, step: Some(home) });
             return slot;
         }
@@ -232,7 +222,10 @@ impl<'a> Scope<'a> {
         while self.shadowed.len() > start
             && let Some((name, named)) = self.shadowed.pop()
         {
-            self.names.insert(name, named);
+            match named {
+                Some(named) => self.names.insert(name, named),
+                None => self.names.remove(name),
+            };
         }
     }
 

@@ -38,6 +38,11 @@ impl<'d, 'a> Keyed<'d, 'a> {
         self.entry(key).map(|entry| &entry.value)
     }
 
+    /// Whether the record has no entries.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     pub(crate) fn has(&self, key: Key) -> bool {
         self.entry(key).is_some()
     }

@@ -11,6 +11,7 @@ use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::reader_habits::{Asked, ValuePlace};
 use crate::dialect::{Dialect, HANDLER, Key, STEPS, begins_step, operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
+use crate::expr::Tree;
 use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -68,18 +69,26 @@ impl<'a> StepReader<'_, 'a> {
             return path;
         }
         let value = self.value(node);
-        self.no_constant(node, &value);
+        if self.is_plain(node, &value) {
+            // A constant makes no sense here.
+            self.lint(|lints| lints.names_without_sigil(node, true));
+        }
         value
     }
 
     /// The list of a loop: a text that computes something is an expression, because no text is a list.
     pub(crate) fn looped(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '{' | '}');
+        let may_compute = node.text().is_some_and(|text| !text.chars().all(of_path));
         let (left, mut unseen) = (self.levels_left(), Diagnostics::default());
-        match expr::whole(node, self.dialect.sigil(), left, self.arena, &mut unseen) {
-            Some(tree) if tree.computes() => {
+        let tree = may_compute
+            .then(|| expr::whole(node, self.dialect.sigil(), left, self.arena, &mut unseen))
+            .flatten();
+        match tree.filter(Tree::computes) {
+            Some(tree) => {
                 self.deeper(node.span, |this| this.of_tree(node, &tree)).unwrap_or_else(|| bad(node.span))
             }
-            _ => self.subject(node),
+            None => self.subject(node),
         }
     }
 
@@ -93,13 +102,6 @@ impl<'a> StepReader<'_, 'a> {
                 self.deeper(node.span, read).unwrap_or_else(|| bad(node.span))
             }
             _ => self.computed(node, true),
-        }
-    }
-
-    /// Runs the lints on a text in a position in which a constant makes no sense.
-    fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
-        if self.is_plain(node, value) {
-            self.lint(|lints| lints.names_without_sigil(node, true));
         }
     }
 
@@ -260,8 +262,8 @@ impl<'a> StepReader<'_, 'a> {
         let makes = self.makes(operator, &entry.value, &read);
         self.made(makes, &read, span).unwrap_or_else(|| {
             let takes = if operator.most() == 1 { "`a` alone" } else { "`a` and `b`" };
-            let message = format!("`{spelling}` takes {takes}");
-            let wrong = Diagnostic::new(Code::OperandCount, entry.value.span, message);
+            let wrong =
+                Diagnostic::new(Code::OperandCount, entry.value.span, format!("`{spelling}` takes {takes}"));
             self.report(wrong.expected(takes, format!("{} operands", read.len())));
             bad(span)
         })
@@ -300,13 +302,9 @@ impl<'a> StepReader<'_, 'a> {
         }
         let keyed = self.keyed(node, &form.keys(), "a value");
         if let Some(entry) = OF_STEPS.iter().find_map(|&key| keyed.entry(key)) {
-            self.bad_step(
-                entry.key.span,
-                &format!("`{}` belongs to a step, not to a value", shown(&entry.key)),
-                "a value",
-                "a step",
-                "make it a step of its own before this one, and refer to its name here",
-            );
+            let message = format!("`{}` belongs to a step, not to a value", shown(&entry.key));
+            let help = "make it a step of its own before this one, and refer to its name here";
+            self.bad_step(entry.key.span, &message, "a value", "a step", help);
         }
         Some(self.construct_of(form.key, &keyed))
     }
@@ -364,14 +362,11 @@ impl<'a> StepReader<'_, 'a> {
 
     fn no_operator(&mut self, written: &Node<'a>) {
         let found = shown(written);
-        self.report(
-            Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"))
-                .expected(
-                    "an operator, or `{\"obj\": {…}}` for a record with this field",
-                    format!("`{found}`"),
-                )
-                .help(other_operator::similar(&found)),
-        );
+        let wrong =
+            Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"));
+        let expected = "an operator, or `{\"obj\": {…}}` for a record with this field";
+        let help = other_operator::similar(&found);
+        self.report(wrong.expected(expected, format!("`{found}`")).help(help));
     }
 
     /// `match` with `cases`.
@@ -392,19 +387,13 @@ impl<'a> StepReader<'_, 'a> {
         }
         let (mut list, mut default) = (Vec::new(), None);
         for UnreadCase { key, other, key_span, value } in cases.list {
-            let doubled = other.is_some() && self.may_double(key_span);
-            let inner = Position { loops: InnerLoops::Refused, ..self.in_case(doubled) };
-            let read =
-                |this: &mut Self| this.within(inner, |this| this.case_value((node, key.as_ref()), value));
-            let first = read(self);
-            let Some(key) = key else {
-                default = Some(first);
-                continue;
-            };
-            list.push(Case { key, key_span, value: first });
-            if let Some(other) = other.filter(|_| doubled) {
-                let value = self.again(read);
-                list.push(Case { key: other, key_span, value });
+            let other = other.filter(|_| self.may_double(key_span));
+            let inner = Position { loops: InnerLoops::Refused, ..self.in_case(other.is_some()) };
+            let value = self.within(inner, |this| this.case_value((node, key.as_ref()), value));
+            let keys = key.into_iter().chain(other);
+            list.extend(keys.map(|key| Case { key, key_span, value }));
+            if key.is_none() {
+                default = Some(value);
             }
         }
         let cases = self.arena.alloc_slice_copy(&list);
@@ -415,12 +404,11 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn may_double(&mut self, key: Span) -> bool {
         let fits = self.at.doubled < DOUBLED;
         if !fits {
-            let message = format!("cases with numbers as keys are nested deeper than {DOUBLED} levels");
-            self.report(
-                Diagnostic::new(Code::TooDeep, key, message)
-                    .expected(format!("at most {DOUBLED} levels"), format!("{} levels", DOUBLED + 1))
-                    .help("write these cases as pairs, `[[404, value]]`, whose keys are only what they are"),
-            );
+            let message = format!("what is evaluated in two places is nested deeper than {DOUBLED} levels");
+            let wrong = Diagnostic::new(Code::TooDeep, key, message)
+                .expected(format!("at most {DOUBLED} levels"), format!("{} levels", DOUBLED + 1));
+            let help = "bind it in a step before; cases as pairs, `[[404, value]]`, have keys that are only what they are";
+            self.report(wrong.help(help));
         }
         fits
     }
@@ -431,32 +419,29 @@ impl<'a> StepReader<'_, 'a> {
         let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret" | "ok" | "err"));
         if let Some(step) = step_in_case(node, self.dialect) {
             let found = shown(&step.key);
-            let help = self.case_as_if(subject, key);
             let message = format!("a case is a value, and `{found}` a step");
+            let help = self.case_as_if(subject, key);
             let is_list = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_condition));
             if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") || is_list {
                 self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
                 return bad(node.span);
             }
-            let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message)
-                .expected("the value alone, or `obj` around it for the record", format!("`{found}`"));
-            self.report(warning.help(help));
+            let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message);
+            self.report(warning.help(format!("{help}; a record of data is under `obj`")));
         }
         self.value(node)
     }
 
     /// What to write instead of the steps of a case.
     fn case_as_if(&self, subject: &Node<'a>, key: Option<&Literal<'a>>) -> String {
-        let other = "; name a value that the match gives with `let`, and use it in the next step";
-        let (Some(Literal::Text(key)), Some(subject)) = (key, self.source.get(subject.span.range())) else {
-            return format!("write the steps under `else` of a step with `if`{other}");
+        let subject = self.source.get(subject.span.range()).map_or("x", |text| text.trim_matches('"'));
+        let test = |key: &Literal<'a>| format!("{} == {}", shorten(subject), key.shown().replace('"', "'"));
+        let form = match key.map(test) {
+            None => "the steps under `else` of a step with `if`".to_owned(),
+            Some(test) if self.dialect.is_yaml() => format!("a step with `if: {test}` and `then`"),
+            Some(test) => format!("`{{\"if\": \"{test}\", \"then\": […]}}`"),
         };
-        let (key, subject) = (shorten(key), shorten(subject));
-        if self.dialect.is_yaml() {
-            let subject = subject.trim_matches('"');
-            return format!("write a step with `if: {subject} == '{key}'` and `then`{other}");
-        }
-        format!("write `{{\"if\": {{\"==\": [{subject}, \"{key}\"]}}, \"then\": […]}}`{other}")
+        format!("write {form}; name a value that the match gives with `let`, and use it in the next step")
     }
 
     /// `merge` with `set`, or a list of a record and of what is set in it, in order.
@@ -502,7 +487,17 @@ impl<'a> StepReader<'_, 'a> {
             Some(node) => {
                 let node = self.shaped(Key::Args, node, !matches!(node.kind, NodeKind::Record(_)));
                 self.actions_as_arguments(node);
-                if matches!(node.kind, NodeKind::Record(_)) { self.fields(node) } else { self.no_names(node) }
+                match node.kind {
+                    NodeKind::Record(_) => self.fields(node),
+                    _ => {
+                        let what = format!("`{}`", self.dialect.word(Key::Args));
+                        let wrong = wrong_shape(node, &what, "a record of names and values");
+                        self.report(wrong.help("write each argument with its name"));
+                        // They are kept as one argument without a name.
+                        let name = Name { text: "", span: node.span };
+                        self.arena.alloc_slice_copy(&[Field { name, value: self.value(node) }])
+                    }
+                }
             }
         };
         self.new_call(tool, arguments, span)
@@ -527,35 +522,18 @@ impl<'a> StepReader<'_, 'a> {
         self.bad_step(entry.key.span, &message, &format!("`{word}` beside `{args}`"), "it among them", &help);
     }
 
-    /// Arguments that are no record: reported, and kept as one argument without a name.
-    fn no_names(&mut self, node: &Node<'a>) -> &'a [Field<'a>] {
-        let what = format!("`{}`", self.dialect.word(Key::Args));
-        let wrong = wrong_shape(node, &what, "a record of names and values");
-        self.report(wrong.help("write each argument with its name, even if all are fields of one record"));
-        let value = self.value(node);
-        self.arena.alloc_slice_copy(&[Field { name: Name { text: "", span: node.span }, value }])
-    }
-
     /// Reports a merge that does not have both of its parts.
     pub(crate) fn incomplete_merge(&mut self, node: &Node<'a>, at: Span) {
         let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
-        let form = match (word, self.dialect.is_yaml(), self.dialect.is_bare()) {
-            ("$merge", ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
-            (_, true, _) => format!("{word}: record, {set}: {{…}}"),
-            (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
+        let form = match (word, self.dialect.is_yaml()) {
+            ("$merge", _) => format!("{{\"{word}\": [record, {{…}}]}}"),
+            (_, true) => format!("{word}: record, {set}: {{…}}"),
             _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
         };
-        let found = match node.kind {
-            NodeKind::List([_]) => "a list of one".to_owned(),
-            NodeKind::List(items) => format!("a list of {}", items.len()),
-            _ => "the record alone".to_owned(),
-        };
         let message = "a merge is of a record and of the fields that it sets, whose names are written out";
-        let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
-        self.report(wrong.help(format!(
-            "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
-            if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
-        )));
+        let wrong =
+            Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), node.kind_name());
+        self.report(wrong.help(format!("write `{form}`; of another record, its fields by name")));
     }
 }
 
