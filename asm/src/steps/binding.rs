@@ -26,7 +26,7 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// The name that a step binds.
     pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Target<'a>> {
         match keyed.get(Key::Let) {

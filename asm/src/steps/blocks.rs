@@ -19,7 +19,7 @@ use crate::text::is_name;
 use crate::{foreign, habits};
 use ilo_spec::error::Code;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// The kind of step that a record is, and its keys.
     pub(crate) fn kind_of_step<'d>(
         &mut self,

@@ -20,7 +20,7 @@ use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// The tool or function that is called.
     pub(crate) fn callee(&mut self, node: &Node<'a>) -> Name<'a> {
         let node =
@@ -68,7 +68,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let suspects = self.suspects.len();
         let mut value = self.construct_of(step.form.key, &step.keyed);
-        if let ExprKind::Call(call) = value.kind {
+        if let (Key::Call, ExprKind::Call(call)) = (step.form.key, value.kind) {
             value.span = call.span;
         }
         let faulty = step.faulty || self.suspects.len() > suspects || value.is_bad();

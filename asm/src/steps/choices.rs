@@ -40,7 +40,7 @@ impl<'d, 'a> Cases<'d, 'a> {
     }
 }
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// Reads the cases under a key.
     pub(crate) fn cases<'d>(&mut self, node: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
         match &node.kind {

@@ -22,7 +22,7 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::{Omitted, Pure};
 use ilo_spec::types::Type;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// The operator of a sum in an expression: it joins if an operand is certainly a text. If all operands
     /// are written numbers, and some in quotes, it is not clear whether they are added or joined; but nobody
     /// adds a zero.
@@ -174,7 +174,7 @@ impl<'a> StepReader<'_, 'a> {
     /// The text of a node as an expression, with or without braces.
     pub(crate) fn expression(&mut self, node: &Node<'a>) -> Expr<'a> {
         let left = self.levels_left();
-        match expr::whole(node, self.dialect.sigil(), left, self.arena, self.diagnostics) {
+        match expr::whole(node, self.dialect.sigil(), left, self.arena, &mut self.diagnostics) {
             Some(tree) => self.of_tree(node, &tree),
             None => bad(node.span),
         }

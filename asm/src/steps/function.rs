@@ -1,6 +1,7 @@
 //! Reads whole programs: names, inputs, outputs, what may be called, and steps.
 
-use super::reader::{Context, Functions, StepReader, wrong_shape};
+use super::reader::{Functions, Position, StepReader, wrong_shape};
+use super::scope::Scope;
 use super::step::{Item, Keyed, Tail};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
@@ -55,24 +56,43 @@ pub(crate) fn read<'a>(
         is_record
     });
     let list = names(&programs, dialect, arena);
-    let inputs: Vec<Option<&Node<'a>>> =
-        programs.iter().map(|program| of_head(program, Key::Input, dialect)).collect();
+    let inputs = programs.iter().map(|program| of_head(program, Key::Input, dialect).copied());
+    let inputs = arena.collect(inputs);
+    let left_out = canonical;
+    let canonical = left_out.map(|_| &*arena.alloc(Cell::new(false)));
     let function = |(own, program): (usize, &Node<'a>)| {
         let first = entries(program).first().map_or(first_of(program), |entry| entry.key.span);
-        let context = Context {
+        let mut reader = StepReader {
             dialect,
             source,
             arena,
             nesting,
-            functions: Functions { list: &list, inputs: &inputs, own },
-            survey: &Survey::of(program, dialect.is_bare()),
+            functions: Functions { list, inputs, own },
+            survey: Survey::of(program, dialect.is_bare()),
             output: OutputName { ok: TypeName::implied(Base::Any, first), err: None, span: first },
             canonical,
             lists: &[],
+            diagnostics: core::mem::take(diagnostics),
+            scope: Scope::default(),
+            at: Position::default(),
+            loops: Vec::new(),
+            statements: Vec::new(),
+            suspects: Vec::new(),
+            ors: Vec::new(),
+            parts: Vec::new(),
+            call_count: 0,
+            loop_count: 0,
+            too_deep,
         };
-        StepReader::new(context, too_deep, diagnostics).whole(program, first)
+        let function = reader.whole(program, first);
+        *diagnostics = reader.diagnostics;
+        function
     };
-    File { functions: arena.collect(programs.iter().enumerate().map(function)) }
+    let functions = arena.collect(programs.iter().enumerate().map(function));
+    if let (Some(left_out), Some(found)) = (left_out, canonical) {
+        left_out.set(left_out.get() || found.get());
+    }
+    File { functions }
 }
 
 /// The value of a key of a program: under the word of its notation, in its `meta`, or under the word of
@@ -90,7 +110,7 @@ fn of_head<'d, 'a>(program: &'d Node<'a>, key: Key, dialect: Dialect) -> Option<
 }
 
 /// The name of each program, and whether the source has it. The others are `main`, `main-2` and so on.
-fn names<'a>(programs: &[Node<'a>], dialect: Dialect, arena: &'a Arena) -> Vec<(&'a str, bool)> {
+fn names<'a>(programs: &[Node<'a>], dialect: Dialect, arena: &'a Arena) -> &'a [(&'a str, bool)] {
     let given = |program: &Node<'a>| of_head(program, Key::Name, dialect)?.text();
     let named: Vec<Option<&'a str>> =
         programs.iter().map(|program| given(program).filter(|name| !name.is_empty())).collect();
@@ -98,12 +118,13 @@ fn names<'a>(programs: &[Node<'a>], dialect: Dialect, arena: &'a Arena) -> Vec<(
     let numbered = (2..).map(|number| format!("{UNNAMED}-{number}"));
     let mut free = core::iter::once(UNNAMED.to_owned()).chain(numbered);
     let mut free = || free.find(|name| !taken.contains(name.as_str())).unwrap_or_default();
-    let named = named.iter();
-    named.map(|name| name.map_or_else(|| (arena.alloc_str(&free()), false), |name| (name, true))).collect()
+    let name =
+        |name: Option<&'a str>| name.map_or_else(|| (arena.alloc_str(&free()), false), |name| (name, true));
+    arena.collect(named.iter().copied().map(name))
 }
 
-impl<'a> StepReader<'_, 'a> {
-    fn whole(mut self, program: &Node<'a>, first: Span) -> Function<'a> {
+impl<'a> StepReader<'a> {
+    fn whole(&mut self, program: &Node<'a>, first: Span) -> Function<'a> {
         let (name, given) = self.functions.list.get(self.functions.own).copied().unwrap_or((UNNAMED, false));
         let of_mcp = self.dialect.notation == Notation::Mcp;
         let top = self.keyed(program, self.dialect.top(), "a program");
@@ -116,14 +137,14 @@ impl<'a> StepReader<'_, 'a> {
             }
         }
         let parameters = self.parameters(head.get(Key::Input));
-        self.context.output = match head.get(Key::Output) {
+        self.output = match head.get(Key::Output) {
             Some(node) => self.output_type(node),
             None if head.span == Span::default() => self.output,
             None => self.no_output(program, first),
         };
         let allowed = head.get(Key::Deps).and_then(|node| self.allowed(node));
         let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
-        self.context.lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
+        self.lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
         let body = self.body(parameters, top.get(Key::Steps), first);
         sort_by_key(&mut self.suspects, |&suspect| suspect);
         let name_span = name_node.map_or(first, |node| node.span);
@@ -231,7 +252,7 @@ impl<'a> StepReader<'_, 'a> {
         match node.kind {
             NodeKind::Text(Text { text, start: Some(start), .. }) => {
                 let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-                Some(read(self.source, Span::new(start, end), self.diagnostics))
+                Some(read(self.source, Span::new(start, end), &mut self.diagnostics))
             }
             NodeKind::Text(Text { text, .. }) => {
                 let mut found = Diagnostics::default();
@@ -243,7 +264,7 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 Some(ty)
             }
-            NodeKind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
+            NodeKind::Null => Some(read("nil", Span::new(0, 3), &mut self.diagnostics)),
             _ => {
                 let wrong = wrong_shape(node, "a type", "a text, such as `number` or `list text`");
                 let help =
@@ -273,7 +294,7 @@ impl<'a> StepReader<'_, 'a> {
             None => need,
             Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, NodeKind::Null) => {
                 let constant = constant(default, arena);
-                default_fits(&ty, &constant, self.diagnostics);
+                default_fits(&ty, &constant, &mut self.diagnostics);
                 Need::Default(arena.alloc(constant))
             }
             Some(InputForm { optional, .. }) => match need {

@@ -28,7 +28,7 @@ const METHODS: [&str; 18] = [
     "get", "slice", "concat", "fixed", "unique", "round",
 ];
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// A call of a function, or of a method of a value.
     pub(crate) fn called(
         &mut self,
@@ -213,7 +213,7 @@ impl<'a> StepReader<'_, 'a> {
     /// A call of another function of the file, whose inputs are given in their order.
     fn own_call(&mut self, name: Name<'a>, given: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
         let at = self.functions.list.iter().position(|&(own, is_given)| is_given && own == name.text)?;
-        let node = self.functions.inputs.get(at).copied().flatten();
+        let node = self.functions.inputs.get(at).and_then(Option::as_ref);
         // What is wrong with them is reported where they are declared.
         let new =
             node.and_then(|node| habits::rewrite(Asked::Part(Key::Input), node, &self.surroundings()).node);

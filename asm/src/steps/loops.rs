@@ -21,7 +21,7 @@ use ilo_spec::limits::DEFAULT_TOOL_CALLS;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(condition) = step.get(Key::If) else { return };
         let condition = self.condition(condition);

@@ -17,52 +17,18 @@ use crate::document::{Entry, Node, entries, first_of, rename, shown};
 use crate::expr::reference::FAILURES;
 use crate::span::Span;
 use core::cell::Cell;
-use core::ops::Deref;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
 /// The names of a file's functions, for `mcp://self`.
 #[derive(Clone, Copy)]
-pub(crate) struct Functions<'f, 'a> {
+pub(crate) struct Functions<'a> {
     /// In source order: the name, and whether the source has it.
-    pub(crate) list: &'f [(&'a str, bool)],
+    pub(crate) list: &'a [(&'a str, bool)],
     /// Their inputs, as they are written.
-    pub(crate) inputs: &'f [Option<&'f Node<'a>>],
+    pub(crate) inputs: &'a [Option<Node<'a>>],
     /// The index of the current function.
     pub(crate) own: usize,
-}
-
-/// The context of reading a function.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'r, 'a> {
-    pub(crate) dialect: Dialect,
-    pub(crate) source: &'a str,
-    pub(crate) arena: &'a Arena,
-    /// The maximum nesting of blocks and expressions together.
-    pub(crate) nesting: usize,
-    pub(crate) functions: Functions<'r, 'a>,
-    pub(crate) survey: &'r Survey<'a>,
-    /// The output type.
-    pub(crate) output: OutputName<'a>,
-    /// Where habits are left out, as in tests: whether they would have changed something.
-    pub(crate) canonical: Option<&'r Cell<bool>>,
-    /// The inputs whose type is a list.
-    pub(crate) lists: &'r [&'a str],
-}
-
-impl Context<'_, '_> {
-    /// What habits have found, unless they are left out.
-    pub(super) fn of_habits<T>(&self, found: Option<T>) -> Option<T> {
-        if let Some(left_out) = self.canonical {
-            left_out.set(left_out.get() || found.is_some());
-        }
-        found.filter(|_| self.canonical.is_none())
-    }
-
-    /// Whether the function returns a result.
-    pub(crate) fn is_result(&self) -> bool {
-        self.output.err.is_some()
-    }
 }
 
 /// A loop whose body is being read.
@@ -129,9 +95,21 @@ pub(crate) struct Position<'a> {
 }
 
 /// The state of reading one function.
-pub(crate) struct StepReader<'r, 'a> {
-    pub(crate) context: Context<'r, 'a>,
-    pub(crate) diagnostics: &'r mut Diagnostics,
+pub(crate) struct StepReader<'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) source: &'a str,
+    pub(crate) arena: &'a Arena,
+    /// The maximum nesting of blocks and expressions together.
+    pub(crate) nesting: usize,
+    pub(crate) functions: Functions<'a>,
+    pub(crate) survey: Survey<'a>,
+    /// The output type.
+    pub(crate) output: OutputName<'a>,
+    /// Where habits are left out, as in tests: whether they would have changed something.
+    pub(crate) canonical: Option<&'a Cell<bool>>,
+    /// The inputs whose type is a list.
+    pub(crate) lists: &'a [&'a str],
+    pub(crate) diagnostics: Diagnostics,
     pub(crate) scope: Scope<'a>,
     pub(crate) at: Position<'a>,
     /// The enclosing loops, the innermost last.
@@ -149,37 +127,6 @@ pub(crate) struct StepReader<'r, 'a> {
     pub(crate) too_deep: bool,
 }
 
-impl<'r, 'a> Deref for StepReader<'r, 'a> {
-    type Target = Context<'r, 'a>;
-
-    fn deref(&self) -> &Context<'r, 'a> {
-        &self.context
-    }
-}
-
-impl<'r, 'a> StepReader<'r, 'a> {
-    pub(crate) fn new(
-        context: Context<'r, 'a>,
-        too_deep: bool,
-        diagnostics: &'r mut Diagnostics,
-    ) -> StepReader<'r, 'a> {
-        StepReader {
-            context,
-            diagnostics,
-            scope: Scope::default(),
-            at: Position::default(),
-            loops: Vec::new(),
-            statements: Vec::new(),
-            suspects: Vec::new(),
-            ors: Vec::new(),
-            parts: Vec::new(),
-            call_count: 0,
-            loop_count: 0,
-            too_deep,
-        }
-    }
-}
-
 /// The keys of a record before anything is reported.
 pub(crate) struct Known<'d, 'a> {
     pub(crate) found: Keyed<'d, 'a>,
@@ -188,7 +135,20 @@ pub(crate) struct Known<'d, 'a> {
     pub(crate) repeated: Vec<(&'d Entry<'a>, &'d Entry<'a>, Key)>,
 }
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
+    /// What habits have found, unless they are left out.
+    pub(super) fn of_habits<T>(&self, found: Option<T>) -> Option<T> {
+        if let Some(left_out) = self.canonical {
+            left_out.set(left_out.get() || found.is_some());
+        }
+        found.filter(|_| self.canonical.is_none())
+    }
+
+    /// Whether the function returns a result.
+    pub(crate) fn is_result(&self) -> bool {
+        self.output.err.is_some()
+    }
+
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }

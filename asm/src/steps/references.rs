@@ -1,7 +1,7 @@
 //! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where
 //! one refers to nothing.
 
-use super::reader::{Context, StepReader, bad, literal, number, of_slot};
+use super::reader::{StepReader, bad, literal, number, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
@@ -17,7 +17,7 @@ use crate::text::{Near, is_name, near, nearly_meets, same_spelling, shorten, som
 use crate::{expr, foreign, habits};
 use ilo_spec::error::Code;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// The expression of a reference without braces, in any notation's form.
     pub(crate) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
         if self.dialect.is_bare() {
@@ -363,7 +363,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The context for lints at this position.
     pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
-        let Context { dialect, source, arena, nesting, .. } = self.context;
+        let StepReader { dialect, source, arena, nesting, .. } = *self;
         Surroundings { dialect, source, arena, nesting, names: self }
     }
 
@@ -414,7 +414,7 @@ impl<'a> StepReader<'_, 'a> {
             return found;
         }
         let left = self.levels_left();
-        let template = template(node, self.dialect.sigil(), left, self.arena, self.diagnostics);
+        let template = template(node, self.dialect.sigil(), left, self.arena, &mut self.diagnostics);
         self.text_of(node, &template, place)
     }
 
@@ -532,7 +532,7 @@ fn subtracts(name: &str, from: &str) -> bool {
 /// The most names that are examined for a message.
 const MOST_NAMES: usize = 64;
 
-impl<'a> Names<'a> for StepReader<'_, 'a> {
+impl<'a> Names<'a> for StepReader<'a> {
     fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
         self.resolve_loosely(reference)
     }

@@ -43,7 +43,7 @@ impl ReadAs {
 /// doubles its content.
 const DOUBLED: u8 = 4;
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> StepReader<'a> {
     /// A value: an argument, a field, a returned value.
     pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
         self.read_value(node, ReadAs::DATA)
