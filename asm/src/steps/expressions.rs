@@ -6,6 +6,7 @@
 
 use super::loops::OfItems;
 use super::reader::{Position, StepReader, bad, literal, number};
+use super::{functions, references, values};
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{Makes, NO_DEFAULT, Operator};
@@ -96,8 +97,8 @@ impl<'a> StepReader<'a> {
         if let Some(found) = own.or_else(|| self.quoted_number(operator, node, &value)) {
             return found;
         }
-        if self.is_plain(node, &value) {
-            self.lint(|lints| lints.operand(operator, node));
+        if references::is_plain(self, node, &value) {
+            references::lint(self, |lints| lints.operand(operator, node));
         }
         value
     }
@@ -110,7 +111,7 @@ impl<'a> StepReader<'a> {
             return None;
         }
         let place = self.survey.binding(text)?;
-        self.report(self.not_yet(Name { text, span: inner(node) }, place));
+        self.report(references::not_yet(self, Name { text, span: inner(node) }, place));
         Some(bad(node.span))
     }
 
@@ -204,9 +205,11 @@ impl<'a> StepReader<'a> {
     fn of_kind(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
         let span = tree.span;
         let kind = match tree.kind {
-            TreeKind::Path(reference) => return self.braced(&reference),
+            TreeKind::Path(reference) => return references::braced(self, &reference),
             TreeKind::Literal(value) => return literal(value, span),
-            TreeKind::Text(template) => return self.text_of(node, &template, ValuePlace::Quoted),
+            TreeKind::Text(template) => {
+                return references::text_of(self, node, &template, ValuePlace::Quoted);
+            }
             TreeKind::Not(of) => {
                 let of = self.of_tree(node, of);
                 return self.not(of, span);
@@ -236,8 +239,12 @@ impl<'a> StepReader<'a> {
                 return self.of_two(Binary::At, of, index, span);
             }
             TreeKind::Slice(of, ends) => return self.slice(node, of, ends, span),
-            TreeKind::Call(name, operands) => return self.called(node, name, None, operands, span),
-            TreeKind::Method(of, name, operands) => return self.called(node, name, Some(of), operands, span),
+            TreeKind::Call(name, operands) => {
+                return functions::called(self, node, name, None, operands, span);
+            }
+            TreeKind::Method(of, name, operands) => {
+                return functions::called(self, node, name, Some(of), operands, span);
+            }
             TreeKind::List(items) => {
                 ExprKind::List(self.arena.collect(items.iter().map(|item| self.of_tree(node, item))))
             }
@@ -278,7 +285,7 @@ impl<'a> StepReader<'a> {
                     if let Some(asked) = self.question(node, pair, operator == Binary::Neq, (place, span)) {
                         return asked;
                     }
-                    self.lint(|lints| lints.quoted_null(node, b));
+                    references::lint(self, |lints| lints.quoted_null(node, b));
                 }
                 if operator == Binary::Or && !self.at.condition && is_or(self.source, place) {
                     self.ors.push((span, place));
@@ -377,7 +384,7 @@ impl<'a> StepReader<'a> {
         read: impl FnOnce(&mut Self) -> Expr<'a>,
     ) -> Option<Expr<'a>> {
         let plain = matches!(kind, TreeKind::Path(_) | TreeKind::Literal(_));
-        (plain || self.may_double(span)).then(|| self.within(self.in_case(!plain), read))
+        (plain || values::may_double(self, span)).then(|| self.within(self.in_case(!plain), read))
     }
 
     /// `a if c else b`: a match of the condition.
@@ -442,7 +449,7 @@ impl<'a> StepReader<'a> {
             TreeKind::Path(reference) => {
                 let own = usize::from(matches!(reference.root, Root::Input)).min(reference.path.len());
                 let (first, rest) = reference.path.split_at(own);
-                let root = self.braced(&Reference { path: first, ..reference });
+                let root = references::braced(self, &Reference { path: first, ..reference });
                 let keys = rest.iter().map(|step| match step {
                     Step::Field(name) => literal(Literal::Text(name.text), name.span),
                     Step::Index(index, span) => {
@@ -507,7 +514,7 @@ impl<'a> StepReader<'a> {
         }
         let left = self.levels_left();
         let path = expr::path(node, left, self.arena)?;
-        Some(self.braced(&path))
+        Some(references::braced(self, &path))
     }
 }
 

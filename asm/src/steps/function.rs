@@ -3,6 +3,7 @@
 use super::reader::{Functions, Position, StepReader, wrong_shape};
 use super::scope::Scope;
 use super::step::{Item, Keyed, Tail};
+use super::{blocks, calls, references};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -84,7 +85,7 @@ pub(crate) fn read<'a>(
             loop_count: 0,
             too_deep,
         };
-        let function = reader.whole(program, first);
+        let function = whole(&mut reader, program, first);
         *diagnostics = reader.diagnostics;
         function
     };
@@ -123,247 +124,254 @@ fn names<'a>(programs: &[Node<'a>], dialect: Dialect, arena: &'a Arena) -> &'a [
     arena.collect(named.iter().copied().map(name))
 }
 
-impl<'a> StepReader<'a> {
-    fn whole(&mut self, program: &Node<'a>, first: Span) -> Function<'a> {
-        let (name, given) = self.functions.list.get(self.functions.own).copied().unwrap_or((UNNAMED, false));
-        let of_mcp = self.dialect.notation == Notation::Mcp;
-        let top = self.keyed(program, self.dialect.top(), "a program");
-        let head = if of_mcp { self.meta(&top, first) } else { top };
-        let name_node = head.get(Key::Name);
-        if !(given || (of_mcp && name_node.is_none())) {
-            match name_node {
-                Some(node) => self.bad_shape(node, "a function's name", "a text that is not empty"),
-                None => self.missing(first, Key::Name, "a program", "give the function a name"),
-            }
+fn whole<'a>(reader: &mut StepReader<'a>, program: &Node<'a>, first: Span) -> Function<'a> {
+    let (name, given) = reader.functions.list.get(reader.functions.own).copied().unwrap_or((UNNAMED, false));
+    let of_mcp = reader.dialect.notation == Notation::Mcp;
+    let top = reader.keyed(program, reader.dialect.top(), "a program");
+    let head = if of_mcp { meta(reader, &top, first) } else { top };
+    let name_node = head.get(Key::Name);
+    if !(given || (of_mcp && name_node.is_none())) {
+        match name_node {
+            Some(node) => reader.bad_shape(node, "a function's name", "a text that is not empty"),
+            None => reader.missing(first, Key::Name, "a program", "give the function a name"),
         }
-        let parameters = self.parameters(head.get(Key::Input));
-        self.output = match head.get(Key::Output) {
-            Some(node) => self.output_type(node),
-            None if head.span == Span::default() => self.output,
-            None => self.no_output(program, first),
+    }
+    let parameters = parameters(reader, head.get(Key::Input));
+    reader.output = match head.get(Key::Output) {
+        Some(node) => output_type(reader, node),
+        None if head.span == Span::default() => reader.output,
+        None => no_output(reader, program, first),
+    };
+    let allowed = head.get(Key::Deps).and_then(|node| allowed(reader, node));
+    let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
+    reader.lists = reader.arena.collect(lists.map(|parameter| parameter.name.text));
+    let body = body(reader, parameters, top.get(Key::Steps), first);
+    sort_by_key(&mut reader.suspects, |&suspect| suspect);
+    let name_span = name_node.map_or(first, |node| node.span);
+    Function {
+        name: Name { text: name, span: name_span },
+        parameters,
+        output: reader.output,
+        slots: reader.arena.alloc_slice_copy(reader.scope.slots()),
+        allowed,
+        body,
+        suspects: reader.arena.alloc_slice_copy(&reader.suspects),
+        ors: reader.arena.alloc_slice_copy(&reader.ors),
+        parts: reader.arena.alloc_slice_copy(&reader.parts),
+        calls: reader.call_count,
+        loops: reader.loop_count,
+        notation: reader.dialect.notation,
+        span: head_span(program.span.start, name_span, first),
+    }
+}
+
+/// The steps of a function with these inputs.
+fn body<'a>(
+    reader: &mut StepReader<'a>,
+    parameters: &[Parameter<'a>],
+    node: Option<&Node<'a>>,
+    first: Span,
+) -> Block<'a> {
+    for parameter in parameters {
+        // An input that is bound again and never read as an input is an ordinary variable.
+        let name = parameter.name.text;
+        let bound = reader.survey.binding(name).is_some() && reader.survey.input_read(name).is_none();
+        reader.scope.parameter(name, reader.dialect.is_bare() || bound);
+    }
+    let Some(node) = node else {
+        reader.missing(first, Key::Steps, "a program", "write its steps");
+        return Block { statements: &[] };
+    };
+    let yaml = reader.dialect.is_yaml();
+    let items = match &node.kind {
+        NodeKind::List(items) => Item::listed(items),
+        NodeKind::Record(entries) if yaml => Item::named(entries),
+        NodeKind::Null => Vec::new(),
+        _ => {
+            let expected = if yaml { "a record of named steps" } else { "a list of steps" };
+            reader.bad_shape(node, &format!("`{}`", reader.dialect.word(Key::Steps)), expected);
+            Vec::new()
+        }
+    };
+    reader.block(|reader| blocks::steps(reader, &items, if yaml { Tail::Value } else { Tail::Unnamed }))
+}
+
+/// The keys of `meta`.
+pub(crate) fn meta<'d, 'a>(reader: &mut StepReader<'a>, top: &Keyed<'d, 'a>, first: Span) -> Keyed<'d, 'a> {
+    let Some(meta) = top.get(Key::Meta) else {
+        let help = "write `\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}`";
+        reader.missing(first, Key::Meta, "a program", help);
+        return Keyed::none(Span::default());
+    };
+    if !matches!(meta.kind, NodeKind::Record(_)) {
+        reader.bad_shape(meta, "`meta`", "a record");
+        return Keyed::none(Span::default());
+    }
+    reader.keyed(meta, &META, "`meta`")
+}
+
+pub(crate) fn parameters<'a>(reader: &mut StepReader<'a>, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
+    let Some(node) = node else { return &[] };
+    if matches!(node.kind, NodeKind::Null) {
+        return &[];
+    }
+    let is_deep = |node: &Node<'a>| matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_));
+    let odd =
+        matches!(node.kind, NodeKind::List(_)) || entries(node).iter().any(|entry| is_deep(&entry.value));
+    let node = references::shaped(reader, Key::Input, node, odd);
+    if !matches!(node.kind, NodeKind::Record(_)) {
+        let what = format!("`{}`", reader.dialect.word(Key::Input));
+        reader.bad_shape(node, &what, "a record of names and types");
+        return &[];
+    }
+    let mut parameters = Vec::new();
+    for entry in entries(node) {
+        let text = match entry.key.kind {
+            NodeKind::Text(text) => text.text,
+            _ => reader.arena.alloc_str(&shown(&entry.key)),
         };
-        let allowed = head.get(Key::Deps).and_then(|node| self.allowed(node));
-        let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
-        self.lists = self.arena.collect(lists.map(|parameter| parameter.name.text));
-        let body = self.body(parameters, top.get(Key::Steps), first);
-        sort_by_key(&mut self.suspects, |&suspect| suspect);
-        let name_span = name_node.map_or(first, |node| node.span);
-        Function {
-            name: Name { text: name, span: name_span },
-            parameters,
-            output: self.output,
-            slots: self.arena.alloc_slice_copy(self.scope.slots()),
-            allowed,
-            body,
-            suspects: self.arena.alloc_slice_copy(&self.suspects),
-            ors: self.arena.alloc_slice_copy(&self.ors),
-            parts: self.arena.alloc_slice_copy(&self.parts),
-            calls: self.call_count,
-            loops: self.loop_count,
-            notation: self.dialect.notation,
-            span: head_span(program.span.start, name_span, first),
+        let (ty, mut need) = input(reader, &entry.value);
+        let mut name = Name { text, span: inner(&entry.key) };
+        if let Some(text) = text.strip_suffix('?').filter(|name| !name.is_empty()) {
+            let span = Span::new(name.span.start, name.span.end.saturating_sub(1));
+            name = Name { text, span };
+            need = if matches!(need, Need::Default(_)) { need } else { Need::Optional };
+        }
+        if parameters.iter().any(|other: &Parameter<'a>| other.name.text == name.text) {
+            let message = format!("two inputs have the name `{}`", name.text);
+            let wrong = Diagnostic::new(Code::DuplicateParameter, name.span, message);
+            reader.report(wrong.help("rename one of them"));
+        }
+        parameters.push(Parameter { name, ty, need });
+    }
+    reader.arena.alloc_slice_copy(&parameters)
+}
+
+/// Reads the text of a type. If the text has no position of its own in the source (it contains escapes,
+/// for example), its errors get the position of the whole value.
+fn typed<'a, T>(
+    reader: &mut StepReader<'a>,
+    node: &Node<'a>,
+    read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T,
+) -> Option<T> {
+    match node.kind {
+        NodeKind::Text(Text { text, start: Some(start), .. }) => {
+            let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+            Some(read(reader.source, Span::new(start, end), &mut reader.diagnostics))
+        }
+        NodeKind::Text(Text { text, .. }) => {
+            let mut found = Diagnostics::default();
+            let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+            let ty = read(text, whole, &mut found);
+            for diagnostic in found.as_slice() {
+                let placed = Diagnostic { span: node.span, fix: None, ..diagnostic.clone() };
+                reader.diagnostics.push(placed);
+            }
+            Some(ty)
+        }
+        NodeKind::Null => Some(read("nil", Span::new(0, 3), &mut reader.diagnostics)),
+        _ => {
+            let wrong = wrong_shape(node, "a type", "a text, such as `number` or `list text`");
+            let help =
+                "the type of a record is any name, such as `user`, or lists its fields: `{id: number}`";
+            reader.report(wrong.help(help));
+            None
         }
     }
+}
 
-    /// The steps of a function with these inputs.
-    fn body(&mut self, parameters: &[Parameter<'a>], node: Option<&Node<'a>>, first: Span) -> Block<'a> {
-        for parameter in parameters {
-            // An input that is bound again and never read as an input is an ordinary variable.
-            let name = parameter.name.text;
-            let bound = self.survey.binding(name).is_some() && self.survey.input_read(name).is_none();
-            self.scope.parameter(name, self.dialect.is_bare() || bound);
+/// The type of an input, and what it takes besides.
+fn input<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> (TypeName<'a>, Need<'a>) {
+    let arena = reader.arena;
+    let form = crate::dialect::input_form(node);
+    let of = form.as_ref().map_or(*node, |form| *form.ty);
+    let of = if crate::dialect::lists_fields(&of) {
+        let mut text = String::new();
+        type_of(&of, &mut text);
+        Node::of_text(arena.alloc_str(&text), of.span)
+    } else {
+        of
+    };
+    let read = typed(reader, &of, |source, span, found| input_of(source, span, arena, found));
+    let (ty, need) = read.unwrap_or((TypeName::implied(Base::Any, node.span), Need::Required));
+    let ty = TypeName { span: node.span, ..ty };
+    let need = match form {
+        None => need,
+        Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, NodeKind::Null) => {
+            let constant = constant(default, arena);
+            default_fits(&ty, &constant, &mut reader.diagnostics);
+            Need::Default(arena.alloc(constant))
         }
-        let Some(node) = node else {
-            self.missing(first, Key::Steps, "a program", "write its steps");
-            return Block { statements: &[] };
-        };
-        let yaml = self.dialect.is_yaml();
-        let items = match &node.kind {
-            NodeKind::List(items) => Item::listed(items),
-            NodeKind::Record(entries) if yaml => Item::named(entries),
-            NodeKind::Null => Vec::new(),
-            _ => {
-                let expected = if yaml { "a record of named steps" } else { "a list of steps" };
-                self.bad_shape(node, &format!("`{}`", self.dialect.word(Key::Steps)), expected);
-                Vec::new()
-            }
-        };
-        self.block(|this| this.steps(&items, if yaml { Tail::Value } else { Tail::Unnamed }))
-    }
+        Some(InputForm { optional, .. }) => match need {
+            Need::Required if optional => Need::Optional,
+            Need::Required => Need::Nullable,
+            other => other,
+        },
+    };
+    (ty, need)
+}
 
-    /// The keys of `meta`.
-    pub(crate) fn meta<'d>(&mut self, top: &Keyed<'d, 'a>, first: Span) -> Keyed<'d, 'a> {
-        let Some(meta) = top.get(Key::Meta) else {
-            let help = "write `\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}`";
-            self.missing(first, Key::Meta, "a program", help);
-            return Keyed::none(Span::default());
-        };
-        if !matches!(meta.kind, NodeKind::Record(_)) {
-            self.bad_shape(meta, "`meta`", "a record");
-            return Keyed::none(Span::default());
-        }
-        self.keyed(meta, &META, "`meta`")
-    }
+pub(crate) fn output_type<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> OutputName<'a> {
+    let node = references::shaped(
+        reader,
+        Key::Output,
+        node,
+        matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_)),
+    );
+    let read = typed(reader, node, crate::syntax::output_of);
+    let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
+    read.map_or(none, |output| OutputName {
+        ok: TypeName { span: node.span, ..output.ok },
+        err: output.err.map(|err| TypeName { span: node.span, ..err }),
+        span: node.span,
+    })
+}
 
-    pub(crate) fn parameters(&mut self, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
-        let Some(node) = node else { return &[] };
-        if matches!(node.kind, NodeKind::Null) {
-            return &[];
-        }
-        let is_deep = |node: &Node<'a>| matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_));
-        let odd =
-            matches!(node.kind, NodeKind::List(_)) || entries(node).iter().any(|entry| is_deep(&entry.value));
-        let node = self.shaped(Key::Input, node, odd);
-        if !matches!(node.kind, NodeKind::Record(_)) {
-            let what = format!("`{}`", self.dialect.word(Key::Input));
-            self.bad_shape(node, &what, "a record of names and types");
-            return &[];
-        }
-        let mut parameters = Vec::new();
-        for entry in entries(node) {
-            let text = match entry.key.kind {
-                NodeKind::Text(text) => text.text,
-                _ => self.arena.alloc_str(&shown(&entry.key)),
-            };
-            let (ty, mut need) = self.input(&entry.value);
-            let mut name = Name { text, span: inner(&entry.key) };
-            if let Some(text) = text.strip_suffix('?').filter(|name| !name.is_empty()) {
-                let span = Span::new(name.span.start, name.span.end.saturating_sub(1));
-                name = Name { text, span };
-                need = if matches!(need, Need::Default(_)) { need } else { Need::Optional };
-            }
-            if parameters.iter().any(|other: &Parameter<'a>| other.name.text == name.text) {
-                let message = format!("two inputs have the name `{}`", name.text);
-                let wrong = Diagnostic::new(Code::DuplicateParameter, name.span, message);
-                self.report(wrong.help("rename one of them"));
-            }
-            parameters.push(Parameter { name, ty, need });
-        }
-        self.arena.alloc_slice_copy(&parameters)
-    }
+/// The output type of a program without one: anything, as a result if a step returns an outcome.
+pub(crate) fn no_output<'a>(reader: &mut StepReader<'a>, program: &Node<'a>, first: Span) -> OutputName<'a> {
+    let ok = TypeName::implied(Base::Any, first);
+    let err = returns_outcome(reader, program).then_some(ok);
+    let form = if err.is_some() { "`result any any`" } else { "`any`" };
+    let message = format!("`{}` is missing in a program: read as {form}", reader.dialect.word(Key::Output));
+    let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
+    reader.report(Diagnostic::new(Code::OtherNotation, first, message).help(help));
+    OutputName { ok, err, span: first }
+}
 
-    /// Reads the text of a type. If the text has no position of its own in the source (it contains escapes,
-    /// for example), its errors get the position of the whole value.
-    fn typed<T>(
-        &mut self,
-        node: &Node<'a>,
-        read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T,
-    ) -> Option<T> {
-        match node.kind {
-            NodeKind::Text(Text { text, start: Some(start), .. }) => {
-                let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-                Some(read(self.source, Span::new(start, end), &mut self.diagnostics))
+/// Whether a step of a program returns a success or a failure as such.
+fn returns_outcome<'a>(reader: &StepReader<'a>, program: &Node<'a>) -> bool {
+    let only = |node: &Node<'a>, is: fn(&str) -> bool| matches!(entries(node), [one] if one.is(is));
+    let of_mcp = reader.dialect.notation == Notation::Mcp;
+    within(program).flat_map(|node| entries(&node)).any(|entry| {
+        entry.is(|key| matches!(key, "return" | "ret")) && only(&entry.value, is_outcome)
+            || of_mcp && entry.is(|key| key == "err")
+    })
+}
+
+/// The list of what may be called.
+pub(crate) fn allowed<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Option<&'a [Name<'a>]> {
+    let NodeKind::List(items) = &node.kind else {
+        if !matches!(node.kind, NodeKind::Null) {
+            let word = reader.dialect.word(Key::Deps);
+            reader.bad_shape(node, &format!("`{word}`"), "a list of names");
+        }
+        return None;
+    };
+    let mut names = Vec::new();
+    for item in *items {
+        let item = references::shaped(reader, Key::Deps, item, matches!(item.kind, NodeKind::Record(_)));
+        match item.text().filter(|text| !text.contains('*')) {
+            Some(text) => {
+                let name = Name { text, span: inner(item) };
+                names.push(calls::unnamed_function(reader, name).map_or(name, |(_, function)| function));
             }
-            NodeKind::Text(Text { text, .. }) => {
-                let mut found = Diagnostics::default();
-                let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
-                let ty = read(text, whole, &mut found);
-                for diagnostic in found.as_slice() {
-                    let placed = Diagnostic { span: node.span, fix: None, ..diagnostic.clone() };
-                    self.diagnostics.push(placed);
-                }
-                Some(ty)
-            }
-            NodeKind::Null => Some(read("nil", Span::new(0, 3), &mut self.diagnostics)),
-            _ => {
-                let wrong = wrong_shape(node, "a type", "a text, such as `number` or `list text`");
-                let help =
-                    "the type of a record is any name, such as `user`, or lists its fields: `{id: number}`";
-                self.report(wrong.help(help));
-                None
+            None => {
+                let wrong = wrong_shape(item, "what may be called", "the name of a tool, a text");
+                reader.report(wrong.help("write a name for each tool, or leave the list out"));
             }
         }
     }
-
-    /// The type of an input, and what it takes besides.
-    fn input(&mut self, node: &Node<'a>) -> (TypeName<'a>, Need<'a>) {
-        let arena = self.arena;
-        let form = crate::dialect::input_form(node);
-        let of = form.as_ref().map_or(*node, |form| *form.ty);
-        let of = if crate::dialect::lists_fields(&of) {
-            let mut text = String::new();
-            type_of(&of, &mut text);
-            Node::of_text(arena.alloc_str(&text), of.span)
-        } else {
-            of
-        };
-        let read = self.typed(&of, |source, span, found| input_of(source, span, arena, found));
-        let (ty, need) = read.unwrap_or((TypeName::implied(Base::Any, node.span), Need::Required));
-        let ty = TypeName { span: node.span, ..ty };
-        let need = match form {
-            None => need,
-            Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, NodeKind::Null) => {
-                let constant = constant(default, arena);
-                default_fits(&ty, &constant, &mut self.diagnostics);
-                Need::Default(arena.alloc(constant))
-            }
-            Some(InputForm { optional, .. }) => match need {
-                Need::Required if optional => Need::Optional,
-                Need::Required => Need::Nullable,
-                other => other,
-            },
-        };
-        (ty, need)
-    }
-
-    pub(crate) fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
-        let node =
-            self.shaped(Key::Output, node, matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_)));
-        let read = self.typed(node, crate::syntax::output_of);
-        let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
-        read.map_or(none, |output| OutputName {
-            ok: TypeName { span: node.span, ..output.ok },
-            err: output.err.map(|err| TypeName { span: node.span, ..err }),
-            span: node.span,
-        })
-    }
-
-    /// The output type of a program without one: anything, as a result if a step returns an outcome.
-    pub(crate) fn no_output(&mut self, program: &Node<'a>, first: Span) -> OutputName<'a> {
-        let ok = TypeName::implied(Base::Any, first);
-        let err = self.returns_outcome(program).then_some(ok);
-        let form = if err.is_some() { "`result any any`" } else { "`any`" };
-        let message = format!("`{}` is missing in a program: read as {form}", self.dialect.word(Key::Output));
-        let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
-        self.report(Diagnostic::new(Code::OtherNotation, first, message).help(help));
-        OutputName { ok, err, span: first }
-    }
-
-    /// Whether a step of a program returns a success or a failure as such.
-    fn returns_outcome(&self, program: &Node<'a>) -> bool {
-        let only = |node: &Node<'a>, is: fn(&str) -> bool| matches!(entries(node), [one] if one.is(is));
-        let of_mcp = self.dialect.notation == Notation::Mcp;
-        within(program).flat_map(|node| entries(&node)).any(|entry| {
-            entry.is(|key| matches!(key, "return" | "ret")) && only(&entry.value, is_outcome)
-                || of_mcp && entry.is(|key| key == "err")
-        })
-    }
-
-    /// The list of what may be called.
-    pub(crate) fn allowed(&mut self, node: &Node<'a>) -> Option<&'a [Name<'a>]> {
-        let NodeKind::List(items) = &node.kind else {
-            if !matches!(node.kind, NodeKind::Null) {
-                let word = self.dialect.word(Key::Deps);
-                self.bad_shape(node, &format!("`{word}`"), "a list of names");
-            }
-            return None;
-        };
-        let mut names = Vec::new();
-        for item in *items {
-            let item = self.shaped(Key::Deps, item, matches!(item.kind, NodeKind::Record(_)));
-            match item.text().filter(|text| !text.contains('*')) {
-                Some(text) => {
-                    let name = Name { text, span: inner(item) };
-                    names.push(self.unnamed_function(name).map_or(name, |(_, function)| function));
-                }
-                None => {
-                    let wrong = wrong_shape(item, "what may be called", "the name of a tool, a text");
-                    self.report(wrong.help("write a name for each tool, or leave the list out"));
-                }
-            }
-        }
-        (names.len() == items.len()).then(|| self.arena.alloc_slice_copy(&names))
-    }
+    (names.len() == items.len()).then(|| reader.arena.alloc_slice_copy(&names))
 }
 
 /// The span for messages about the header of a function: from its start to the end of its name if that is

@@ -6,6 +6,7 @@
 
 use super::reader::{InnerLoops, OpenLoop, Position, StepReader, bad, literal, number, of_slot};
 use super::step::{Step, Tail, Target};
+use super::{binding, blocks, calls, references, values};
 use crate::ast::{
     Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
 };
@@ -24,21 +25,27 @@ use ilo_spec::pure::Pure;
 impl<'a> StepReader<'a> {
     pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(condition) = step.get(Key::If) else { return };
-        let condition = self.condition(condition);
+        let condition = values::condition(self, condition);
         let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let then = self.then_of_if(step, tail_of_blocks);
         let otherwise =
             step.get(Key::Else).map(|node| self.branch_of_if(step, node, tail_of_blocks, Key::Else));
         let node = If { condition, then, otherwise, span: step.place() };
-        self.finish(Bound::Control(Control::If(self.arena.alloc(node))), step.target, tail, step.head());
+        binding::finish(
+            self,
+            Bound::Control(Control::If(self.arena.alloc(node))),
+            step.target,
+            tail,
+            step.head(),
+        );
     }
 
     /// The branch of an `if` for a true condition: steps, or a return beside the condition.
     fn then_of_if(&mut self, step: &Step<'_, 'a>, tail: Tail) -> Block<'a> {
-        match (self.leaving(&step.keyed), step.get(Key::Then)) {
+        match (binding::leaving(self, &step.keyed), step.get(Key::Then)) {
             (Some((key, entry)), None) => self.block(|this| {
-                this.compensations(step.get(Key::Compensate));
-                this.leave(key, entry);
+                calls::compensations(this, step.get(Key::Compensate));
+                binding::leave(this, key, entry);
             }),
             (leaving, Some(then)) => {
                 if let (Some((_, entry)), Some(then)) = (leaving, step.keyed.entry(Key::Then)) {
@@ -59,17 +66,21 @@ impl<'a> StepReader<'a> {
 
     /// `then` or `else` of an `if`: steps, or beside `let` a value.
     fn branch_of_if(&mut self, step: &Step<'_, 'a>, node: &Node<'a>, tail: Tail, key: Key) -> Block<'a> {
-        if step.keyed.has(Key::Let) { self.choice(node, key) } else { self.branch(node, tail, key) }
+        if step.keyed.has(Key::Let) {
+            blocks::choice(self, node, key)
+        } else {
+            blocks::branch(self, node, tail, key)
+        }
     }
 
     pub(crate) fn assert_step(&mut self, step: &Step<'_, 'a>) {
         let Some(condition) = step.get(Key::Assert) else { return };
-        let condition = self.condition(condition);
+        let condition = values::condition(self, condition);
         let condition = self.not(condition, condition.span);
         let then = self.block(|this| {
-            this.compensations(step.get(Key::Compensate));
+            calls::compensations(this, step.get(Key::Compensate));
             if let Some(entry) = step.keyed.entry(Key::Message) {
-                this.fail_here(&entry.value, entry.key.span);
+                binding::fail_here(this, &entry.value, entry.key.span);
             }
         });
         let node = If { condition, then, otherwise: None, span: step.place() };
@@ -78,18 +89,19 @@ impl<'a> StepReader<'a> {
 
     pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(variable) = step.get(Key::For) else { return };
-        let variable = self.shaped(Key::For, variable, matches!(variable.kind, NodeKind::List(_)));
+        let variable =
+            references::shaped(self, Key::For, variable, matches!(variable.kind, NodeKind::List(_)));
         let element = self.element(step, variable);
         let variable = element.variable;
         let list = match element.list {
-            Some(node) => self.looped(node),
+            Some(node) => values::looped(self, node),
             None => bad(variable.span),
         };
         let id = self.new_loop();
         self.scope.open();
-        let name = self.written_name(variable);
+        let name = binding::written_name(self, variable);
         let (item, item_span) = match name {
-            Some(name) => (self.bind(name), name.span),
+            Some(name) => (binding::bind(self, name), name.span),
             None => (self.hidden(None), variable.span),
         };
         let parts = self.loop_parts(step, &element);
@@ -98,7 +110,7 @@ impl<'a> StepReader<'a> {
         let before = self.diagnostics.mark();
         self.loops.push(OpenLoop { start: step.start, breaks: false, gives, until: None });
         let body = match step.get(Key::Body) {
-            Some(node) => self.branch(node, Tail::Yield, Key::Body),
+            Some(node) => blocks::branch(self, node, Tail::Yield, Key::Body),
             None => Block { statements: &[] },
         };
         let body = self.with_parts(parts, body, step.place());
@@ -128,13 +140,13 @@ impl<'a> StepReader<'a> {
         let node =
             For { id, item, item_span, list, body, otherwise, breaks, yields: by_steps, span: step.place() };
         let control = Control::For(self.arena.alloc(node));
-        self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
+        binding::finish(self, Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
     }
 
     /// The steps that run if no BREAK ended a loop.
     fn otherwise(&mut self, step: &Step<'_, 'a>, breaks: bool) -> Option<Block<'a>> {
         let entry = step.keyed.entry(Key::Else)?;
-        let block = self.branch(&entry.value, Tail::Drop, Key::Else);
+        let block = blocks::branch(self, &entry.value, Tail::Drop, Key::Else);
         if !breaks {
             let word = |key| self.dialect.word(key);
             let (end, of, over) = (word(Key::Else), word(Key::For), word(Key::Break));
@@ -156,7 +168,7 @@ impl<'a> StepReader<'a> {
     /// The names of a loop: `index` beside it, or two names in one text.
     pub(crate) fn element<'d>(&mut self, step: &Step<'d, 'a>, variable: &'d Node<'a>) -> Element<'d, 'a> {
         let list = step.get(Key::In);
-        let index = step.get(Key::Index).and_then(|node| self.written_name(node));
+        let index = step.get(Key::Index).and_then(|node| binding::written_name(self, node));
         let Some((first, second)) = variable.text().and_then(|text| text.split_once(',')) else {
             return Element { variable, list, index };
         };
@@ -203,12 +215,12 @@ impl<'a> StepReader<'a> {
     /// Binds the position before the loop, and reads the condition in its scope.
     pub(crate) fn loop_parts(&mut self, step: &Step<'_, 'a>, element: &Element<'_, 'a>) -> LoopParts<'a> {
         let index = element.index.map(|name| {
-            let slot = self.bind(name);
+            let slot = binding::bind(self, name);
             let value = Bound::Expr(number(-1, name.span));
             self.push(StmtKind::Let { slot, slot_span: name.span, value }, name.span);
             (slot, name.span)
         });
-        let condition = step.get(Key::Where).map(|node| self.apart(|this| this.condition(node)));
+        let condition = step.get(Key::Where).map(|node| self.apart(|this| values::condition(this, node)));
         LoopParts { index, condition }
     }
 
@@ -253,7 +265,7 @@ impl<'a> StepReader<'a> {
             return;
         };
         let at = step.place();
-        let tested = (key == Key::While).then(|| self.apart(|this| this.condition(condition)));
+        let tested = (key == Key::While).then(|| self.apart(|this| values::condition(this, condition)));
         let is_true = |condition: Expr<'_>| matches!(condition.kind, ExprKind::Literal(Literal::Bool(true)));
         let forever = tested.is_some_and(|(_, condition)| is_true(condition));
         let id = self.new_loop();
@@ -267,9 +279,9 @@ impl<'a> StepReader<'a> {
                 let condition = this.not(condition, condition.span);
                 this.push_break_if(condition, at);
             }
-            this.branch_steps(node, Tail::Drop, Key::Do);
+            blocks::branch_steps(this, node, Tail::Drop, Key::Do);
             if tested.is_none() {
-                let condition = this.condition(condition);
+                let condition = values::condition(this, condition);
                 this.push_break_if(condition, at);
             }
         });
@@ -352,7 +364,7 @@ impl<'a> StepReader<'a> {
             return;
         }
         let before = self.diagnostics.mark();
-        let condition = self.condition(&condition);
+        let condition = values::condition(self, &condition);
         if !self.diagnostics.has_errors_since(before) {
             self.push_break_if(condition, at);
         }
@@ -451,7 +463,7 @@ impl<'a> StepReader<'a> {
         let list = self.of_tree(node, &each.list);
         let id = self.new_loop();
         let Each { item, .. } = *each;
-        self.binder(&Node::of_text(item.text, item.span))?;
+        binding::binder(self, &Node::of_text(item.text, item.span))?;
         self.scope.open_block();
         let slot = self.scope.bind_item(item.text);
         self.loops.push(OpenLoop { start: span.start, breaks: false, gives: true, until: None });

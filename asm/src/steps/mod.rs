@@ -3,13 +3,13 @@
 //! [`crate::document`] reads text into documents, which have exact spans; this module turns them into the
 //! tree of [`crate::ast`]. It reads only the canonical form: the words of the notation, each in its own
 //! shape. Where it does not understand a part, it asks `crate::habits` for the canonical form and reads that
-//! in its place, so that everything is read once. As for every notation, [`crate::check`] checks the meaning
-//! of a program (slots, calls, flow, types).
+//! in its place. As for every notation, [`crate::check`] checks the meaning of a program (slots, calls, flow,
+//! types).
 //!
-//! [`reader`] has the state of reading one function, and what does not change meanwhile. The
-//! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which
-//! `StepReader::within` restores. Each of the other files adds the readers of one kind of construct. A file
-//! imports only files above it, or before it in its row:
+//! [`reader`] has `StepReader`, the state of reading one function. The position in the function (nesting,
+//! blocks, handlers, names of steps) is one `Copy` value, which `StepReader::within` restores. The readers of
+//! the constructs are functions that take it; those of expressions and loops are its methods. They call each
+//! other, as the constructs contain each other.
 //!
 //! | file | reads |
 //! |---|---|

@@ -2,6 +2,7 @@
 //! what does not change meanwhile, such as the notation, the source and the declarations of the header; and
 //! the keys of its records: the meaning of each, and unknown keys. Callers read the values.
 
+use super::references;
 use super::scope::Scope;
 use super::step::Keyed;
 use crate::arena::Arena;
@@ -330,7 +331,7 @@ impl<'a> StepReader<'a> {
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut read = self.known(node, keys);
         if !read.unknown.is_empty()
-            && let Some(new) = self.rewritten(Asked::Keys(keys, what), node)
+            && let Some(new) = references::rewritten(self, Asked::Keys(keys, what), node)
         {
             read = self.known(new, keys);
         }

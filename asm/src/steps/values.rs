@@ -2,9 +2,9 @@
 
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
-use super::functions;
 use super::reader::{InnerLoops, Position, StepReader, bad, literal, wrong_shape};
 use super::step::Keyed;
+use super::{calls, choices, functions, references};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
@@ -43,498 +43,516 @@ impl ReadAs {
 /// doubles its content.
 const DOUBLED: u8 = 4;
 
-impl<'a> StepReader<'a> {
-    /// A value: an argument, a field, a returned value.
-    pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
-        self.read_value(node, ReadAs::DATA)
-    }
+/// A value: an argument, a field, a returned value.
+pub(crate) fn value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    read_value(reader, node, ReadAs::DATA)
+}
 
-    /// The value of `expr`, in YAML an infix expression, or a condition.
-    fn computed(&mut self, node: &Node<'a>, condition: bool) -> Expr<'a> {
-        let infix = self.dialect.is_yaml();
-        let place = if node.text().is_some() { ValuePlace::Bound } else { ValuePlace::Formula };
-        self.read_value(node, ReadAs { infix, place, computes: true, condition })
-    }
+/// The value of `expr`, in YAML an infix expression, or a condition.
+fn computed<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, condition: bool) -> Expr<'a> {
+    let infix = reader.dialect.is_yaml();
+    let place = if node.text().is_some() { ValuePlace::Bound } else { ValuePlace::Formula };
+    read_value(reader, node, ReadAs { infix, place, computes: true, condition })
+}
 
-    /// The value that a function returns: in YAML it is infix text if the output is a number or bool.
-    pub(crate) fn returned(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let computes = self.output.ok.ty == Type::NUMBER || self.output.ok.ty == Type::BOOL;
-        let infix = self.dialect.is_yaml() && computes;
-        self.read_value(node, ReadAs { infix, ..ReadAs::DATA })
-    }
+/// The value that a function returns: in YAML it is infix text if the output is a number or bool.
+pub(crate) fn returned<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    let computes = reader.output.ok.ty == Type::NUMBER || reader.output.ok.ty == Type::BOOL;
+    let infix = reader.dialect.is_yaml() && computes;
+    read_value(reader, node, ReadAs { infix, ..ReadAs::DATA })
+}
 
-    /// The subject of a loop, match or merge.
-    pub(crate) fn subject(&mut self, node: &Node<'a>) -> Expr<'a> {
-        if let Some(path) = self.path_without_braces(node) {
-            return path;
-        }
-        let value = self.value(node);
-        if self.is_plain(node, &value) {
-            // A constant makes no sense here.
-            self.lint(|lints| lints.names_without_sigil(node, true));
-        }
-        value
+/// The subject of a loop, match or merge.
+pub(crate) fn subject<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    if let Some(path) = reader.path_without_braces(node) {
+        return path;
     }
-
-    /// The list of a loop: a text that computes something is an expression, because no text is a list.
-    pub(crate) fn looped(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '{' | '}');
-        let may_compute = node.text().is_some_and(|text| !text.chars().all(of_path));
-        let (left, mut unseen) = (self.levels_left(), Diagnostics::default());
-        let tree = may_compute
-            .then(|| expr::whole(node, self.dialect.sigil(), left, self.arena, &mut unseen))
-            .flatten();
-        match tree.filter(Tree::computes) {
-            Some(tree) => {
-                self.deeper(node.span, |this| this.of_tree(node, &tree)).unwrap_or_else(|| bad(node.span))
-            }
-            None => self.subject(node),
-        }
+    let value = value(reader, node);
+    if references::is_plain(reader, node, &value) {
+        // A constant makes no sense here.
+        references::lint(reader, |lints| lints.names_without_sigil(node, true));
     }
+    value
+}
 
-    /// A condition: a text is an expression, with or without braces.
-    pub(crate) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
-        match node.kind {
-            NodeKind::Text(_) => {
-                let read = |this: &mut Self| {
-                    this.within(Position { condition: true, ..this.at }, |this| this.expression(node))
-                };
-                self.deeper(node.span, read).unwrap_or_else(|| bad(node.span))
-            }
-            _ => self.computed(node, true),
+/// The list of a loop: a text that computes something is an expression, because no text is a list.
+pub(crate) fn looped<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    let of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '{' | '}');
+    let may_compute = node.text().is_some_and(|text| !text.chars().all(of_path));
+    let (left, mut unseen) = (reader.levels_left(), Diagnostics::default());
+    let tree = may_compute
+        .then(|| expr::whole(node, reader.dialect.sigil(), left, reader.arena, &mut unseen))
+        .flatten();
+    match tree.filter(Tree::computes) {
+        Some(tree) => {
+            reader.deeper(node.span, |reader| reader.of_tree(node, &tree)).unwrap_or_else(|| bad(node.span))
         }
+        None => subject(reader, node),
     }
+}
 
-    fn read_value(&mut self, node: &Node<'a>, reading: ReadAs) -> Expr<'a> {
-        let found = self.deeper(node.span, |this| match &node.kind {
-            NodeKind::Null => literal(Literal::Nil, node.span),
-            NodeKind::Bool(value) => literal(Literal::Bool(*value), node.span),
-            NodeKind::Number(number) => literal(Literal::Number(*number), node.span),
-            NodeKind::Text(_) if reading.infix => this.expression(node),
-            NodeKind::Text(_) => this.text(node, reading.place),
-            NodeKind::List(items) => {
-                if reading.condition
-                    && let Some(new) = this.meant(node, reading)
-                {
-                    return new;
-                }
-                this.lint(|lints| lints.list(node, items, reading.place));
-                let items = this.arena.collect(items.iter().map(|item| this.value(item)));
-                Expr { kind: ExprKind::List(items), span: node.span }
-            }
-            NodeKind::Record(_) => this.record(node, reading, true),
-        });
-        found.unwrap_or_else(|| bad(node.span))
-    }
-
-    /// A record: an operation, a construct, or fields; `written` says that nothing is read in its place yet.
-    fn record(&mut self, node: &Node<'a>, reading: ReadAs, written: bool) -> Expr<'a> {
-        if written
-            && self.may_be_construct(node)
-            && let Some(new) = self.meant(node, reading)
-        {
-            return new;
-        }
-        let before = self.diagnostics.mark();
-        if let [only] = entries(node)
-            && let Some(found) = self.operation(node, only, reading)
-        {
-            return found;
-        }
-        if let Some(construct) = self.construct(node) {
-            return construct;
-        }
-        if written
-            && (reading.place == ValuePlace::Formula || is_symbol(node))
-            && let Some(new) = self.meant(node, reading)
-        {
-            return new;
-        }
-        let reported = self.at.reported || self.diagnostics.has_errors_since(before);
-        let suspects = self.suspects.len();
-        let at = Position { reported, ..self.at };
-        self.within(at, |this| this.lint(|lints| lints.record(node, reading.place)));
-        let reported = reported || self.suspects.len() > suspects;
-        if !reported && let Some(key) = self.in_place_of_operator(node, reading) {
-            self.no_operator(key);
-            return bad(node.span);
-        }
-        let at = Position { reported, ..self.at };
-        let fields = self.within(at, |this| this.fields(node));
-        Expr { kind: ExprKind::Record(fields), span: node.span }
-    }
-
-    /// What a list or record is in the words of the notation.
-    fn meant(&mut self, node: &Node<'a>, reading: ReadAs) -> Option<Expr<'a>> {
-        let asked = match reading.place {
-            _ if reading.condition => Asked::Condition,
-            ValuePlace::Formula => Asked::Formula,
-            _ => Asked::Value,
-        };
-        let new = self.rewritten(asked, node)?;
-        Some(match new.kind {
-            NodeKind::Record(_) => self.record(new, reading, false),
-            _ => self.value(new),
-        })
-    }
-
-    /// The fields of a record that is certainly data.
-    pub(crate) fn fields(&mut self, node: &Node<'a>) -> &'a [Field<'a>] {
-        let mut fields = Vec::new();
-        for entry in entries(node) {
-            let value = self.value(&entry.value);
-            self.lint(|lints| lints.field(entry));
-            let text = match entry.key.kind {
-                NodeKind::Text(text) => text.text,
-                NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) => {
-                    self.arena.alloc_str(&shown(&entry.key))
-                }
-                _ => continue,
+/// A condition: a text is an expression, with or without braces.
+pub(crate) fn condition<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    match node.kind {
+        NodeKind::Text(_) => {
+            let read = |reader: &mut StepReader<'a>| {
+                reader.within(Position { condition: true, ..reader.at }, |reader| reader.expression(node))
             };
-            fields.push(Field { name: Name { text, span: inner(&entry.key) }, value });
+            reader.deeper(node.span, read).unwrap_or_else(|| bad(node.span))
         }
-        self.arena.alloc_slice_copy(&fields)
+        _ => computed(reader, node, true),
     }
+}
 
-    /// A record with one key that is an operator.
-    fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: ReadAs) -> Option<Expr<'a>> {
-        let name = entry.name()?;
-        let operator = operator::find(name).filter(|found| reading.computes || found.is_everywhere())?;
-        let operands: &[Node<'a>] = match &entry.value.kind {
-            NodeKind::List(items) if operator.most() >= 2 || items.len() == 1 => items,
-            _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
-            _ => &[],
-        };
-        if !operator.takes(operands.len()) && !functions::takes(operator, operands.len()) {
-            self.operand_count(entry, operator, operands.len());
-            return Some(bad(node.span));
+fn read_value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs) -> Expr<'a> {
+    let found = reader.deeper(node.span, |reader| match &node.kind {
+        NodeKind::Null => literal(Literal::Nil, node.span),
+        NodeKind::Bool(value) => literal(Literal::Bool(*value), node.span),
+        NodeKind::Number(number) => literal(Literal::Number(*number), node.span),
+        NodeKind::Text(_) if reading.infix => reader.expression(node),
+        NodeKind::Text(_) => references::text(reader, node, reading.place),
+        NodeKind::List(items) => {
+            if reading.condition
+                && let Some(new) = meant(reader, node, reading)
+            {
+                return new;
+            }
+            references::lint(reader, |lints| lints.list(node, items, reading.place));
+            let items = reader.arena.collect(items.iter().map(|item| value(reader, item)));
+            Expr { kind: ExprKind::List(items), span: node.span }
         }
-        if !self.fits(operands.len().saturating_sub(operator.most()), entry.key.span) {
-            return Some(bad(node.span));
-        }
-        let read: Vec<Expr<'a>> =
-            operands.iter().enumerate().map(|(at, node)| self.operand(operator, at, node, reading)).collect();
-        let makes = self.makes(operator, &entry.key, &read);
-        let span = Span::new(entry.key.span.start, entry.value.span.end);
-        let listed = match (&read[..], &entry.value.kind) {
-            ([only], NodeKind::List([_, _])) => functions::operands_of_list(name, only),
-            _ => None,
-        };
-        if let Some(form) = self.call_form(name, listed.unwrap_or(&read), None, span) {
-            return Some(form);
-        }
-        Some(self.made(makes, &read, span).unwrap_or(bad(node.span)))
+        NodeKind::Record(_) => record(reader, node, reading, true),
+    });
+    found.unwrap_or_else(|| bad(node.span))
+}
+
+/// A record: an operation, a construct, or fields; `written` says that nothing is read in its place yet.
+fn record<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs, written: bool) -> Expr<'a> {
+    if written
+        && may_be_construct(reader, node)
+        && let Some(new) = meant(reader, node, reading)
+    {
+        return new;
     }
-
-    /// The operand with this number, from 0.
-    fn operand(&mut self, operator: &Operator, number: usize, node: &Node<'a>, of: ReadAs) -> Expr<'a> {
-        let texts = operator.spelling == "concat" || matches!(operator.makes, Makes::Apply(_));
-        let place = match texts {
-            true if number == 1 && operator.takes_field() => ValuePlace::Field,
-            true => ValuePlace::Data,
-            false => ValuePlace::Formula,
-        };
-        let joins = is_logical(operator);
-        let (infix, condition) = (of.infix && joins, of.condition && joins);
-        let at = if joins && number > 0 { self.sometimes() } else { self.at };
-        let reading = ReadAs { infix, place, computes: true, condition };
-        let value = self.within(at, |this| this.read_value(node, reading));
-        self.checked_operand(operator, number, node, value)
+    let before = reader.diagnostics.mark();
+    if let [only] = entries(node)
+        && let Some(found) = operation(reader, node, only, reading)
+    {
+        return found;
     }
+    if let Some(construct) = construct(reader, node) {
+        return construct;
+    }
+    if written
+        && (reading.place == ValuePlace::Formula || is_symbol(node))
+        && let Some(new) = meant(reader, node, reading)
+    {
+        return new;
+    }
+    let reported = reader.at.reported || reader.diagnostics.has_errors_since(before);
+    let suspects = reader.suspects.len();
+    let at = Position { reported, ..reader.at };
+    reader.within(at, |reader| references::lint(reader, |lints| lints.record(node, reading.place)));
+    let reported = reported || reader.suspects.len() > suspects;
+    if !reported && let Some(key) = in_place_of_operator(reader, node, reading) {
+        no_operator(reader, key);
+        return bad(node.span);
+    }
+    let at = Position { reported, ..reader.at };
+    let fields = reader.within(at, |reader| fields(reader, node));
+    Expr { kind: ExprKind::Record(fields), span: node.span }
+}
 
-    /// `{"op": "+", "a": x, "b": y}`.
-    fn op(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
-        let spelling = entry.value.text().unwrap_or("");
-        let operator = operator::find(spelling);
-        if operator.is_none() {
-            self.no_operator(&entry.value);
-        }
-        let operands = [Key::A, Key::B].iter().filter_map(|&key| keyed.get(key));
-        let read: Vec<Expr<'a>> = operands
-            .enumerate()
-            .map(|(number, operand)| match operator {
-                Some(operator) => self.operand(operator, number, operand, ReadAs::DATA),
-                None => self.value(operand),
-            })
-            .collect();
-        let span = Span::new(entry.key.span.start, entry.value.span.end);
-        let Some(operator) = operator else { return bad(span) };
-        let makes = self.makes(operator, &entry.value, &read);
-        self.made(makes, &read, span).unwrap_or_else(|| {
-            let takes = if operator.most() == 1 { "`a` alone" } else { "`a` and `b`" };
-            let wrong =
-                Diagnostic::new(Code::OperandCount, entry.value.span, format!("`{spelling}` takes {takes}"));
-            self.report(wrong.expected(takes, format!("{} operands", read.len())));
-            bad(span)
+/// What a list or record is in the words of the notation.
+fn meant<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs) -> Option<Expr<'a>> {
+    let asked = match reading.place {
+        _ if reading.condition => Asked::Condition,
+        ValuePlace::Formula => Asked::Formula,
+        _ => Asked::Value,
+    };
+    let new = references::rewritten(reader, asked, node)?;
+    Some(match new.kind {
+        NodeKind::Record(_) => record(reader, new, reading, false),
+        _ => value(reader, new),
+    })
+}
+
+/// The fields of a record that is certainly data.
+pub(crate) fn fields<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> &'a [Field<'a>] {
+    let mut fields = Vec::new();
+    for entry in entries(node) {
+        let value = value(reader, &entry.value);
+        references::lint(reader, |lints| lints.field(entry));
+        let text = match entry.key.kind {
+            NodeKind::Text(text) => text.text,
+            NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) => {
+                reader.arena.alloc_str(&shown(&entry.key))
+            }
+            _ => continue,
+        };
+        fields.push(Field { name: Name { text, span: inner(&entry.key) }, value });
+    }
+    reader.arena.alloc_slice_copy(&fields)
+}
+
+/// A record with one key that is an operator.
+fn operation<'a>(
+    reader: &mut StepReader<'a>,
+    node: &Node<'a>,
+    entry: &'a Entry<'a>,
+    reading: ReadAs,
+) -> Option<Expr<'a>> {
+    let name = entry.name()?;
+    let operator = operator::find(name).filter(|found| reading.computes || found.is_everywhere())?;
+    let operands: &[Node<'a>] = match &entry.value.kind {
+        NodeKind::List(items) if operator.most() >= 2 || items.len() == 1 => items,
+        _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
+        _ => &[],
+    };
+    if !operator.takes(operands.len()) && !functions::takes(operator, operands.len()) {
+        reader.operand_count(entry, operator, operands.len());
+        return Some(bad(node.span));
+    }
+    if !reader.fits(operands.len().saturating_sub(operator.most()), entry.key.span) {
+        return Some(bad(node.span));
+    }
+    let read: Vec<Expr<'a>> = operands
+        .iter()
+        .enumerate()
+        .map(|(at, node)| read_operand(reader, operator, at, node, reading))
+        .collect();
+    let makes = reader.makes(operator, &entry.key, &read);
+    let span = Span::new(entry.key.span.start, entry.value.span.end);
+    let listed = match (&read[..], &entry.value.kind) {
+        ([only], NodeKind::List([_, _])) => functions::operands_of_list(name, only),
+        _ => None,
+    };
+    if let Some(form) = functions::call_form(reader, name, listed.unwrap_or(&read), None, span) {
+        return Some(form);
+    }
+    Some(reader.made(makes, &read, span).unwrap_or(bad(node.span)))
+}
+
+/// The operand with this number, from 0.
+fn read_operand<'a>(
+    reader: &mut StepReader<'a>,
+    operator: &Operator,
+    number: usize,
+    node: &Node<'a>,
+    of: ReadAs,
+) -> Expr<'a> {
+    let texts = operator.spelling == "concat" || matches!(operator.makes, Makes::Apply(_));
+    let place = match texts {
+        true if number == 1 && operator.takes_field() => ValuePlace::Field,
+        true => ValuePlace::Data,
+        false => ValuePlace::Formula,
+    };
+    let joins = is_logical(operator);
+    let (infix, condition) = (of.infix && joins, of.condition && joins);
+    let at = if joins && number > 0 { reader.sometimes() } else { reader.at };
+    let reading = ReadAs { infix, place, computes: true, condition };
+    let value = reader.within(at, |reader| read_value(reader, node, reading));
+    reader.checked_operand(operator, number, node, value)
+}
+
+/// `{"op": "+", "a": x, "b": y}`.
+fn op<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
+    let spelling = entry.value.text().unwrap_or("");
+    let operator = operator::find(spelling);
+    if operator.is_none() {
+        no_operator(reader, &entry.value);
+    }
+    let operands = [Key::A, Key::B].iter().filter_map(|&key| keyed.get(key));
+    let read: Vec<Expr<'a>> = operands
+        .enumerate()
+        .map(|(number, operand)| match operator {
+            Some(operator) => read_operand(reader, operator, number, operand, ReadAs::DATA),
+            None => value(reader, operand),
         })
-    }
-
-    /// A construct that is a value: `obj`, `merge`, `match`, `call`, `op`, `text`.
-    fn construct(&mut self, node: &Node<'a>) -> Option<Expr<'a>> {
-        const OF_STEPS: [Key; 4] = [Key::Let, Key::Handler, Key::Compensate, Key::Rollback];
-        const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
-        let list = entries(node);
-        let set = list.iter().any(|entry| entry.name() == Some("set"));
-        let merges = |entry: &Entry<'a>| entry.is(|name| name == "$merge" || set && name == "merge");
-        let is = |entry: &Entry<'a>, key: Key| {
-            self.dialect.names(entry, &[key]) || key == Key::Merge && merges(entry)
-        };
-        let has = |key: Key| list.iter().any(|entry| is(entry, key));
-        if self.dialect.is_bare()
-            && let [only] = list
-            && only.name() == Some("text")
-            && let NodeKind::Text(text) = only.value.kind
-        {
-            return Some(literal(Literal::Text(text.text), only.value.span));
-        }
-        let form = STEPS.iter().find(|form| VALUES.contains(&form.key) && has(form.key))?;
-        // A data record may have such a field too: its other fields decide.
-        let beside = |entry: &Entry<'a>| form.needs.iter().chain(form.takes).any(|&key| is(entry, key));
-        let whole = form.needs.iter().all(|&key| has(key))
-            && list.iter().all(|entry| is(entry, form.key) || beside(entry));
-        let paired = match form.key {
-            Key::Merge => has(Key::Set),
-            Key::Call => has(Key::Args) || has(Key::Rollback),
-            _ => true,
-        };
-        if !whole || !(paired || list.len() == 1) {
-            return None;
-        }
-        let keyed = self.keyed(node, &form.keys(), "a value");
-        if let Some(entry) = OF_STEPS.iter().find_map(|&key| keyed.entry(key)) {
-            let message = format!("`{}` belongs to a step, not to a value", shown(&entry.key));
-            let help = "make it a step of its own before this one, and refer to its name here";
-            self.bad_step(entry.key.span, &message, "a value", "a step", help);
-        }
-        Some(self.construct_of(form.key, &keyed))
-    }
-
-    /// The value of a step that is an expression.
-    pub(crate) fn construct_of(&mut self, key: Key, keyed: &Keyed<'_, 'a>) -> Expr<'a> {
-        let Some(entry) = keyed.entry(key) else { return bad(keyed.span) };
-        let node = &entry.value;
-        let span = Span::new(entry.key.span.start, node.span.end);
-        match key {
-            Key::Call => Expr { kind: ExprKind::Call(self.call(keyed)), span },
-            Key::Match => Expr { kind: self.match_map(keyed, node), span },
-            Key::Op => self.op(keyed, entry),
-            Key::Merge => self.merge(keyed, entry),
-            Key::Obj => {
-                if !matches!(node.kind, NodeKind::Record(_)) {
-                    self.bad_shape(node, "`obj`", "a record");
-                }
-                Expr { kind: ExprKind::Record(self.fields(node)), span }
-            }
-            Key::Expr => self.computed(node, false),
-            _ => self.bound_value(node),
-        }
-    }
-
-    /// The value under `value` or `push`: as a text it is no expression, but may be meant as one.
-    pub(crate) fn bound_value(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let place = if node.text().is_some() { ValuePlace::Bound } else { ValuePlace::Data };
-        self.read_value(node, ReadAs { place, ..ReadAs::DATA })
-    }
-
-    /// Whether a record of data may be a construct in the words of another notation.
-    fn may_be_construct(&self, node: &Node<'a>) -> bool {
-        let is = |name: &str| self.dialect.meaning(name, &[Key::Op]).is_some();
-        let list = entries(node);
-        let operator =
-            |entry: &Entry<'a>| entry.value.text().is_some_and(|text| operator::find(text).is_some());
-        let is_own = || {
-            self.dialect.has(Key::Op)
-                && list.iter().any(|entry| entry.name() == Some("op") && operator(entry))
-                && list.iter().any(|entry| entry.name() == Some("a"))
-        };
-        list.iter().any(|entry| entry.is(is)) && !is_own()
-    }
-
-    /// The key of a record that may be meant as an operator: one with operands, in a context in which
-    /// something is computed, or a sign.
-    fn in_place_of_operator<'d>(&self, node: &'d Node<'a>, reading: ReadAs) -> Option<&'d Node<'a>> {
-        const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
-        let [only] = entries(node) else { return None };
-        let is_construct = only.name().is_none_or(|name| self.dialect.key(name, &CONSTRUCTS).is_some());
-        let computes = reading.place == ValuePlace::Formula && matches!(only.value.kind, NodeKind::List(_));
-        ((computes && !is_construct) || is_symbol(node)).then_some(&only.key)
-    }
-
-    fn no_operator(&mut self, written: &Node<'a>) {
-        let found = shown(written);
+        .collect();
+    let span = Span::new(entry.key.span.start, entry.value.span.end);
+    let Some(operator) = operator else { return bad(span) };
+    let makes = reader.makes(operator, &entry.value, &read);
+    reader.made(makes, &read, span).unwrap_or_else(|| {
+        let takes = if operator.most() == 1 { "`a` alone" } else { "`a` and `b`" };
         let wrong =
-            Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"));
-        let expected = "an operator, or `{\"obj\": {…}}` for a record with this field";
-        let help = other_operator::similar(&found);
-        self.report(wrong.expected(expected, format!("`{found}`")).help(help));
-    }
+            Diagnostic::new(Code::OperandCount, entry.value.span, format!("`{spelling}` takes {takes}"));
+        reader.report(wrong.expected(takes, format!("{} operands", read.len())));
+        bad(span)
+    })
+}
 
-    /// `match` with `cases`.
-    fn match_map(&mut self, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
-        let subject = self.subject(node);
-        if self.is_plain(node, &subject) {
-            self.lint(|lints| lints.constant(node, "this matches"));
-        }
-        let mut cases = Cases::default();
-        if let Some(default) = keyed.entry(Key::Default) {
-            cases.add_default(&default.key, &default.value);
-        }
-        if let Some(node) = keyed.get(Key::Cases) {
-            let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
-            let odd = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_record));
-            let node = self.shaped(Key::Cases, node, odd);
-            self.cases(node, &mut cases);
-        }
-        let (mut list, mut default) = (Vec::new(), None);
-        for UnreadCase { key, other, key_span, value } in cases.list {
-            let other = other.filter(|_| self.may_double(key_span));
-            let inner = Position { loops: InnerLoops::Refused, ..self.in_case(other.is_some()) };
-            let value = self.within(inner, |this| this.case_value((node, key.as_ref()), value));
-            let keys = key.into_iter().chain(other);
-            list.extend(keys.map(|key| Case { key, key_span, value }));
-            if key.is_none() {
-                default = Some(value);
+/// A construct that is a value: `obj`, `merge`, `match`, `call`, `op`, `text`.
+fn construct<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Option<Expr<'a>> {
+    const OF_STEPS: [Key; 4] = [Key::Let, Key::Handler, Key::Compensate, Key::Rollback];
+    const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
+    let list = entries(node);
+    let set = list.iter().any(|entry| entry.name() == Some("set"));
+    let merges = |entry: &Entry<'a>| entry.is(|name| name == "$merge" || set && name == "merge");
+    let is = |entry: &Entry<'a>, key: Key| {
+        reader.dialect.names(entry, &[key]) || key == Key::Merge && merges(entry)
+    };
+    let has = |key: Key| list.iter().any(|entry| is(entry, key));
+    if reader.dialect.is_bare()
+        && let [only] = list
+        && only.name() == Some("text")
+        && let NodeKind::Text(text) = only.value.kind
+    {
+        return Some(literal(Literal::Text(text.text), only.value.span));
+    }
+    let form = STEPS.iter().find(|form| VALUES.contains(&form.key) && has(form.key))?;
+    // A data record may have such a field too: its other fields decide.
+    let beside = |entry: &Entry<'a>| form.needs.iter().chain(form.takes).any(|&key| is(entry, key));
+    let whole = form.needs.iter().all(|&key| has(key))
+        && list.iter().all(|entry| is(entry, form.key) || beside(entry));
+    let paired = match form.key {
+        Key::Merge => has(Key::Set),
+        Key::Call => has(Key::Args) || has(Key::Rollback),
+        _ => true,
+    };
+    if !whole || !(paired || list.len() == 1) {
+        return None;
+    }
+    let keyed = reader.keyed(node, &form.keys(), "a value");
+    if let Some(entry) = OF_STEPS.iter().find_map(|&key| keyed.entry(key)) {
+        let message = format!("`{}` belongs to a step, not to a value", shown(&entry.key));
+        let help = "make it a step of its own before this one, and refer to its name here";
+        reader.bad_step(entry.key.span, &message, "a value", "a step", help);
+    }
+    Some(construct_of(reader, form.key, &keyed))
+}
+
+/// The value of a step that is an expression.
+pub(crate) fn construct_of<'a>(reader: &mut StepReader<'a>, key: Key, keyed: &Keyed<'_, 'a>) -> Expr<'a> {
+    let Some(entry) = keyed.entry(key) else { return bad(keyed.span) };
+    let node = &entry.value;
+    let span = Span::new(entry.key.span.start, node.span.end);
+    match key {
+        Key::Call => Expr { kind: ExprKind::Call(call(reader, keyed)), span },
+        Key::Match => Expr { kind: match_map(reader, keyed, node), span },
+        Key::Op => op(reader, keyed, entry),
+        Key::Merge => merge(reader, keyed, entry),
+        Key::Obj => {
+            if !matches!(node.kind, NodeKind::Record(_)) {
+                reader.bad_shape(node, "`obj`", "a record");
             }
+            Expr { kind: ExprKind::Record(fields(reader, node)), span }
         }
-        let cases = self.arena.alloc_slice_copy(&list);
-        ExprKind::MatchMap(self.arena.alloc(MatchMap { subject, cases, default }))
+        Key::Expr => computed(reader, node, false),
+        _ => bound_value(reader, node),
     }
+}
 
-    /// Whether a key may match a number in addition to its text; too deep nesting of such cases is reported.
-    pub(crate) fn may_double(&mut self, key: Span) -> bool {
-        let fits = self.at.doubled < DOUBLED;
-        if !fits {
-            let message = format!("what is evaluated in two places is nested deeper than {DOUBLED} levels");
-            let wrong = Diagnostic::new(Code::TooDeep, key, message)
-                .expected(format!("at most {DOUBLED} levels"), format!("{} levels", DOUBLED + 1));
-            let help = "bind it in a step before; cases as pairs, `[[404, value]]`, have keys that are only what they are";
-            self.report(wrong.help(help));
+/// The value under `value` or `push`: as a text it is no expression, but may be meant as one.
+pub(crate) fn bound_value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    let place = if node.text().is_some() { ValuePlace::Bound } else { ValuePlace::Data };
+    read_value(reader, node, ReadAs { place, ..ReadAs::DATA })
+}
+
+/// Whether a record of data may be a construct in the words of another notation.
+fn may_be_construct<'a>(reader: &StepReader<'a>, node: &Node<'a>) -> bool {
+    let is = |name: &str| reader.dialect.meaning(name, &[Key::Op]).is_some();
+    let list = entries(node);
+    let operator = |entry: &Entry<'a>| entry.value.text().is_some_and(|text| operator::find(text).is_some());
+    let is_own = || {
+        reader.dialect.has(Key::Op)
+            && list.iter().any(|entry| entry.name() == Some("op") && operator(entry))
+            && list.iter().any(|entry| entry.name() == Some("a"))
+    };
+    list.iter().any(|entry| entry.is(is)) && !is_own()
+}
+
+/// The key of a record that may be meant as an operator: one with operands, in a context in which
+/// something is computed, or a sign.
+fn in_place_of_operator<'d, 'a>(
+    reader: &StepReader<'a>,
+    node: &'d Node<'a>,
+    reading: ReadAs,
+) -> Option<&'d Node<'a>> {
+    const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
+    let [only] = entries(node) else { return None };
+    let is_construct = only.name().is_none_or(|name| reader.dialect.key(name, &CONSTRUCTS).is_some());
+    let computes = reading.place == ValuePlace::Formula && matches!(only.value.kind, NodeKind::List(_));
+    ((computes && !is_construct) || is_symbol(node)).then_some(&only.key)
+}
+
+fn no_operator<'a>(reader: &mut StepReader<'a>, written: &Node<'a>) {
+    let found = shown(written);
+    let wrong =
+        Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"));
+    let expected = "an operator, or `{\"obj\": {…}}` for a record with this field";
+    let help = other_operator::similar(&found);
+    reader.report(wrong.expected(expected, format!("`{found}`")).help(help));
+}
+
+/// `match` with `cases`.
+fn match_map<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
+    let subject = subject(reader, node);
+    if references::is_plain(reader, node, &subject) {
+        references::lint(reader, |lints| lints.constant(node, "this matches"));
+    }
+    let mut cases = Cases::default();
+    if let Some(default) = keyed.entry(Key::Default) {
+        cases.add_default(&default.key, &default.value);
+    }
+    if let Some(node) = keyed.get(Key::Cases) {
+        let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
+        let odd = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_record));
+        let node = references::shaped(reader, Key::Cases, node, odd);
+        choices::cases(reader, node, &mut cases);
+    }
+    let (mut list, mut default) = (Vec::new(), None);
+    for UnreadCase { key, other, key_span, value } in cases.list {
+        let other = other.filter(|_| may_double(reader, key_span));
+        let inner = Position { loops: InnerLoops::Refused, ..reader.in_case(other.is_some()) };
+        let value = reader.within(inner, |reader| case_value(reader, (node, key.as_ref()), value));
+        let keys = key.into_iter().chain(other);
+        list.extend(keys.map(|key| Case { key, key_span, value }));
+        if key.is_none() {
+            default = Some(value);
         }
-        fits
     }
+    let cases = reader.arena.alloc_slice_copy(&list);
+    ExprKind::MatchMap(reader.arena.alloc(MatchMap { subject, cases, default }))
+}
 
-    /// The value of a case of a match of `subject` with a key, in which returns are not allowed.
-    fn case_value(&mut self, (subject, key): (&Node<'a>, Option<&Literal<'a>>), node: &Node<'a>) -> Expr<'a> {
-        let first = if let NodeKind::List([only]) = &node.kind { only } else { node };
-        let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret" | "ok" | "err"));
-        if let Some(step) = step_in_case(node, self.dialect) {
-            let found = shown(&step.key);
-            let message = format!("a case is a value, and `{found}` a step");
-            let help = self.case_as_if(subject, key);
-            let is_list = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_condition));
-            if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") || is_list {
-                self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
-                return bad(node.span);
-            }
-            let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message);
-            self.report(warning.help(format!("{help}; a record of data is under `obj`")));
-        }
-        self.value(node)
+/// Whether a key may match a number in addition to its text; too deep nesting of such cases is reported.
+pub(crate) fn may_double(reader: &mut StepReader<'_>, key: Span) -> bool {
+    let fits = reader.at.doubled < DOUBLED;
+    if !fits {
+        let message = format!("what is evaluated in two places is nested deeper than {DOUBLED} levels");
+        let wrong = Diagnostic::new(Code::TooDeep, key, message)
+            .expected(format!("at most {DOUBLED} levels"), format!("{} levels", DOUBLED + 1));
+        let help = "bind it in a step before; cases as pairs, `[[404, value]]`, have keys that are only what they are";
+        reader.report(wrong.help(help));
     }
+    fits
+}
 
-    /// What to write instead of the steps of a case.
-    fn case_as_if(&self, subject: &Node<'a>, key: Option<&Literal<'a>>) -> String {
-        let subject = self.source.get(subject.span.range()).map_or("x", |text| text.trim_matches('"'));
-        let test = |key: &Literal<'a>| format!("{} == {}", shorten(subject), key.shown().replace('"', "'"));
-        let form = match key.map(test) {
-            None => "the steps under `else` of a step with `if`".to_owned(),
-            Some(test) if self.dialect.is_yaml() => format!("a step with `if: {test}` and `then`"),
-            Some(test) => format!("`{{\"if\": \"{test}\", \"then\": […]}}`"),
-        };
-        format!("write {form}; name a value that the match gives with `let`, and use it in the next step")
-    }
-
-    /// `merge` with `set`, or a list of a record and of what is set in it, in order.
-    fn merge(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
-        let node = &entry.value;
-        let (base, sets): (&Node<'a>, &[Node<'a>]) = match (&node.kind, keyed.get(Key::Set)) {
-            (NodeKind::List([base, sets @ ..]), None) => (base, sets),
-            (_, set) => (node, set.map_or(&[], core::slice::from_ref)),
-        };
-        let merged = self.subject(base);
-        let is_record = |set: &Node<'a>| matches!(set.kind, NodeKind::Record(_));
-        if sets.is_empty() || sets.len() > 1 && !sets.iter().all(is_record) {
-            self.incomplete_merge(node, entry.key.span);
+/// The value of a case of a match of `subject` with a key, in which returns are not allowed.
+fn case_value<'a>(
+    reader: &mut StepReader<'a>,
+    (subject, key): (&Node<'a>, Option<&Literal<'a>>),
+    node: &Node<'a>,
+) -> Expr<'a> {
+    let first = if let NodeKind::List([only]) = &node.kind { only } else { node };
+    let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret" | "ok" | "err"));
+    if let Some(step) = step_in_case(node, reader.dialect) {
+        let found = shown(&step.key);
+        let message = format!("a case is a value, and `{found}` a step");
+        let help = case_as_if(reader, subject, key);
+        let is_list = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_condition));
+        if matches!(entries(first), [only] if returned(only)) || step.name() == Some("let") || is_list {
+            reader.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
             return bad(node.span);
         }
-        if !self.fits(sets.len(), entry.key.span) {
-            return bad(node.span);
-        }
-        sets.iter().fold(merged, |base, set| self.merged(base, set, entry))
+        let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message);
+        reader.report(warning.help(format!("{help}; a record of data is under `obj`")));
     }
+    value(reader, node)
+}
 
-    /// A record with what one part of a merge sets in it.
-    fn merged(&mut self, base: Expr<'a>, set: &Node<'a>, of: &Entry<'a>) -> Expr<'a> {
-        let span = Span::new(of.key.span.start, set.span.end.max(of.value.span.end));
-        if matches!(set.kind, NodeKind::Text(_)) {
-            // Fields that are not written come from another record.
-            let other = self.subject(set);
-            return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(bad(set.span));
-        }
-        if !matches!(set.kind, NodeKind::Record(_)) {
-            self.bad_shape(set, "what a merge sets", "a record");
-        }
-        let fields = self.fields(set);
-        Expr { kind: ExprKind::Merge(self.alloc(base), fields), span }
+/// What to write instead of the steps of a case.
+fn case_as_if<'a>(reader: &StepReader<'a>, subject: &Node<'a>, key: Option<&Literal<'a>>) -> String {
+    let subject = reader.source.get(subject.span.range()).map_or("x", |text| text.trim_matches('"'));
+    let test = |key: &Literal<'a>| format!("{} == {}", shorten(subject), key.shown().replace('"', "'"));
+    let form = match key.map(test) {
+        None => "the steps under `else` of a step with `if`".to_owned(),
+        Some(test) if reader.dialect.is_yaml() => format!("a step with `if: {test}` and `then`"),
+        Some(test) => format!("`{{\"if\": \"{test}\", \"then\": […]}}`"),
+    };
+    format!("write {form}; name a value that the match gives with `let`, and use it in the next step")
+}
+
+/// `merge` with `set`, or a list of a record and of what is set in it, in order.
+fn merge<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
+    let node = &entry.value;
+    let (base, sets): (&Node<'a>, &[Node<'a>]) = match (&node.kind, keyed.get(Key::Set)) {
+        (NodeKind::List([base, sets @ ..]), None) => (base, sets),
+        (_, set) => (node, set.map_or(&[], core::slice::from_ref)),
+    };
+    let merged = subject(reader, base);
+    let is_record = |set: &Node<'a>| matches!(set.kind, NodeKind::Record(_));
+    if sets.is_empty() || sets.len() > 1 && !sets.iter().all(is_record) {
+        incomplete_merge(reader, node, entry.key.span);
+        return bad(node.span);
     }
+    if !reader.fits(sets.len(), entry.key.span) {
+        return bad(node.span);
+    }
+    sets.iter().fold(merged, |base, set| with_set(reader, base, set, entry))
+}
 
-    /// The call of a step or value.
-    pub(crate) fn call(&mut self, keyed: &Keyed<'_, 'a>) -> &'a Call<'a> {
-        let span = keyed.place(Key::Call);
-        let tool = keyed.get(Key::Call).map_or(Name { text: "", span }, |node| self.callee(node));
-        let arguments = match keyed.get(Key::Args) {
-            None | Some(Node { kind: NodeKind::Null, .. }) => &[],
-            Some(node) => {
-                let node = self.shaped(Key::Args, node, !matches!(node.kind, NodeKind::Record(_)));
-                self.actions_as_arguments(node);
-                match node.kind {
-                    NodeKind::Record(_) => self.fields(node),
-                    _ => {
-                        let what = format!("`{}`", self.dialect.word(Key::Args));
-                        let wrong = wrong_shape(node, &what, "a record of names and values");
-                        self.report(wrong.help("write each argument with its name"));
-                        // They are kept as one argument without a name.
-                        let name = Name { text: "", span: node.span };
-                        self.arena.alloc_slice_copy(&[Field { name, value: self.value(node) }])
-                    }
+/// A record with what one part of a merge sets in it.
+fn with_set<'a>(reader: &mut StepReader<'a>, base: Expr<'a>, set: &Node<'a>, of: &Entry<'a>) -> Expr<'a> {
+    let span = Span::new(of.key.span.start, set.span.end.max(of.value.span.end));
+    if matches!(set.kind, NodeKind::Text(_)) {
+        // Fields that are not written come from another record.
+        let other = subject(reader, set);
+        return reader.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(bad(set.span));
+    }
+    if !matches!(set.kind, NodeKind::Record(_)) {
+        reader.bad_shape(set, "what a merge sets", "a record");
+    }
+    let fields = fields(reader, set);
+    Expr { kind: ExprKind::Merge(reader.alloc(base), fields), span }
+}
+
+/// The call of a step or value.
+pub(crate) fn call<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>) -> &'a Call<'a> {
+    let span = keyed.place(Key::Call);
+    let tool = keyed.get(Key::Call).map_or(Name { text: "", span }, |node| calls::callee(reader, node));
+    let arguments = match keyed.get(Key::Args) {
+        None | Some(Node { kind: NodeKind::Null, .. }) => &[],
+        Some(node) => {
+            let node = references::shaped(reader, Key::Args, node, !matches!(node.kind, NodeKind::Record(_)));
+            actions_as_arguments(reader, node);
+            match node.kind {
+                NodeKind::Record(_) => fields(reader, node),
+                _ => {
+                    let what = format!("`{}`", reader.dialect.word(Key::Args));
+                    let wrong = wrong_shape(node, &what, "a record of names and values");
+                    reader.report(wrong.help("write each argument with its name"));
+                    // They are kept as one argument without a name.
+                    let name = Name { text: "", span: node.span };
+                    reader.arena.alloc_slice_copy(&[Field { name, value: value(reader, node) }])
                 }
             }
-        };
-        self.new_call(tool, arguments, span)
-    }
+        }
+    };
+    reader.new_call(tool, arguments, span)
+}
 
-    /// Reports a handler or a rollback among the arguments, beside which it belongs.
-    fn actions_as_arguments(&mut self, node: &Node<'a>) {
-        let beside = [Key::Handler, Key::Rollback, Key::Compensate];
-        let does = |it: &Entry<'a>| self.dialect.names(it, &HANDLER) || self.dialect.names(it, &[Key::Call]);
-        // Few arguments are records, and of these few begin as the words do.
-        let may = |name: &str| name.starts_with(['c', 'e', 'o', 'r', 'u']);
-        let acts = |it: &&Entry<'a>| {
-            !entries(&it.value).is_empty()
-                && it.is(may)
-                && self.dialect.names(it, &beside)
-                && entries(&it.value).iter().any(does)
-        };
-        let Some(entry) = entries(node).iter().find(acts) else { return };
-        let (word, args) = (shown(&entry.key), self.dialect.word(Key::Args));
-        let message = format!("`{word}` is an argument here, so nothing is handled or undone");
-        let help = format!("close `{args}` before `{word}`; as an argument, its record is under `obj`");
-        self.bad_step(entry.key.span, &message, &format!("`{word}` beside `{args}`"), "it among them", &help);
-    }
+/// Reports a handler or a rollback among the arguments, beside which it belongs.
+fn actions_as_arguments<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) {
+    let beside = [Key::Handler, Key::Rollback, Key::Compensate];
+    let does = |it: &Entry<'a>| reader.dialect.names(it, &HANDLER) || reader.dialect.names(it, &[Key::Call]);
+    // Few arguments are records, and of these few begin as the words do.
+    let may = |name: &str| name.starts_with(['c', 'e', 'o', 'r', 'u']);
+    let acts = |it: &&Entry<'a>| {
+        !entries(&it.value).is_empty()
+            && it.is(may)
+            && reader.dialect.names(it, &beside)
+            && entries(&it.value).iter().any(does)
+    };
+    let Some(entry) = entries(node).iter().find(acts) else { return };
+    let (word, args) = (shown(&entry.key), reader.dialect.word(Key::Args));
+    let message = format!("`{word}` is an argument here, so nothing is handled or undone");
+    let help = format!("close `{args}` before `{word}`; as an argument, its record is under `obj`");
+    reader.bad_step(entry.key.span, &message, &format!("`{word}` beside `{args}`"), "it among them", &help);
+}
 
-    /// Reports a merge that does not have both of its parts.
-    pub(crate) fn incomplete_merge(&mut self, node: &Node<'a>, at: Span) {
-        let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
-        let form = match (word, self.dialect.is_yaml()) {
-            ("$merge", _) => format!("{{\"{word}\": [record, {{…}}]}}"),
-            (_, true) => format!("{word}: record, {set}: {{…}}"),
-            _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
-        };
-        let message = "a merge is of a record and of the fields that it sets, whose names are written out";
-        let wrong =
-            Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), node.kind_name());
-        self.report(wrong.help(format!("write `{form}`; of another record, its fields by name")));
-    }
+/// Reports a merge that does not have both of its parts.
+pub(crate) fn incomplete_merge<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, at: Span) {
+    let (word, set) = (reader.dialect.word(Key::Merge), reader.dialect.word(Key::Set));
+    let form = match (word, reader.dialect.is_yaml()) {
+        ("$merge", _) => format!("{{\"{word}\": [record, {{…}}]}}"),
+        (_, true) => format!("{word}: record, {set}: {{…}}"),
+        _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
+    };
+    let message = "a merge is of a record and of the fields that it sets, whose names are written out";
+    let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), node.kind_name());
+    reader.report(wrong.help(format!("write `{form}`; of another record, its fields by name")));
 }
 
 /// Whether the only key of a record is a sign.
