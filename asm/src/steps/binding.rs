@@ -7,7 +7,7 @@
 //! is a text if it equals its rendered form.
 
 use super::reader::{StepReader, literal, number, of_slot};
-use super::step::{Item, Keyed, Step, Tail, Target};
+use super::step::{Aim, BoundName, Keyed, RawStep, Step};
 use super::{references, values};
 use crate::ast::{
     Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, PartSet, ReturnKind, Slot, Stmt, StmtKind,
@@ -30,11 +30,11 @@ use ilo_spec::types::Type;
 /// The name that a step binds.
 pub(crate) fn target<'a>(
     reader: &mut StepReader<'a>,
-    item: &Item<'_, 'a>,
+    item: &RawStep<'_, 'a>,
     keyed: &Keyed<'_, 'a>,
-) -> Option<Target<'a>> {
+) -> Option<BoundName<'a>> {
     match keyed.get(Key::Let) {
-        Some(node) => written_name(reader, node).map(|name| Target { name, own: false }),
+        Some(node) => written_name(reader, node).map(|name| BoundName { name, own: false }),
         // The content of `rollback` and `then` runs after the call.
         None => {
             let inside = |key| keyed.entry(key).filter(|_| keyed.has(Key::Call));
@@ -46,12 +46,12 @@ pub(crate) fn target<'a>(
 }
 
 /// The name under which a step is written in YAML, if something after it refers to it.
-pub(crate) fn step_name<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>) -> Option<Target<'a>> {
+pub(crate) fn step_name<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>) -> Option<BoundName<'a>> {
     name_of(reader, item, item.node.span.end)
 }
 
 /// Like [`step_name`], if something after a position refers to it.
-fn name_of<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, after: u32) -> Option<Target<'a>> {
+fn name_of<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, after: u32) -> Option<BoundName<'a>> {
     let name = item.name?;
     let text = match name.kind {
         NodeKind::Text(text) => text.text,
@@ -63,7 +63,7 @@ fn name_of<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, after: u32) -> 
     let from = reader.loops.first().map_or(after, |open| open.start);
     if reader.survey.used_after(text, from) {
         shadows(reader, bound);
-        return Some(Target { name: bound, own: true });
+        return Some(BoundName { name: bound, own: true });
     }
     reader.scope.unbound(text);
     None
@@ -129,7 +129,10 @@ pub(crate) fn bind<'a>(reader: &mut StepReader<'a>, name: Name<'a>) -> Slot {
 }
 
 /// Binds the name of a step. Returns its slot and span.
-pub(crate) fn bind_target<'a>(reader: &mut StepReader<'a>, Target { name, own }: Target<'a>) -> (Slot, Span) {
+pub(crate) fn bind_target<'a>(
+    reader: &mut StepReader<'a>,
+    BoundName { name, own }: BoundName<'a>,
+) -> (Slot, Span) {
     let shared = shares_input(reader, name);
     let slot = if own {
         reader.scope.bind_step(name.text, name.span, shared)
@@ -153,8 +156,8 @@ fn shares_input<'a>(reader: &StepReader<'a>, name: Name<'a>) -> bool {
 pub(crate) fn finish<'a>(
     reader: &mut StepReader<'a>,
     value: Bound<'a>,
-    target: Option<Target<'a>>,
-    tail: Tail,
+    target: Option<BoundName<'a>>,
+    tail: Aim,
     span: Span,
 ) {
     let statement = |value| match value {
@@ -164,12 +167,12 @@ pub(crate) fn finish<'a>(
     let value = loop_just_written(reader, value).unwrap_or(value);
     let Some(target) = target else { return reader.push(statement(value), span) };
     let name = target.name;
-    let is_value = matches!(tail, Tail::Value | Tail::Yield);
+    let is_value = matches!(tail, Aim::Value | Aim::Yield);
     let hides = target.own && reader.scope.outer_step(name.text).is_some();
     if is_value && (hides || reader.scope.find(name.text).is_none()) {
         // Nothing can read the name any more.
         if !hides {
-            reader.scope.pass(name.text, tail == Tail::Yield);
+            reader.scope.pass(name.text, tail == Aim::Yield);
         }
         return reader.push(statement(value), span);
     }
@@ -215,7 +218,7 @@ pub(crate) fn is_idle<'a>(reader: &StepReader<'a>, slot: Slot, value: Bound<'a>)
 pub(crate) fn let_path<'a>(
     reader: &mut StepReader<'a>,
     node: &Node<'a>,
-    step: &Item<'_, 'a>,
+    step: &RawStep<'_, 'a>,
 ) -> Option<LetPath<'a>> {
     let text = node.text().filter(|text| !is_name(text))?;
     let words = Words::of(node, reader.arena)?;
@@ -246,7 +249,7 @@ fn no_variable<'a>(
     at: Span,
     root: &'a str,
     written: Option<Span>,
-    step: Option<&Item<'_, 'a>>,
+    step: Option<&RawStep<'_, 'a>>,
 ) {
     let message = format!("`{root}` is not a variable here, so no part of it can be changed");
     let mut wrong = Diagnostic::new(Code::UnknownReference, at, message)
@@ -266,7 +269,7 @@ fn no_variable<'a>(
 }
 
 /// The fix that binds an input in a step before this one, if this one is in a list.
-fn bound_before<'a>(reader: &StepReader<'a>, input: &str, step: &Item<'_, 'a>) -> Option<Fix> {
+fn bound_before<'a>(reader: &StepReader<'a>, input: &str, step: &RawStep<'_, 'a>) -> Option<Fix> {
     let start = step.node.span.start;
     let path = &[Place::Field(Name { text: input, span: step.node.span })];
     let form = reader.dialect.own_form(&Reference { root: Root::Input, path, span: step.node.span }, false);
@@ -405,14 +408,14 @@ pub(crate) fn push_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>) {
     let value = values::bound_value(reader, node);
     let Some(target) = step.target else { return };
     if !is_name(target.name.text) {
-        return finish(reader, Bound::Expr(value), step.target, Tail::Drop, step.head());
+        return finish(reader, Bound::Expr(value), step.target, Aim::Drop, step.head());
     }
     let Some(slot) = reader.scope.find(target.name.text) else {
         return no_variable(reader, target.name.span, target.name.text, None, None);
     };
     let list = of_slot(slot, target.name.span);
     let value = reader.binary(Binary::Append, list, value, step.head());
-    finish(reader, Bound::Expr(value), step.target, Tail::Drop, step.head());
+    finish(reader, Bound::Expr(value), step.target, Aim::Drop, step.head());
 }
 
 /// The key with which a record ends the function or a loop.

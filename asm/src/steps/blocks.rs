@@ -3,8 +3,8 @@
 //! block, or a value if one is needed.
 
 use super::calls::in_parentheses;
-use super::reader::{InnerLoops, Position, StepReader, wrong_shape};
-use super::step::{Item, Keyed, Step, Tail, Target};
+use super::reader::{InnerLoops, Placement, StepReader, wrong_shape};
+use super::step::{Aim, BoundName, Keyed, RawStep, Step};
 use super::{binding, calls, choices, references, values};
 use crate::ast::{Block, Bound, Expr, StmtKind};
 use crate::diagnostic::{Diagnostic, Fix};
@@ -23,8 +23,8 @@ use ilo_spec::error::Code;
 /// The kind of step that a record is, and its keys.
 pub(crate) fn kind_of_step<'d, 'a>(
     reader: &mut StepReader<'a>,
-    item: &Item<'d, 'a>,
-    tail: Tail,
+    item: &RawStep<'d, 'a>,
+    tail: Aim,
 ) -> Option<(&'static Form, Keyed<'d, 'a>)> {
     if let Some(form) = own_kind(reader, item.node) {
         let read = reader.known(item.node, &form.keys());
@@ -33,14 +33,14 @@ pub(crate) fn kind_of_step<'d, 'a>(
         }
     }
     let wanted = takes_value(reader, tail);
-    let last = item.name.is_some() && tail == Tail::Value;
+    let last = item.name.is_some() && tail == Aim::Value;
     let item = match references::rewritten(reader, Asked::Step { name: item.name, wanted, last }, item.node) {
         None => item,
         Some(Node { kind: NodeKind::List(steps), .. }) => {
             several(reader, item, steps, tail);
             return None;
         }
-        Some(node) => &Item { node, ..*item },
+        Some(node) => &RawStep { node, ..*item },
     };
     let wanted = wanted && (item.name.is_some() || !reader.dialect.is_yaml());
     let form = own_kind(reader, item.node);
@@ -77,7 +77,7 @@ fn own_kind<'a>(reader: &StepReader<'a>, node: &Node<'a>) -> Option<&'static For
 }
 
 /// Reads the steps that a record means; if there are none, what it would have bound is lost.
-fn several<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, meant: &'a [Node<'a>], tail: Tail) {
+fn several<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, meant: &'a [Node<'a>], tail: Aim) {
     if meant.is_empty() {
         item.name.and_then(Node::text).into_iter().for_each(|name| reader.scope.lose(name));
         for naming in core::iter::successors(reader.at.naming, |naming| naming.outer) {
@@ -88,8 +88,8 @@ fn several<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, meant: &'a [Nod
     let named =
         |step: &'a Node<'a>| item.name.map(|name| entries(step).first().map_or(*name, |entry| entry.value));
     let names: Vec<Option<Node<'a>>> = meant.iter().map(named).collect();
-    let items: Vec<Item<'_, 'a>> =
-        meant.iter().zip(&names).map(|(node, name)| Item { name: name.as_ref(), node }).collect();
+    let items: Vec<RawStep<'_, 'a>> =
+        meant.iter().zip(&names).map(|(node, name)| RawStep { name: name.as_ref(), node }).collect();
     steps(reader, &items, tail);
 }
 
@@ -100,7 +100,7 @@ fn takes_apart<'a>(reader: &StepReader<'a>, list: &[Entry<'a>]) -> bool {
 }
 
 /// Reports a record that is two steps in one; the keys of the second one are then known too.
-fn second_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
+fn second_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
     let found = second_form(entries(item.node), keys, |entry, keys| reader.dialect.names(entry, keys));
     let Some((entry, other)) = found else { return };
     let (one, two) = (reader.dialect.word(form.key), shown(&entry.key));
@@ -111,16 +111,16 @@ fn second_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, form: &Form
 }
 
 /// Whether the value of a step goes somewhere, so that a record may be one.
-fn takes_value(reader: &StepReader<'_>, tail: Tail) -> bool {
+fn takes_value(reader: &StepReader<'_>, tail: Aim) -> bool {
     match tail {
-        Tail::Drop | Tail::Unnamed => false,
-        Tail::Value => true,
-        Tail::Yield => reader.loops.last().is_none_or(|open| open.gives),
+        Aim::Drop | Aim::Unnamed => false,
+        Aim::Value => true,
+        Aim::Yield => reader.loops.last().is_none_or(|open| open.gives),
     }
 }
 
 /// Reports a record that is not a step. Returns the kind of step that was probably meant.
-fn misspelt_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>) -> Option<&'static Form> {
+fn misspelt_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>) -> Option<&'static Form> {
     let list = entries(item.node);
     if let Some(name) = item.name.and_then(Node::text) {
         reader.scope.lose(name);
@@ -183,7 +183,7 @@ fn no_step<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) {
 }
 
 /// The block under `key`.
-pub(crate) fn branch<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Tail, key: Key) -> Block<'a> {
+pub(crate) fn branch<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Aim, key: Key) -> Block<'a> {
     reader.block(|reader| branch_steps(reader, node, tail, key))
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn choice<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, key: Key)
         _ => !is_value_step(node),
     };
     if steps {
-        return branch(reader, node, Tail::Value, key);
+        return branch(reader, node, Aim::Value, key);
     }
     if is_list || is_value_step(node) {
         value_as_record(reader, node);
@@ -217,7 +217,7 @@ fn value_as_record<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) {
 }
 
 /// Reads the block under `key` into the current one.
-pub(crate) fn branch_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Tail, key: Key) {
+pub(crate) fn branch_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Aim, key: Key) {
     let mut node = node;
     if !reader.loops.is_empty() && node.text().is_some() {
         let asked = Asked::Step { name: None, wanted: tail.wanted(), last: false };
@@ -228,17 +228,17 @@ pub(crate) fn branch_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tai
     reader.scope.close_block();
 }
 
-fn steps_or_value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Tail, key: Key) {
+fn steps_or_value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Aim, key: Key) {
     let yaml = reader.dialect.is_yaml();
     match &node.kind {
-        NodeKind::List(items) => steps(reader, &Item::listed(items), tail),
+        NodeKind::List(items) => steps(reader, &RawStep::listed(items), tail),
         NodeKind::Record(list) if yaml && names_steps(node) => {
             let is_value = match tail {
-                Tail::Value => {
+                Aim::Value => {
                     let named = |entry: &Entry<'a>| matches!(entry.value.kind, NodeKind::Record(_));
                     is_record_value(node, false) && !list.iter().all(named)
                 }
-                Tail::Yield => {
+                Aim::Yield => {
                     is_copy(list) || list.len() > 1 && list.iter().all(|entry| is_field(reader, entry))
                 }
                 _ => false,
@@ -246,13 +246,13 @@ fn steps_or_value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Tail, 
             if is_value {
                 return value_branch(reader, node);
             }
-            let items = Item::named(list);
-            if tail == Tail::Yield {
+            let items = RawStep::named(list);
+            if tail == Aim::Yield {
                 lost_values(reader, &items);
             }
             steps(reader, &items, tail);
         }
-        NodeKind::Record(_) => steps(reader, &[Item { name: None, node }], tail),
+        NodeKind::Record(_) => steps(reader, &[RawStep { name: None, node }], tail),
         _ if tail.wanted() => value_branch(reader, node),
         _ => {
             let wrong = wrong_shape(node, &format!("`{}`", reader.dialect.word(key)), "a list of steps");
@@ -274,14 +274,14 @@ fn is_field<'a>(reader: &StepReader<'a>, entry: &Entry<'a>) -> bool {
 }
 
 /// Warns about several named values in an iteration of a loop, of which only the last is yielded.
-fn lost_values<'a>(reader: &mut StepReader<'a>, items: &[Item<'_, 'a>]) {
+fn lost_values<'a>(reader: &mut StepReader<'a>, items: &[RawStep<'_, 'a>]) {
     let Some((last, before)) = items.split_last() else { return };
     let from = reader.loops.first().map_or(0, |open| open.start);
-    let is_lost = |item: &&Item<'_, 'a>| {
+    let is_lost = |item: &&RawStep<'_, 'a>| {
         let unread = |name: &str| reader.scope.find(name).is_none() && !reader.survey.used_after(name, from);
         gives_only(reader, item) && item.name.and_then(Node::text).is_some_and(unread)
     };
-    let lost: Vec<&Item<'_, 'a>> = before.iter().filter(is_lost).collect();
+    let lost: Vec<&RawStep<'_, 'a>> = before.iter().filter(is_lost).collect();
     let Some(first) = lost.first().copied().filter(|_| gives_only(reader, last)) else { return };
     let fields: Vec<String> = lost
         .iter()
@@ -300,7 +300,7 @@ fn lost_values<'a>(reader: &mut StepReader<'a>, items: &[Item<'_, 'a>]) {
 }
 
 /// Whether a step is only a value.
-fn gives_only<'a>(reader: &StepReader<'a>, item: &Item<'_, 'a>) -> bool {
+fn gives_only<'a>(reader: &StepReader<'a>, item: &RawStep<'_, 'a>) -> bool {
     const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
     let list = entries(item.node);
     let makes_value = |name: &str| reader.dialect.key(name, &VALUES).is_some() || operator::is(name);
@@ -311,9 +311,9 @@ fn gives_only<'a>(reader: &StepReader<'a>, item: &Item<'_, 'a>) -> bool {
 
 /// Reads steps in order into the current block; `tail` is the purpose of the value of the last one.
 #[inline(never)]
-pub(crate) fn steps<'a>(reader: &mut StepReader<'a>, items: &[Item<'_, 'a>], tail: Tail) {
+pub(crate) fn steps<'a>(reader: &mut StepReader<'a>, items: &[RawStep<'_, 'a>], tail: Aim) {
     for (place, item) in items.iter().enumerate() {
-        let of_step = if place + 1 == items.len() { tail } else { Tail::Drop };
+        let of_step = if place + 1 == items.len() { tail } else { Aim::Drop };
         if !step(reader, item, of_step) {
             return;
         }
@@ -321,7 +321,7 @@ pub(crate) fn steps<'a>(reader: &mut StepReader<'a>, items: &[Item<'_, 'a>], tai
 }
 
 /// Reads a step; `false` if it is nested too deep.
-fn step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail) -> bool {
+fn step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) -> bool {
     let found = reader.deeper(item.node.span, |reader| {
         if reader.at.blocks == 1 {
             reader.at.step_end = item.node.span.end;
@@ -335,16 +335,16 @@ fn step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail) -> boo
 }
 
 /// A step that is not a record: a value, if one is needed.
-fn plain_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail) {
+fn plain_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) {
     if !reader.loops.is_empty() || matches!(item.node.kind, NodeKind::Bool(_)) {
         let asked = Asked::Step { name: item.name, wanted: tail.wanted(), last: false };
         if let Some(node) = references::rewritten(reader, asked, item.node) {
-            return record_step(reader, &Item { node, ..*item }, tail);
+            return record_step(reader, &RawStep { node, ..*item }, tail);
         }
     }
     let text = item.node.text().unwrap_or("");
     let is_call = in_parentheses(text).is_some();
-    let is_lost = tail == Tail::Drop || tail == Tail::Yield && !takes_value(reader, tail);
+    let is_lost = tail == Aim::Drop || tail == Aim::Yield && !takes_value(reader, tail);
     if is_call && text.contains(['=', '$']) || item.name.is_none() && (is_call || is_lost) {
         let found = item.node.kind_name();
         let message = format!("a step is a record, but this is {found}");
@@ -363,7 +363,7 @@ fn plain_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail) 
     binding::finish(reader, Bound::Expr(value), target, tail, Span::new(item.start(), item.node.span.end));
 }
 
-fn record_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail) {
+fn record_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) {
     let before = reader.diagnostics.mark();
     let Some((form, keyed)) = kind_of_step(reader, item, tail) else { return };
     let faulty = reader.diagnostics.has_errors_since(before);
@@ -373,13 +373,13 @@ fn record_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail)
     {
         reader.scope.rename(over, own);
     }
-    let mut inner: Position<'a> = up_to_handlers(reader.in_step(names), &keyed);
+    let mut inner: Placement<'a> = up_to_handlers(reader.in_step(names), &keyed);
     if keyed.has(Key::Handler) || keyed.has(Key::Compensate) {
         inner.loops = InnerLoops::Infallible;
     }
     reader.within(inner, |reader| {
         let path = keyed.get(Key::Let).and_then(|node| binding::let_path(reader, node, item)).map(Box::new);
-        let path_name = path.as_ref().map(|path| Target { name: path.name, own: false });
+        let path_name = path.as_ref().map(|path| BoundName { name: path.name, own: false });
         let target = path_name.or_else(|| binding::target(reader, item, &keyed));
         let step = Step { form, keyed, target, start: item.start(), faulty };
         for &key in form.needs {
@@ -398,14 +398,14 @@ fn record_step<'a>(reader: &mut StepReader<'a>, item: &Item<'_, 'a>, tail: Tail)
 /// A position whose step ends before what handles its failure or undoes it: this is read after the step
 /// has bound its name.
 #[inline(never)]
-fn up_to_handlers<'a>(at: Position<'a>, keyed: &Keyed<'_, 'a>) -> Position<'a> {
+fn up_to_handlers<'a>(at: Placement<'a>, keyed: &Keyed<'_, 'a>) -> Placement<'a> {
     let after = [Key::Handler, Key::Rollback, Key::Compensate].into_iter();
     let after = after.filter_map(|key| keyed.entry(key)).map(|entry| entry.key.span.start).min();
     let end = after.filter(|_| at.blocks == 1).unwrap_or(u32::MAX);
-    Position { step_end: at.step_end.min(end), ..at }
+    Placement { step_end: at.step_end.min(end), ..at }
 }
 
-fn read_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail) {
+fn read_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     match step.form.key {
         Key::Call | Key::Expr | Key::Op => calls::value_step(reader, step, tail),
         Key::Match if core::ptr::eq(step.form, &RESULT) => calls::result_step(reader, step, tail),

@@ -6,8 +6,8 @@
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
 //! `rollback` registers and the steps of `then`.
 
-use super::reader::{Position, StepReader, literal, of_slot, wrong_shape};
-use super::step::{Bind, Item, Keyed, Step, Tail};
+use super::reader::{Placement, StepReader, literal, of_slot, wrong_shape};
+use super::step::{Aim, Bind, Keyed, RawStep, Step};
 use super::{binding, blocks, references, values};
 use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
@@ -69,7 +69,7 @@ pub(crate) fn unnamed_function<'a>(reader: &StepReader<'a>, name: Name<'a>) -> O
 }
 
 /// A step with a call or an expression, which may have a handler.
-pub(crate) fn value_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail) {
+pub(crate) fn value_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     let suspects = reader.suspects.len();
     let mut value = values::construct_of(reader, step.form.key, &step.keyed);
     if let (Key::Call, ExprKind::Call(call)) = (step.form.key, value.kind) {
@@ -99,11 +99,11 @@ pub(crate) fn value_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, t
 fn tried<'a>(
     reader: &mut StepReader<'a>,
     step: &Step<'_, 'a>,
-    tail: Tail,
+    tail: Aim,
     is_text: bool,
-    read: impl FnOnce(&mut StepReader<'a>, Tail) -> Block<'a>,
+    read: impl FnOnce(&mut StepReader<'a>, Aim) -> Block<'a>,
 ) {
-    let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
+    let of_blocks = if step.target.is_some() { Aim::Value } else { tail };
     let body = read(reader, of_blocks);
     let handler = failure_arm(reader, step, of_blocks, is_text);
     let control = Control::Try(reader.arena.alloc(Try { body, handler, span: step.place() }));
@@ -111,19 +111,19 @@ fn tried<'a>(
 }
 
 /// `try`: steps, and a handler for their failures.
-pub(crate) fn try_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail) {
+pub(crate) fn try_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     let Some(steps) = step.get(Key::Try) else { return };
-    let inside = Position { in_try: true, ..reader.at };
+    let inside = Placement { in_try: true, ..reader.at };
     tried(reader, step, tail, false, |reader, of_blocks| {
         reader.within(inside, |reader| blocks::branch(reader, steps, of_blocks, Key::Try))
     });
 }
 
 /// A step whose value can fail.
-fn attempt<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
+fn attempt<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'a>, tail: Aim) {
     let has_then = step.keyed.has(Key::Then);
-    let goes_on = has_then && step.target.is_some() && tail == Tail::Unnamed;
-    let tail = if goes_on { Tail::Drop } else { tail };
+    let goes_on = has_then && step.target.is_some() && tail == Aim::Unnamed;
+    let tail = if goes_on { Aim::Drop } else { tail };
     if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
         return attempt_unhandled(reader, step, value, (tail, has_then));
     }
@@ -136,9 +136,9 @@ fn attempt<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'a>
     let bind = bind_call(reader, step, value);
     let of_call = reader.statements.len().saturating_sub(1);
     let of_err = match tail {
-        Tail::Drop if !is_read => Tail::Drop,
-        Tail::Yield if has_then && !is_read => Tail::Yield,
-        _ => Tail::Value,
+        Aim::Drop if !is_read => Aim::Drop,
+        Aim::Yield if has_then && !is_read => Aim::Yield,
+        _ => Aim::Value,
     };
     // The failure of a tool, or of a pure function, is a text.
     let own = |call: &Call<'a>| {
@@ -147,11 +147,11 @@ fn attempt<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'a>
     };
     let is_text = !matches!(value.kind, ExprKind::Call(call) if own(call));
     let mut err = failure_arm(reader, step, of_err, is_text);
-    if of_err == Tail::Value {
+    if of_err == Aim::Value {
         err.body = binding(reader, err.body, bind, is_read);
     }
     // What the name held before, if the handler reads it or gives the name no value: else it is nil then.
-    let gives_none = is_read && of_err == Tail::Value && err.body.completes() && !err.body.binds_last(bind.0);
+    let gives_none = is_read && of_err == Aim::Value && err.body.completes() && !err.body.binds_last(bind.0);
     let reads = err.body.uses(bind.0);
     let kept = before == Some(bind.0) && (reads || gives_none);
     if gives_none && !kept && !reads {
@@ -163,7 +163,7 @@ fn attempt<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'a>
     let call = if kept { held_apart(reader, of_call, bind) } else { bind };
     let err_binds = err.body.binds_last(bind.0);
     // Each arm gives what a pass yields, or nothing.
-    let in_pass = tail == Tail::Yield && (has_then || (err.body.completes() && !err_binds));
+    let in_pass = tail == Aim::Yield && (has_then || (err.body.completes() && !err_binds));
     let rollback = step.get(Key::Rollback);
     let mut result = (has_then && tail.wanted() && !in_pass).then(|| (reader.hidden(None), step.place()));
     let mut ok = None;
@@ -175,9 +175,9 @@ fn attempt<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'a>
             }
             rollbacks(reader, rollback);
             match (has_then, in_pass) {
-                (true, true) => then_steps(reader, step, Tail::Yield),
+                (true, true) => then_steps(reader, step, Aim::Yield),
                 (true, false) => {
-                    then_steps(reader, step, if result.is_some() { Tail::Value } else { Tail::Drop });
+                    then_steps(reader, step, if result.is_some() { Aim::Value } else { Aim::Drop });
                 }
                 (false, true) => binding::push_slot(reader, bind, step.head()),
                 (false, false) => {}
@@ -215,7 +215,7 @@ fn attempt_unhandled<'a>(
     reader: &mut StepReader<'a>,
     step: &Step<'_, 'a>,
     value: Expr<'a>,
-    (tail, has_then): (Tail, bool),
+    (tail, has_then): (Aim, bool),
 ) {
     let rollback = step.get(Key::Rollback);
     if !has_then && (rollback.is_none() || (step.target.is_none() && !tail.wanted())) {
@@ -255,16 +255,16 @@ fn bind_call<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, value: Expr<'
 }
 
 /// Ends a step that binds a call; its value is that of the call, if one is needed.
-fn value_of_call<'a>(reader: &mut StepReader<'a>, bind: Bind, step: &Step<'_, 'a>, tail: Tail) {
-    if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
+fn value_of_call<'a>(reader: &mut StepReader<'a>, bind: Bind, step: &Step<'_, 'a>, tail: Aim) {
+    if tail.wanted() && (step.target.is_none() || matches!(tail, Aim::Value | Aim::Yield)) {
         binding::push_slot(reader, bind, step.head());
     }
 }
 
 /// `match` on the result of a call: steps for its value, and a handler for its failure.
-pub(crate) fn result_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail) {
+pub(crate) fn result_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     let Some(own) = step.get(Key::Match).and_then(|node| result_of(reader, node)) else { return };
-    let of_arms = if step.target.is_some() { Tail::Value } else { tail };
+    let of_arms = if step.target.is_some() { Aim::Value } else { tail };
     let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
     let err = handles.then(|| failure_arm(reader, step, of_arms, false));
     let ok = (step.keyed.has(Key::Then) || step.keyed.has(Key::As)).then(|| {
@@ -301,14 +301,14 @@ fn result_of<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Option<Bind> {
 }
 
 /// The steps under `then`, in the current block.
-pub(crate) fn then_steps<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail) {
+pub(crate) fn then_steps<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     if let Some(node) = step.get(Key::Then) {
         blocks::branch_steps(reader, node, tail, Key::Then);
     }
 }
 
 /// The arm for a failure.
-fn failure_arm<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail, is_text: bool) -> Arm<'a> {
+fn failure_arm<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim, is_text: bool) -> Arm<'a> {
     let handler = step.keyed.entry(Key::Handler);
     let compensate = step.keyed.entry(Key::Compensate);
     let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
@@ -476,7 +476,7 @@ pub(crate) fn rollbacks<'a>(reader: &mut StepReader<'a>, node: Option<&Node<'a>>
 }
 
 /// The calls under `compensate` or `rollback`.
-fn calls<'d, 'a>(reader: &mut StepReader<'a>, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>> {
+fn calls<'d, 'a>(reader: &mut StepReader<'a>, node: &'d Node<'a>, key: Key) -> Vec<RawStep<'d, 'a>> {
     let call = reader.dialect.word(Key::Call);
     let calls = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name() == Some(call));
     let odd = match node.kind {
@@ -486,9 +486,9 @@ fn calls<'d, 'a>(reader: &mut StepReader<'a>, node: &'d Node<'a>, key: Key) -> V
     };
     let node = references::shaped(reader, key, node, odd);
     match &node.kind {
-        NodeKind::List(nodes) => Item::listed(nodes),
-        NodeKind::Record(list) if reader.dialect.is_yaml() && !calls(node) => Item::named(list),
-        NodeKind::Record(_) => vec![Item { name: None, node }],
+        NodeKind::List(nodes) => RawStep::listed(nodes),
+        NodeKind::Record(list) if reader.dialect.is_yaml() && !calls(node) => RawStep::named(list),
+        NodeKind::Record(_) => vec![RawStep { name: None, node }],
         _ => {
             let (call, args) = (reader.dialect.word(Key::Call), reader.dialect.word(Key::Args));
             let wrong =
@@ -523,7 +523,7 @@ pub(crate) fn in_parentheses(text: &str) -> Option<&str> {
 struct Handled {
     failure: Slot,
     /// The purpose of the value of the handler.
-    tail: Tail,
+    tail: Aim,
     /// The span of its key.
     at: Span,
 }

@@ -2,7 +2,7 @@
 //! `switch`, which have conditions: each is tried if those before it are false.
 
 use super::reader::StepReader;
-use super::step::{Keyed, Step, Tail};
+use super::step::{Aim, Keyed, Step};
 use super::{binding, blocks, calls, references, values};
 use crate::ast::{Block, If, Literal, StmtKind};
 use crate::diagnostic::Diagnostic;
@@ -112,16 +112,16 @@ fn case_twice<'a>(reader: &mut StepReader<'a>, key: &Node<'a>, before: Span, wha
     reader.report(wrong.help("leave one of them out"));
 }
 
-pub(crate) fn switch_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Tail) {
+pub(crate) fn switch_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     let Some(node) = step.get(Key::Switch) else { return };
     let NodeKind::List(arms) = &node.kind else {
         reader.bad_shape(node, "`switch`", "a list of arms, each with `if`, the last with `default`");
         return;
     };
     let named = step.target.is_some();
-    let of_arms = Arms { tail: if named { Tail::Value } else { tail }, named };
+    let of_arms = ArmUse { tail: if named { Aim::Value } else { tail }, named };
     let (mut block, returns) = reader.apart(|reader| read_arms(reader, arms, of_arms));
-    if returns && tail == Tail::Yield && !named {
+    if returns && tail == Aim::Yield && !named {
         let message = "a `return` in this switch ends the function, not the pass of the loop";
         let wrong = Diagnostic::new(Code::SwitchReturns, step.head(), message);
         let help = "refer to the switch by its name in a later step: then `return` is its value";
@@ -132,14 +132,14 @@ pub(crate) fn switch_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, 
         block = calls::binding(reader, block, bound, false);
     }
     reader.statements.extend_from_slice(block.statements);
-    if let Some(bound) = bound.filter(|_| matches!(tail, Tail::Value | Tail::Yield)) {
+    if let Some(bound) = bound.filter(|_| matches!(tail, Aim::Value | Aim::Yield)) {
         binding::push_slot(reader, bound, step.head());
     }
 }
 
 /// Reads the arms in order: an arm that ends the function is followed by the next; any other has the next
 /// in its `else`. Returns whether one of them ends the function with a plain `return`.
-fn read_arms<'a>(reader: &mut StepReader<'a>, mut arms: &[Node<'a>], of: Arms) -> bool {
+fn read_arms<'a>(reader: &mut StepReader<'a>, mut arms: &[Node<'a>], of: ArmUse) -> bool {
     let mut returns = false;
     while let Some((node, rest)) = arms.split_first() {
         arms = rest;
@@ -179,7 +179,7 @@ fn last_arm<'a>(
     node: &Node<'a>,
     keyed: &Keyed<'_, 'a>,
     rest: &[Node<'a>],
-    of: Arms,
+    of: ArmUse,
 ) -> bool {
     const ACTIONS: [Key; 7] =
         [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip, Key::Then, Key::Value];
@@ -223,7 +223,7 @@ fn last_arm<'a>(
 }
 
 /// The action of an arm after its rollback calls. Returns whether it is a plain `return` of the function.
-fn arm<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, at: Span, of: Arms) -> bool {
+fn arm<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, at: Span, of: ArmUse) -> bool {
     if let Some(node) = keyed.get(Key::Then) {
         blocks::branch_steps(reader, node, of.tail, Key::Then);
         return false;
@@ -253,8 +253,8 @@ fn arm<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, at: Span, of: Arm
 
 /// The purpose of the values of the arms.
 #[derive(Clone, Copy)]
-struct Arms {
-    tail: Tail,
+struct ArmUse {
+    tail: Aim,
     /// Whether the switch binds a name, so that a `return` in an arm is its value.
     named: bool,
 }

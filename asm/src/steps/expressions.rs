@@ -5,7 +5,7 @@
 //! match of nil where the default must not be evaluated too early, `a < b < c` is two comparisons.
 
 use super::loops::OfItems;
-use super::reader::{Position, StepReader, bad, literal, number};
+use super::reader::{Placement, StepReader, bad, literal, number};
 use super::{functions, references, values};
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
@@ -198,7 +198,7 @@ impl<'a> StepReader<'a> {
             TreeKind::Not(_) | TreeKind::Binary(Sign::Plain(Binary::And | Binary::Or), ..)
         );
         let depth = self.at.depth + levels;
-        let inner = Position { depth, condition: self.at.condition && logical, ..self.at };
+        let inner = Placement { depth, condition: self.at.condition && logical, ..self.at };
         self.within(inner, |this| this.of_kind(node, tree))
     }
 
@@ -389,7 +389,7 @@ impl<'a> StepReader<'a> {
 
     /// `a if c else b`: a match of the condition.
     fn choice_of(&mut self, node: &Node<'a>, [test, then, otherwise]: &'a [Tree<'a>; 3]) -> ExprKind<'a> {
-        let inner = Position { condition: true, ..self.at };
+        let inner = Placement { condition: true, ..self.at };
         let condition = self.within(inner, |this| this.of_tree(node, test));
         let (subject, key) = if condition.is_comparison() {
             (condition, true)

@@ -1,8 +1,8 @@
 //! Reads whole programs: names, inputs, outputs, what may be called, and steps.
 
-use super::reader::{Functions, Position, StepReader, wrong_shape};
+use super::reader::{Functions, Placement, StepReader, wrong_shape};
 use super::scope::Scope;
-use super::step::{Item, Keyed, Tail};
+use super::step::{Aim, Keyed, RawStep};
 use super::{blocks, calls, references};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
@@ -75,7 +75,7 @@ pub(crate) fn read<'a>(
             lists: &[],
             diagnostics: core::mem::take(diagnostics),
             scope: Scope::default(),
-            at: Position::default(),
+            at: Placement::default(),
             loops: Vec::new(),
             statements: Vec::new(),
             suspects: Vec::new(),
@@ -184,8 +184,8 @@ fn body<'a>(
     };
     let yaml = reader.dialect.is_yaml();
     let items = match &node.kind {
-        NodeKind::List(items) => Item::listed(items),
-        NodeKind::Record(entries) if yaml => Item::named(entries),
+        NodeKind::List(items) => RawStep::listed(items),
+        NodeKind::Record(entries) if yaml => RawStep::named(entries),
         NodeKind::Null => Vec::new(),
         _ => {
             let expected = if yaml { "a record of named steps" } else { "a list of steps" };
@@ -193,7 +193,7 @@ fn body<'a>(
             Vec::new()
         }
     };
-    reader.block(|reader| blocks::steps(reader, &items, if yaml { Tail::Value } else { Tail::Unnamed }))
+    reader.block(|reader| blocks::steps(reader, &items, if yaml { Aim::Value } else { Aim::Unnamed }))
 }
 
 /// The keys of `meta`.

@@ -4,8 +4,8 @@
 //! A loop in an expression becomes a statement before that of its step, and the expression reads the list
 //! that it gives: so it may be wherever a value is needed each time that its step runs.
 
-use super::reader::{InnerLoops, OpenLoop, Position, StepReader, bad, literal, number, of_slot};
-use super::step::{Step, Tail, Target};
+use super::reader::{EnclosingLoop, InnerLoops, Placement, StepReader, bad, literal, number, of_slot};
+use super::step::{Aim, BoundName, Step};
 use super::{binding, blocks, calls, references, values};
 use crate::ast::{
     Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
@@ -23,10 +23,10 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 
 impl<'a> StepReader<'a> {
-    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Aim) {
         let Some(condition) = step.get(Key::If) else { return };
         let condition = values::condition(self, condition);
-        let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
+        let tail_of_blocks = if step.target.is_some() { Aim::Value } else { tail };
         let then = self.then_of_if(step, tail_of_blocks);
         let otherwise =
             step.get(Key::Else).map(|node| self.branch_of_if(step, node, tail_of_blocks, Key::Else));
@@ -41,7 +41,7 @@ impl<'a> StepReader<'a> {
     }
 
     /// The branch of an `if` for a true condition: steps, or a return beside the condition.
-    fn then_of_if(&mut self, step: &Step<'_, 'a>, tail: Tail) -> Block<'a> {
+    fn then_of_if(&mut self, step: &Step<'_, 'a>, tail: Aim) -> Block<'a> {
         match (binding::leaving(self, &step.keyed), step.get(Key::Then)) {
             (Some((key, entry)), None) => self.block(|this| {
                 calls::compensations(this, step.get(Key::Compensate));
@@ -65,7 +65,7 @@ impl<'a> StepReader<'a> {
     }
 
     /// `then` or `else` of an `if`: steps, or beside `let` a value.
-    fn branch_of_if(&mut self, step: &Step<'_, 'a>, node: &Node<'a>, tail: Tail, key: Key) -> Block<'a> {
+    fn branch_of_if(&mut self, step: &Step<'_, 'a>, node: &Node<'a>, tail: Aim, key: Key) -> Block<'a> {
         if step.keyed.has(Key::Let) {
             blocks::choice(self, node, key)
         } else {
@@ -87,7 +87,7 @@ impl<'a> StepReader<'a> {
         self.push_if(node, step.head());
     }
 
-    pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+    pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Aim) {
         let Some(variable) = step.get(Key::For) else { return };
         let variable =
             references::shaped(self, Key::For, variable, matches!(variable.kind, NodeKind::List(_)));
@@ -105,12 +105,13 @@ impl<'a> StepReader<'a> {
             None => (self.hidden(None), variable.span),
         };
         let parts = self.loop_parts(step, &element);
-        let read = |target: Target<'a>| !target.own || self.survey.used_after(target.name.text, step.start);
+        let read =
+            |target: BoundName<'a>| !target.own || self.survey.used_after(target.name.text, step.start);
         let gives = tail.wanted() || step.target.is_some_and(read);
         let before = self.diagnostics.mark();
-        self.loops.push(OpenLoop { start: step.start, breaks: false, gives, until: None });
+        self.loops.push(EnclosingLoop { start: step.start, breaks: false, gives, until: None });
         let body = match step.get(Key::Body) {
-            Some(node) => blocks::branch(self, node, Tail::Yield, Key::Body),
+            Some(node) => blocks::branch(self, node, Aim::Yield, Key::Body),
             None => Block { statements: &[] },
         };
         let body = self.with_parts(parts, body, step.place());
@@ -124,7 +125,7 @@ impl<'a> StepReader<'a> {
         // A body that could not be read may yield.
         let by_steps = body.yields();
         let yields = by_steps || body.may_give() || self.diagnostics.has_errors_since(before);
-        if by_steps && tail == Tail::Yield && step.target.is_none() {
+        if by_steps && tail == Aim::Yield && step.target.is_none() {
             let (name, yields) = (self.dialect.word(Key::Let), self.dialect.word(Key::Yield));
             let message = format!(
                 "each `{yields}` adds to the list of this loop, which is one value of the loop around it"
@@ -146,7 +147,7 @@ impl<'a> StepReader<'a> {
     /// The steps that run if no BREAK ended a loop.
     fn otherwise(&mut self, step: &Step<'_, 'a>, breaks: bool) -> Option<Block<'a>> {
         let entry = step.keyed.entry(Key::Else)?;
-        let block = blocks::branch(self, &entry.value, Tail::Drop, Key::Else);
+        let block = blocks::branch(self, &entry.value, Aim::Drop, Key::Else);
         if !breaks {
             let word = |key| self.dialect.word(key);
             let (end, of, over) = (word(Key::Else), word(Key::For), word(Key::Break));
@@ -272,14 +273,14 @@ impl<'a> StepReader<'a> {
         self.scope.open();
         let item = self.hidden(None);
         let until = tested.is_none().then_some(*condition);
-        self.loops.push(OpenLoop { start: step.start, breaks: false, gives: false, until });
+        self.loops.push(EnclosingLoop { start: step.start, breaks: false, gives: false, until });
         let body = self.block(|this| {
             if let Some((before, condition)) = tested.filter(|_| !forever) {
                 this.statements.extend_from_slice(before.statements);
                 let condition = this.not(condition, condition.span);
                 this.push_break_if(condition, at);
             }
-            blocks::branch_steps(this, node, Tail::Drop, Key::Do);
+            blocks::branch_steps(this, node, Aim::Drop, Key::Do);
             if tested.is_none() {
                 let condition = values::condition(this, condition);
                 this.push_break_if(condition, at);
@@ -466,7 +467,7 @@ impl<'a> StepReader<'a> {
         binding::binder(self, &Node::of_text(item.text, item.span))?;
         self.scope.open_block();
         let slot = self.scope.bind_item(item.text);
-        self.loops.push(OpenLoop { start: span.start, breaks: false, gives: true, until: None });
+        self.loops.push(EnclosingLoop { start: span.start, breaks: false, gives: true, until: None });
         let body = self.block(|this| {
             let pass = |this: &mut Self| this.each_pass(node, &each.value, slot, makes);
             match &each.condition {
@@ -499,7 +500,7 @@ impl<'a> StepReader<'a> {
         negated: bool,
         pass: impl FnOnce(&mut Self),
     ) {
-        let inner = Position { condition: true, ..self.at };
+        let inner = Placement { condition: true, ..self.at };
         let condition = self.within(inner, |this| this.of_tree(node, condition));
         let condition = if negated { self.not(condition, condition.span) } else { condition };
         let span = condition.span;

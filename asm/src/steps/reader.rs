@@ -33,7 +33,7 @@ pub(crate) struct Functions<'a> {
 }
 
 /// A loop whose body is being read.
-pub(crate) struct OpenLoop<'a> {
+pub(crate) struct EnclosingLoop<'a> {
     /// Its start in the source.
     pub(crate) start: u32,
     /// Whether it has a BREAK.
@@ -74,7 +74,7 @@ pub(crate) enum InnerLoops {
 
 /// The position in the function. [`StepReader::within`] restores it as a whole.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Position<'a> {
+pub(crate) struct Placement<'a> {
     /// The number of enclosing blocks and expressions.
     pub(crate) depth: usize,
     /// The number of enclosing blocks.
@@ -112,9 +112,9 @@ pub(crate) struct StepReader<'a> {
     pub(crate) lists: &'a [&'a str],
     pub(crate) diagnostics: Diagnostics,
     pub(crate) scope: Scope<'a>,
-    pub(crate) at: Position<'a>,
+    pub(crate) at: Placement<'a>,
     /// The enclosing loops, the innermost last.
-    pub(crate) loops: Vec<OpenLoop<'a>>,
+    pub(crate) loops: Vec<EnclosingLoop<'a>>,
     /// The statements of the enclosing blocks, the innermost last.
     pub(crate) statements: Vec<Stmt<'a>>,
     /// The suspects: expressions about which a lint has warned.
@@ -129,7 +129,7 @@ pub(crate) struct StepReader<'a> {
 }
 
 /// The keys of a record before anything is reported.
-pub(crate) struct Known<'d, 'a> {
+pub(crate) struct KeySearch<'d, 'a> {
     pub(crate) found: Keyed<'d, 'a>,
     pub(crate) unknown: Vec<(usize, &'d Entry<'a>)>,
     /// An entry that repeats one before it.
@@ -180,7 +180,7 @@ impl<'a> StepReader<'a> {
     }
 
     /// Reads something at another position, and restores this one.
-    pub(crate) fn within<T>(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(&mut self, at: Placement<'a>, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = core::mem::replace(&mut self.at, at);
         let found = read(self);
         self.at = outer;
@@ -189,7 +189,7 @@ impl<'a> StepReader<'a> {
 
     /// Reads something nested, unless it is too deep, which is reported once for each function.
     pub(crate) fn deeper<T>(&mut self, at: Span, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        let inner = Position { depth: self.at.depth + 1, ..self.at };
+        let inner = Placement { depth: self.at.depth + 1, ..self.at };
         self.fits(1, at).then(|| self.within(inner, read))
     }
 
@@ -212,28 +212,28 @@ impl<'a> StepReader<'a> {
     }
 
     /// The position in a value that may not be evaluated although its step is.
-    pub(crate) fn sometimes(&self) -> Position<'a> {
-        Position { loops: InnerLoops::Refused, ..self.at }
+    pub(crate) fn sometimes(&self) -> Placement<'a> {
+        Placement { loops: InnerLoops::Refused, ..self.at }
     }
 
     /// The position in the value of a case, which is read twice if `doubled`.
-    pub(crate) fn in_case(&self, doubled: bool) -> Position<'a> {
-        Position { doubled: self.at.doubled + u8::from(doubled), ..self.at }
+    pub(crate) fn in_case(&self, doubled: bool) -> Placement<'a> {
+        Placement { doubled: self.at.doubled + u8::from(doubled), ..self.at }
     }
 
     /// The position inside the handler of the failure in `slot`.
-    pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
+    pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Placement<'a> {
         let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });
-        Position { failure: Some(failure), ..self.at }
+        Placement { failure: Some(failure), ..self.at }
     }
 
     /// The position in a step that binds these names.
-    pub(crate) fn in_step(&self, names: [Option<&'a str>; 2]) -> Position<'a> {
+    pub(crate) fn in_step(&self, names: [Option<&'a str>; 2]) -> Placement<'a> {
         let naming = names
             .into_iter()
             .flatten()
             .fold(self.at.naming, |outer, name| Some(&*self.arena.alloc(Naming { name, outer })));
-        Position { naming, ..self.at }
+        Placement { naming, ..self.at }
     }
 
     /// Whether an enclosing step binds this name.
@@ -302,7 +302,7 @@ impl<'a> StepReader<'a> {
 
     /// A block with the statements that `read` adds, one level deeper.
     pub(crate) fn block(&mut self, read: impl FnOnce(&mut Self)) -> Block<'a> {
-        let inner = Position { blocks: self.at.blocks + 1, loops: InnerLoops::All, ..self.at };
+        let inner = Placement { blocks: self.at.blocks + 1, loops: InnerLoops::All, ..self.at };
         self.apart(|this| this.within(inner, read)).0
     }
 
@@ -345,9 +345,10 @@ impl<'a> StepReader<'a> {
     }
 
     /// The keys of a record that the notation has for `keys`.
-    pub(crate) fn known<'d>(&self, node: &'d Node<'a>, keys: &[Key]) -> Known<'d, 'a> {
+    pub(crate) fn known<'d>(&self, node: &'d Node<'a>, keys: &[Key]) -> KeySearch<'d, 'a> {
         let list: &'d [Entry<'a>] = entries(node);
-        let mut read = Known { found: Keyed::of(list, node.span), unknown: Vec::new(), repeated: Vec::new() };
+        let mut read =
+            KeySearch { found: Keyed::of(list, node.span), unknown: Vec::new(), repeated: Vec::new() };
         for (index, entry) in list.iter().enumerate() {
             match entry.name().and_then(|name| self.dialect.key(name, keys)) {
                 None => read.unknown.push((index, entry)),

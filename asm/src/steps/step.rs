@@ -66,7 +66,7 @@ impl<'d, 'a> Keyed<'d, 'a> {
 
 /// The purpose of the value of the last step of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum Aim {
     /// Nothing.
     Drop,
     /// It is the value of the block.
@@ -77,9 +77,9 @@ pub(crate) enum Tail {
     Yield,
 }
 
-impl Tail {
+impl Aim {
     pub(crate) fn wanted(self) -> bool {
-        self != Tail::Drop
+        self != Aim::Drop
     }
 }
 
@@ -88,30 +88,30 @@ pub(crate) type Bind = (Slot, Span);
 
 /// A step before it is read, and its name in YAML.
 #[derive(Clone, Copy)]
-pub(crate) struct Item<'d, 'a> {
+pub(crate) struct RawStep<'d, 'a> {
     pub(crate) name: Option<&'d Node<'a>>,
     pub(crate) node: &'d Node<'a>,
 }
 
-impl<'d, 'a> Item<'d, 'a> {
+impl<'d, 'a> RawStep<'d, 'a> {
     pub(crate) fn start(&self) -> u32 {
         self.name.map_or(self.node.span.start, |name| name.span.start)
     }
 
     /// The items of a list as steps.
-    pub(crate) fn listed(nodes: &'d [Node<'a>]) -> Vec<Item<'d, 'a>> {
-        nodes.iter().map(|node| Item { name: None, node }).collect()
+    pub(crate) fn listed(nodes: &'d [Node<'a>]) -> Vec<RawStep<'d, 'a>> {
+        nodes.iter().map(|node| RawStep { name: None, node }).collect()
     }
 
     /// The entries of a record as named steps.
-    pub(crate) fn named(entries: &'d [Entry<'a>]) -> Vec<Item<'d, 'a>> {
-        entries.iter().map(|entry| Item { name: Some(&entry.key), node: &entry.value }).collect()
+    pub(crate) fn named(entries: &'d [Entry<'a>]) -> Vec<RawStep<'d, 'a>> {
+        entries.iter().map(|entry| RawStep { name: Some(&entry.key), node: &entry.value }).collect()
     }
 }
 
 /// The name that a step binds.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'a> {
+pub(crate) struct BoundName<'a> {
     pub(crate) name: Name<'a>,
     /// Whether it is the name of the step, and not that of a `let`.
     pub(crate) own: bool,
@@ -123,7 +123,7 @@ pub(crate) struct Step<'d, 'a> {
     pub(crate) form: &'static Form,
     pub(crate) keyed: Keyed<'d, 'a>,
     /// The name that it binds.
-    pub(crate) target: Option<Target<'a>>,
+    pub(crate) target: Option<BoundName<'a>>,
     pub(crate) start: u32,
     /// Whether errors in its keys have been reported, so that missing keys are not.
     pub(crate) faulty: bool,

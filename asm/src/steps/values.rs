@@ -2,7 +2,7 @@
 
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
-use super::reader::{InnerLoops, Position, StepReader, bad, literal, wrong_shape};
+use super::reader::{InnerLoops, Placement, StepReader, bad, literal, wrong_shape};
 use super::step::Keyed;
 use super::{calls, choices, functions, references};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
@@ -96,7 +96,7 @@ pub(crate) fn condition<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Exp
     match node.kind {
         NodeKind::Text(_) => {
             let read = |reader: &mut StepReader<'a>| {
-                reader.within(Position { condition: true, ..reader.at }, |reader| reader.expression(node))
+                reader.within(Placement { condition: true, ..reader.at }, |reader| reader.expression(node))
             };
             reader.deeper(node.span, read).unwrap_or_else(|| bad(node.span))
         }
@@ -151,14 +151,14 @@ fn record<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs, wri
     }
     let reported = reader.at.reported || reader.diagnostics.has_errors_since(before);
     let suspects = reader.suspects.len();
-    let at = Position { reported, ..reader.at };
+    let at = Placement { reported, ..reader.at };
     reader.within(at, |reader| references::lint(reader, |lints| lints.record(node, reading.place)));
     let reported = reported || reader.suspects.len() > suspects;
     if !reported && let Some(key) = in_place_of_operator(reader, node, reading) {
         no_operator(reader, key);
         return bad(node.span);
     }
-    let at = Position { reported, ..reader.at };
+    let at = Placement { reported, ..reader.at };
     let fields = reader.within(at, |reader| fields(reader, node));
     Expr { kind: ExprKind::Record(fields), span: node.span }
 }
@@ -404,7 +404,7 @@ fn match_map<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, node: &Node
     let (mut list, mut default) = (Vec::new(), None);
     for UnreadCase { key, other, key_span, value } in cases.list {
         let other = other.filter(|_| may_double(reader, key_span));
-        let inner = Position { loops: InnerLoops::Refused, ..reader.in_case(other.is_some()) };
+        let inner = Placement { loops: InnerLoops::Refused, ..reader.in_case(other.is_some()) };
         let value = reader.within(inner, |reader| case_value(reader, (node, key.as_ref()), value));
         let keys = key.into_iter().chain(other);
         list.extend(keys.map(|key| Case { key, key_span, value }));
