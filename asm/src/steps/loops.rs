@@ -5,7 +5,7 @@
 //! that it gives: so it may be wherever a value is needed each time that its step runs.
 
 use super::reader::{EnclosingLoop, InnerLoops, Placement, StepReader, bad, literal, number, of_slot};
-use super::step::{Aim, BoundName, Step};
+use super::step::{Aim, Bind, BoundName, Step};
 use super::{binding, blocks, calls, references, values};
 use crate::ast::{
     Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
@@ -91,9 +91,8 @@ impl<'a> StepReader<'a> {
         let Some(variable) = step.get(Key::For) else { return };
         let variable =
             references::shaped(self, Key::For, variable, matches!(variable.kind, NodeKind::List(_)));
-        let element = self.element(step, variable);
-        let variable = element.variable;
-        let list = match element.list {
+        let (variable, list, index) = self.element(step, variable);
+        let list = match list {
             Some(node) => values::looped(self, node),
             None => bad(variable.span),
         };
@@ -104,7 +103,14 @@ impl<'a> StepReader<'a> {
             Some(name) => (binding::bind(self, name), name.span),
             None => (self.hidden(None), variable.span),
         };
-        let parts = self.loop_parts(step, &element);
+        // The position is bound before the loop, and the condition read in its scope.
+        let index = index.map(|name| {
+            let slot = binding::bind(self, name);
+            let value = Bound::Expr(number(-1, name.span));
+            self.push(StmtKind::Let { slot, slot_span: name.span, value }, name.span);
+            (slot, name.span)
+        });
+        let condition = step.get(Key::Where).map(|node| self.apart(|this| values::condition(this, node)));
         let read =
             |target: BoundName<'a>| !target.own || self.survey.used_after(target.name.text, step.start);
         let gives = tail.wanted() || step.target.is_some_and(read);
@@ -114,7 +120,7 @@ impl<'a> StepReader<'a> {
             Some(node) => blocks::branch(self, node, Aim::Yield, Key::Body),
             None => Block { statements: &[] },
         };
-        let body = self.with_parts(parts, body, step.place());
+        let body = self.with_parts((index, condition), body, step.place());
         let breaks = self.loops.pop().is_some_and(|open| open.breaks);
         // After a loop with a BREAK its names may be read; the check finds the paths on which they are unset.
         if breaks {
@@ -167,15 +173,19 @@ impl<'a> StepReader<'a> {
     }
 
     /// The names of a loop: `index` beside it, or two names in one text.
-    pub(crate) fn element<'d>(&mut self, step: &Step<'d, 'a>, variable: &'d Node<'a>) -> Element<'d, 'a> {
+    fn element<'d>(
+        &mut self,
+        step: &Step<'d, 'a>,
+        variable: &'d Node<'a>,
+    ) -> (&'d Node<'a>, Option<&'d Node<'a>>, Option<Name<'a>>) {
         let list = step.get(Key::In);
         let index = step.get(Key::Index).and_then(|node| binding::written_name(self, node));
         let Some((first, second)) = variable.text().and_then(|text| text.split_once(',')) else {
-            return Element { variable, list, index };
+            return (variable, list, index);
         };
         let (first, second) = (first.trim(), second.trim());
         if !(is_name(first) && is_name(second)) || index.is_some() {
-            return Element { variable, list, index };
+            return (variable, list, index);
         }
         let inside = list.and_then(|list| self.enumerated(list));
         let named = POSITIONS.contains(&first) && !POSITIONS.contains(&second);
@@ -191,7 +201,7 @@ impl<'a> StepReader<'a> {
         }
         let name = Node::of_text(second, variable.span);
         let index = Some(Name { text: first, span: inner(variable) });
-        Element { variable: self.arena.alloc(name), list: inside.or(list), index }
+        (self.arena.alloc(name), inside.or(list), index)
     }
 
     /// The list of which another language lists positions and elements: `enumerate(E)`.
@@ -213,35 +223,25 @@ impl<'a> StepReader<'a> {
         Some(self.arena.alloc(Node::of_text(text, list.span)))
     }
 
-    /// Binds the position before the loop, and reads the condition in its scope.
-    pub(crate) fn loop_parts(&mut self, step: &Step<'_, 'a>, element: &Element<'_, 'a>) -> LoopParts<'a> {
-        let index = element.index.map(|name| {
-            let slot = binding::bind(self, name);
-            let value = Bound::Expr(number(-1, name.span));
-            self.push(StmtKind::Let { slot, slot_span: name.span, value }, name.span);
-            (slot, name.span)
-        });
-        let condition = step.get(Key::Where).map(|node| self.apart(|this| values::condition(this, node)));
-        LoopParts { index, condition }
-    }
-
-    /// The body of a loop with its parts.
-    pub(crate) fn with_parts(&mut self, parts: LoopParts<'a>, body: Block<'a>, at: Span) -> Block<'a> {
-        if parts.index.is_none() && parts.condition.is_none() {
+    /// The body of a loop with what counts its passes, and the condition under which they run.
+    fn with_parts(
+        &mut self,
+        (index, condition): (Option<Bind>, Option<(Block<'a>, Expr<'a>)>),
+        body: Block<'a>,
+        at: Span,
+    ) -> Block<'a> {
+        if index.is_none() && condition.is_none() {
             return body;
         }
         self.block(|this| {
-            if let Some((slot, span)) = parts.index {
+            if let Some((slot, span)) = index {
                 let next = this.binary(Binary::Add, of_slot(slot, span), number(1, span), span);
                 this.push(StmtKind::Let { slot, slot_span: span, value: Bound::Expr(next) }, span);
             }
-            match parts.condition {
-                Some((before, condition)) => {
-                    this.statements.extend_from_slice(before.statements);
-                    let node = If { condition, then: body, otherwise: None, span: at };
-                    this.push_if(node, at);
-                }
-                None => this.statements.extend_from_slice(body.statements),
+            let (before, condition) = condition.unzip();
+            this.statements.extend_from_slice(before.unwrap_or(body).statements);
+            if let Some(condition) = condition {
+                this.push_if(If { condition, then: body, otherwise: None, span: at }, at);
             }
         })
     }
@@ -511,22 +511,6 @@ impl<'a> StepReader<'a> {
 
 /// Names of positions in other languages, which `for: "i, x"` may begin with.
 const POSITIONS: [&str; 5] = ["i", "idx", "index", "n", "pos"];
-
-/// What a loop names, and its list.
-pub(crate) struct Element<'d, 'a> {
-    pub(crate) variable: &'d Node<'a>,
-    pub(crate) list: Option<&'d Node<'a>>,
-    /// The name of the position.
-    index: Option<Name<'a>>,
-}
-
-/// A loop whose parts have been read so far.
-#[derive(Clone, Copy)]
-pub(crate) struct LoopParts<'a> {
-    index: Option<(Slot, Span)>,
-    /// The condition, with what comes before it.
-    condition: Option<(Block<'a>, Expr<'a>)>,
-}
 
 /// The most passes of a loop without `max`.
 const PASSES: i64 = 100;
