@@ -254,11 +254,14 @@ fn steps_or_value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Aim, k
         }
         NodeKind::Record(_) => steps(reader, &[RawStep { name: None, node }], tail),
         _ if tail.wanted() => value_branch(reader, node),
-        _ => {
-            let wrong = wrong_shape(node, &format!("`{}`", reader.dialect.word(key)), "a list of steps");
-            reader.report(wrong.help("a step that fails has `raise`; a branch without steps is left out"));
-        }
+        _ => no_steps(reader, node, key),
     }
+}
+
+#[inline(never)]
+fn no_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, key: Key) {
+    let wrong = wrong_shape(node, &format!("`{}`", reader.dialect.word(key)), "a list of steps");
+    reader.report(wrong.help("a step that fails has `raise`; a branch without steps is left out"));
 }
 
 fn value_branch<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) {

@@ -422,11 +422,7 @@ fn act<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, of: Handled) {
         Some((key @ (Key::Ignore | Key::Continue), entry)) => {
             binding::expect_true(reader, key, entry);
             if key == Key::Continue && !reader.loops.is_empty() {
-                let message = "`continue` in a loop could mean two things";
-                let wrong = Diagnostic::new(Code::ContinueInLoop, entry.key.span, message);
-                let help =
-                    "write `skip` to leave this element out, `ignore` to bind nil and continue with it";
-                reader.report(wrong.expected("`skip` or `ignore`", "`continue`").help(help));
+                continue_in_loop(reader, entry.key.span);
             }
             ignore(reader, of);
         }
@@ -437,6 +433,14 @@ fn act<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, of: Handled) {
             binding::leave(reader, key, entry);
         }
     }
+}
+
+#[inline(never)]
+fn continue_in_loop(reader: &mut StepReader<'_>, at: Span) {
+    let message = "`continue` in a loop could mean two things";
+    let wrong = Diagnostic::new(Code::ContinueInLoop, at, message);
+    let help = "write `skip` to leave this element out, `ignore` to bind nil and continue with it";
+    reader.report(wrong.expected("`skip` or `ignore`", "`continue`").help(help));
 }
 
 /// Goes on with nil, if a value is needed.

@@ -132,15 +132,7 @@ impl<'a> StepReader<'a> {
         let by_steps = body.yields();
         let yields = by_steps || body.may_give() || self.diagnostics.has_errors_since(before);
         if by_steps && tail == Aim::Yield && step.target.is_none() {
-            let (name, yields) = (self.dialect.word(Key::Let), self.dialect.word(Key::Yield));
-            let message = format!(
-                "each `{yields}` adds to the list of this loop, which is one value of the loop around it"
-            );
-            let help = format!(
-                "to add to one list, bind it before the outer loop and `push`; for a list of lists, name this \
-                 loop by `{name}` and `{yields}` its name"
-            );
-            self.report(Diagnostic::new(Code::NestedYield, step.place(), message).help(help));
+            self.list_of_lists(step);
         }
         let otherwise = self.otherwise(step, breaks);
         let gives = step.keyed.has(Key::Let) || (yields && self.gives(step, otherwise.as_ref()));
@@ -162,6 +154,20 @@ impl<'a> StepReader<'a> {
             self.report(Diagnostic::new(Code::OrphanElse, entry.key.span, message).help(help));
         }
         Some(block)
+    }
+
+    /// Warns about yields in a loop without a name: its list is one value of the loop around it.
+    #[inline(never)]
+    fn list_of_lists(&mut self, step: &Step<'_, 'a>) {
+        let (name, yields) = (self.dialect.word(Key::Let), self.dialect.word(Key::Yield));
+        let message = format!(
+            "each `{yields}` adds to the list of this loop, which is one value of the loop around it"
+        );
+        let help = format!(
+            "to add to one list, bind it before the outer loop and `push`; for a list of lists, name this \
+             loop by `{name}` and `{yields}` its name"
+        );
+        self.report(Diagnostic::new(Code::NestedYield, step.place(), message).help(help));
     }
 
     /// Whether a step with a loop binds its name: not if the end of its ELSE is reachable and nothing reads
