@@ -5,21 +5,21 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 45_105),
+    (&["asm/src"], 44_879),
     (&["asm/src/dialect", "asm/src/expr"], 4_763),
     (&["asm/src/foreign.rs", "asm/src/habits"], 3_209),
-    (&["asm/src/steps"], 6_245),
-    (&["asm/src/document"], 3_317),
-    (&["asm/src/check", "asm/src/rules"], 7_598),
-    (&["asm/src/id", "asm/src/syntax"], 4_494),
+    (&["asm/src/steps"], 6_019),
+    (&["asm/src/document"], 3_127),
+    (&["asm/src/check", "asm/src/rules"], 7_648),
+    (&["asm/src/id", "asm/src/syntax"], 4_522),
     (&["asm/src/ast.rs", "asm/src/ast"], 1_145),
     (&["asm/src/catalog.rs", "asm/src/catalog"], 2_582),
-    (&["asm/src/compile"], 907),
+    (&["asm/src/compile"], 1_030),
     (&["asm/src/diagnostic"], 607),
     (&["asm/src/format"], 509),
-    (&["asm/src/ide"], 2_313),
-    (&["asm/src/lower"], 2_598),
-    (&["asm/src/print"], 2_767),
+    (&["asm/src/ide"], 2_288),
+    (&["asm/src/lower"], 2_620),
+    (&["asm/src/print"], 2_759),
     (&["asm/src/prompt", "asm/src/explain.rs", "asm/src/case"], 689),
     (
         &[
