@@ -4,15 +4,13 @@
 //! type; all other templates are joined to a text.
 
 use super::parser::Parser;
-use super::reference::{Reference, Root, Words};
+use super::reference::{Reference, Words};
 use super::tree::{Tree, TreeKind};
 use crate::arena::Arena;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::document::Node;
 use crate::span::Span;
-use crate::text::name_end;
 use bumpalo::collections::String as ArenaString;
-use ilo_spec::error::Code;
 use smallvec::SmallVec;
 
 /// The forms of references in a text.
@@ -29,8 +27,8 @@ pub enum Sigil {
 pub struct Template<'a> {
     /// Texts and values in order, without adjacent or empty texts.
     pub parts: &'a [Part<'a>],
-    /// Text that would be a reference in other languages.
-    pub look_alikes: &'a [LookAlike<'a>],
+    /// Text that would be a value in other languages.
+    pub(crate) look_alikes: &'a [LookAlike],
 }
 
 /// A part of a template.
@@ -46,32 +44,15 @@ pub enum Part<'a> {
     Bad(Span),
 }
 
-/// What a piece of text would be in other languages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// A reference.
-    Reference,
-    /// More than a reference: `{{x * 2}}`, `{{x | upper}}`, `{len(x)}`, `$x.upper()`, `$x?.f`.
-    Computed,
-    /// A reference with an index, of which the part before the index is a reference here: `$x.0.name`.
-    Indexed,
-    /// A reference behind `$$`: `$${x}`.
-    Escaped,
-}
-
-/// Text that would be a reference in other languages: `{{x}}`, `{x}`, `$(x)`, and `$x` if only `${…}` is a
-/// reference.
-///
-/// It is text here. If its name is in scope, [`LookAlike::warning`] says what was probably meant.
+/// Text that would be a value in other languages: `{{x}}`, `{x * 2}`, `$(x)`, `<%= x %>`, a reference with
+/// more behind it (`$x.0`, `$x?.f`, `$x.upper()`), and `$x` if only `${…}` is a reference. It is text here.
 #[derive(Clone, Copy, Debug)]
-pub struct LookAlike<'a> {
-    /// What it looks like.
-    pub look: Look,
-    /// The reference that it would be.
-    pub reference: Reference<'a>,
-    /// Its byte range in the text.
-    from: usize,
-    to: usize,
+pub(crate) struct LookAlike {
+    /// Whether its beginning is a reference here too.
+    pub(crate) behind: bool,
+    /// Its byte range in the text, and that of the expression in it.
+    pub(crate) whole: (usize, usize),
+    pub(crate) inside: (usize, usize),
 }
 
 impl<'a> Template<'a> {
@@ -118,42 +99,6 @@ impl<'a> Part<'a> {
     }
 }
 
-impl LookAlike<'_> {
-    /// Whether it is the whole text.
-    pub fn is_whole(&self, node: &Node<'_>) -> bool {
-        self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
-    }
-
-    /// The text that contains it, after escapes.
-    pub(crate) fn shown<'n>(&self, node: &Node<'n>) -> &'n str {
-        node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("")
-    }
-
-    /// Its span; `node` is the node from which the template was read.
-    pub(crate) fn span(&self, node: &Node<'_>) -> Span {
-        node.part(self.from..self.to)
-    }
-
-    /// The warning that this text is not a reference; `node` is the node from which the template was read,
-    /// `meant` the correct form of the reference or expression.
-    pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
-        let arena = Arena::new();
-        let (span, shown) = (self.span(node), self.shown(node));
-        let but = match self.look {
-            _ if shown.starts_with('$') && !meant.starts_with('$') => "is text here: names have no `$`",
-            Look::Reference | Look::Indexed | Look::Escaped => "is text here, not a reference",
-            Look::Computed => "is text here: nothing is computed in it",
-        };
-        let wrong = Diagnostic::new(Code::TextReference, span, format!("`{shown}` {but}"))
-            .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
-            .help(format!("write `{meant}`"));
-        match Words::of(node, &arena) {
-            Some(words) => words.fix(wrong, self.from, self.to, meant),
-            None => wrong,
-        }
-    }
-}
-
 /// Parses the text of a node, of at most `nesting` levels. A node that is not a text has no parts.
 ///
 /// What is wrong in braces is reported, and a part of its own. Time and memory are linear in the text.
@@ -181,7 +126,7 @@ pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut D
     if words.text.is_empty() {
         return Template { parts: &[], look_alikes: &[] };
     }
-    if !words.text.bytes().any(|byte| matches!(byte, b'$' | b'{')) {
+    if next_sign(words.text, 0).is_none() {
         return only(Part::Text(words.text, words.part(0, words.text.len())));
     }
     if at.0 == Sigil::Dollar
@@ -213,6 +158,11 @@ pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut D
     }
 }
 
+/// The next position at which a value may begin, here or in another language.
+fn next_sign(text: &str, at: usize) -> Option<usize> {
+    memchr::memchr3(b'$', b'{', b'<', text.as_bytes().get(at..)?).map(|more| at + more)
+}
+
 /// The most bytes between brackets of another language that are searched for their end.
 const LONGEST: usize = 400;
 
@@ -230,49 +180,66 @@ struct Reader<'r, 'n, 'a> {
     at: At,
     diagnostics: &'r mut Diagnostics,
     parts: SmallVec<[Part<'a>; 8]>,
-    look_alikes: SmallVec<[LookAlike<'a>; 2]>,
+    look_alikes: SmallVec<[LookAlike; 2]>,
     text: Run<'a>,
 }
 
 impl<'a> Reader<'_, '_, 'a> {
     fn read(&mut self) {
         let mut at = 0;
-        loop {
-            let rest = self.words.text.as_bytes().get(at..).unwrap_or_default();
-            let Some(next) = rest.iter().position(|byte| matches!(byte, b'$' | b'{')) else { break };
-            at += next;
-            at = if self.words.byte(at) == Some(b'{') { self.brace(at) } else { self.dollar(at) };
+        while let Some(next) = next_sign(self.words.text, at) {
+            at = match (self.words.byte(next), self.words.byte(next + 1)) {
+                (Some(b'$'), sign) => self.dollar(next, sign),
+                (Some(b'{'), Some(b'{')) => self.brackets(next, next + 2, "}}"),
+                (Some(b'{'), Some(b'%')) => self.brackets(next, next + 2, "%}"),
+                (Some(b'{'), _) => self.brackets(next, next + 1, "}"),
+                (_, Some(b'%')) => {
+                    let value = self.words.byte(next + 2) == Some(b'=');
+                    self.brackets(next, next + 2 + usize::from(value), "%>")
+                }
+                _ => next + 1,
+            };
         }
         self.end_text(self.words.text.len());
     }
 
-    /// Handles what begins with `$`. Returns where parsing continues.
-    fn dollar(&mut self, at: usize) -> usize {
-        match self.words.byte(at + 1) {
+    /// Handles what begins with `$` and another sign. Returns where parsing continues.
+    fn dollar(&mut self, at: usize, sign: Option<u8>) -> usize {
+        match sign {
             Some(b'$') => {
                 self.escaped(at);
                 // A brace after it is text too.
                 let brace = self.words.byte(at + 2) == Some(b'{');
                 if brace {
-                    self.escaped_reference(at);
+                    self.brackets(at, at + 3, "}");
                 }
                 return at + 2 + usize::from(brace);
             }
             Some(b'{') => return self.braces(at),
-            Some(b'(') => return self.look_alike(at, at + 2, ")"),
+            Some(b'(') => return self.brackets(at, at + 2, ")"),
             _ => {}
         }
         let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
-        let long = self.longer(at, end);
+        let long = self.words.dollar(at, true).map_or(end, |(_, long)| long);
+        let behind = self.words.get(long, self.words.text.len());
+        let to = if behind.starts_with("?.") {
+            self.words.path_end(long + 1)
+        } else if behind.starts_with("()") && self.words.get(at + 2, long).contains('.') {
+            long + 2
+        } else {
+            long
+        };
+        let look_alike = |behind| LookAlike { behind, whole: (at, to), inside: (at + 1, to) };
         if self.at.0 == Sigil::Braces {
-            if self.look_alikes.last().is_none_or(|last| last.from != at) {
-                self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to: end });
-            }
-            return end;
+            self.look_alikes.push(look_alike(false));
+            return to;
         }
-        if let Some((wrong, end)) = self.words.bracket(at, end).or_else(|| self.words.bracket(at, long?)) {
+        if let Some((wrong, end)) = self.words.bracket(at, long) {
             self.diagnostics.push(wrong);
             return self.part(at, Part::Bad(self.words.part(at, end)), end);
+        }
+        if to > end {
+            self.look_alikes.push(look_alike(true));
         }
         self.part(at, Part::Reference(reference), end)
     }
@@ -286,86 +253,35 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Notes that `$$` is before a reference in braces, which is text.
-    fn escaped_reference(&mut self, at: usize) {
-        let before = self.look_alikes.len();
-        let to = self.look_alike(at + 2, at + 3, "}");
-        if let Some(found) = self.look_alikes.get_mut(before) {
-            *found = LookAlike { look: Look::Escaped, from: at, to, ..*found };
-        }
-    }
-
-    /// Notes syntax of another language behind a reference; returns where it ends before brackets.
-    fn longer(&mut self, at: usize, end: usize) -> Option<usize> {
-        let (reference, to) = self.words.dollar(at, true)?;
-        if self.words.byte(to) == Some(b'[') {
-            return Some(to);
-        }
-        let behind = self.words.get(to, self.words.text.len());
-        if behind.starts_with("?.") {
-            let to = self.words.path_end(to + 1);
-            self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to });
-            return None;
-        }
-        let called = behind.starts_with("()");
-        if called && !reference.path.is_empty() {
-            self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to: to + 2 });
-        } else if to > end {
-            self.look_alikes.push(LookAlike { look: Look::Indexed, reference, from: at, to });
-        }
-        None
-    }
-
-    /// Handles what begins with `{`.
-    fn brace(&mut self, at: usize) -> usize {
-        if self.words.byte(at + 1) == Some(b'{') {
-            self.look_alike(at, at + 2, "}}")
-        } else {
-            self.look_alike(at, at + 1, "}")
-        }
-    }
-
-    /// A name with fields between brackets of another language: it is text, and noted.
-    fn look_alike(&mut self, at: usize, inside: usize, close: &str) -> usize {
-        let start = self.words.blanks(inside);
-        // The reader of references skips one byte before the name, normally `$`.
-        let sigil = if self.words.byte(start) == Some(b'$') { start } else { start - 1 };
-        if (name_end(self.words.text, sigil + 1).is_some() || self.words.byte(sigil + 1) == Some(b'.'))
-            && let Some((reference, end)) = self.words.dollar(sigil, true)
-        {
-            let end = self.words.blanks(end);
-            let rest = self.words.get(end, self.words.text.len());
-            if rest.starts_with(close) {
-                let to = end + close.len();
-                self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to });
+    /// Notes what is in brackets of another language, which is text, if their end is near. They begin at
+    /// `at`, what is in them at `from`. Returns where parsing continues.
+    fn brackets(&mut self, at: usize, from: usize, close: &str) -> usize {
+        let rest = self.words.get(from, self.words.text.len());
+        let first = rest.trim_start();
+        let behind =
+            first.trim_start_matches(|c: char| c.is_alphanumeric() || "_.$".contains(c)).trim_start();
+        // Another reference is read, unless it is all there is or an operand.
+        let operand = close == "}}"
+            && behind.len() < first.len()
+            && behind.starts_with(['|', '+', '-', '*', '/', '%', '<', '>', '=', '!', '?', '&']);
+        let mut open = 0_i32;
+        for (length, byte) in rest.bytes().take(LONGEST).enumerate() {
+            let is_end = rest.get(length..).is_some_and(|rest| rest.starts_with(close));
+            if is_end && (open == 0 || close != ")") {
+                let to = from + length + close.len();
+                let inside = (from, from + length);
+                self.look_alikes.push(LookAlike { behind: false, whole: (at, to), inside });
                 return to;
             }
-            return self.computed(at, end, close, Some(reference));
-        }
-        self.computed(at, start, close, None)
-    }
-
-    /// Notes what is in brackets and is more than a reference, up to the next bracket, if that is near.
-    fn computed(&mut self, at: usize, from: usize, close: &str, begins: Option<Reference<'a>>) -> usize {
-        let rest = self.words.get(from, self.words.text.len());
-        // Another reference is read, unless it is an operand.
-        let operator = rest.starts_with(['|', '+', '-', '*', '/', '%', '<', '>', '=', '!', '?', '&']);
-        let whole = operator && close == "}}" && begins.is_some();
-        let mut open = 0_i32;
-        let ends = |byte: u8| {
             open += i32::from(byte == b'(') - i32::from(byte == b')');
-            matches!(byte, b'{' | b'}' | b'\n') || (byte == b'$' && !whole) || (open < 0 && close == ")")
-        };
-        let found = rest.bytes().take(LONGEST).position(ends).map(|more| from + more);
-        match found.filter(|&to| self.words.get(to, to + close.len()) == close) {
-            Some(end) => {
-                let (to, span) = (end + close.len(), self.words.part(at, end));
-                let reference = begins.unwrap_or(Reference { root: Root::Input, path: &[], span });
-                self.look_alikes.push(LookAlike { look: Look::Computed, reference, from: at, to });
-                to
+            let begins = rest.len() - first.len() == length;
+            let escaped = rest.get(length..).is_some_and(|rest| rest.starts_with("$$"));
+            let reference = byte == b'$' && (escaped || !operand && !begins);
+            if matches!(byte, b'{' | b'}' | b'\n') || reference {
+                break;
             }
-            None => at + 1,
         }
+        at + 1
     }
 
     fn part(&mut self, at: usize, part: Part<'a>, end: usize) -> usize {

@@ -132,6 +132,26 @@ pub(crate) fn maybe_nil(
     demand: Demand,
     nil: Nil,
 ) -> Diagnostic {
+    Diagnostic::new(Code::MaybeNil, value.span, format!("{takes}, but this may be nil"))
+        .expected(demand.to_string(), why_nil(function, nil))
+        .help(Terms::of(function.notation).choose(
+            "test it before with NEQ and nil, or read it by GET with a default",
+            "test it before with `!= null`, or give a default with `??`",
+        ))
+}
+
+/// A value in a text that may be nil.
+pub(crate) fn maybe_nil_in_text(function: &Function<'_>, value: &Expr<'_>, nil: Nil) -> Diagnostic {
+    Diagnostic::new(Code::NilInText, value.span, "this may be nil, which is the word `nil` in a text")
+        .expected("a value that is not nil", why_nil(function, nil))
+        .help(Terms::of(function.notation).choose(
+            "test it before, or read it by GET with a default",
+            "give a default, as in `${x ?? ''}`, or test it before",
+        ))
+}
+
+/// Why a value may be nil.
+fn why_nil(function: &Function<'_>, nil: Nil) -> String {
     let terms = Terms::of(function.notation);
     let none = |word| format!("{} gives nil where nothing is found", terms.word(word));
     let why = match nil {
@@ -142,12 +162,7 @@ pub(crate) fn maybe_nil(
         Nil::Get => none(Word::Get),
         Nil::Input => "the input may be nil".to_owned(),
     };
-    Diagnostic::new(Code::MaybeNil, value.span, format!("{takes}, but this may be nil"))
-        .expected(demand.to_string(), format!("a value that may be nil: {why}"))
-        .help(terms.choose(
-            "test it before with NEQ and nil, or read it by GET with a default",
-            "test it before with `!= null`, or give a default with `??`",
-        ))
+    format!("a value that may be nil: {why}")
 }
 
 /// How a condition tests whether a value is there.

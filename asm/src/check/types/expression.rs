@@ -97,7 +97,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Template(parts) => {
                 for part in *parts {
                     let seen = self.expression(part);
-                    self.nil_in_text(part, ty(seen));
+                    self.nil_in_text(part, seen, ty(seen));
                     if let Some(found) = ty(seen).filter(|seen| seen.lists > 0) {
                         let list = self.typed(part, found);
                         self.report_of(seen, messages::list_in_text(self.function, list));
@@ -302,7 +302,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             _ if ordered => self.text_order(left, right),
             Binary::Concat => {
-                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
+                self.nil_in_text(left, known, a);
+                self.nil_in_text(right, other, b);
                 self.list_in_text((left, a), (right, b));
             }
             _ => {}
@@ -397,14 +398,16 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// Warns about a part of a text that is always nil.
-    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
+    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Seen<'t>, ty: Option<Inferred>) {
         // In a branch in which it is true, a bool is no text.
         if self.satisfied.iter().any(|test| super::same_value(test, part)) {
             self.found.no_bools.push(*part);
         }
-        if seen == Some(Inferred::NIL) {
+        if ty == Some(Inferred::NIL) {
             let value = self.typed(part, Inferred::NIL);
             self.report(messages::nil_in_text(self.function, value));
+        } else if let Some(nil) = seen.and_then(|seen| seen.nil) {
+            self.untested(part, nil, messages::maybe_nil_in_text(self.function, part, nil));
         }
     }
 

@@ -9,8 +9,8 @@ use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Node, NodeKind, Text, inner, rename};
 use crate::expr::OF_ITEMS;
-use crate::expr::reference::{INPUT, Reference, Root, Step, bare_text, is_file};
-use crate::expr::template::{Look, LookAlike, Part, Template};
+use crate::expr::reference::{INPUT, Root, Step, Words, bare_text, is_file};
+use crate::expr::template::{LookAlike, Part, Template};
 use crate::expr::{self, Sign, Tree, TreeKind};
 use crate::foreign::{self, Place};
 use crate::span::Span;
@@ -32,23 +32,7 @@ impl<'a> Lints<'_, 'a> {
         if self.warnings.len() > before {
             return;
         }
-        for found in template.look_alikes {
-            let shown = found.shown(node);
-            let meant = self.at.names.resolve(&found.reference);
-            let fixed = if found.look == Look::Computed { self.computed_form(shown) } else { None };
-            if let Some(fixed) = fixed {
-                self.instead(node, template, found, found.warning(node, &fixed));
-            } else if let Some(meant) = meant.filter(|_| found.look != Look::Computed) {
-                self.look_alike(node, template, found, &meant);
-            } else if shown.starts_with("{{") && (meant.is_some() || is_foreign(shown, &found.reference)) {
-                let shown = shorten(shown);
-                let message = format!("`{shown}` is text here: nothing is computed in it");
-                let wrong = Diagnostic::new(Code::TextReference, found.span(node), message)
-                    .expected("the name of a step that computes it", format!("`{shown}`"));
-                let help = "compute it in a step of its own, and refer to that step here";
-                self.instead(node, template, found, wrong.help(help));
-            }
-        }
+        template.look_alikes.iter().for_each(|found| self.look_alike(node, template, found));
     }
 
     /// `name[0].field`, in a notation with bare names.
@@ -118,8 +102,8 @@ impl<'a> Lints<'_, 'a> {
             || (text.starts_with('[') && text.contains(" for ") && text.contains(" in "));
         let formula = bound || place == ValuePlace::Formula;
         let logical = formula && text.contains([' ', '!', '&', '|']);
-        let marks = |byte| matches!(byte, b'.' | b'[' | b'\'' | b'(');
-        let begins = text.bytes().any(marks) && !text.contains('$') && self.begins(text);
+        let marks = |byte| matches!(byte, b'.' | b'[' | b'\'');
+        let begins = (signs || text.bytes().any(marks)) && !text.contains('$') && self.begins(text);
         let bare = self.at.dialect.is_bare() || formula || quoted || begins;
         let looks = signs || logical || bound || quoted || begins;
         // A blank behind a minus makes a text a line of a list.
@@ -142,7 +126,8 @@ impl<'a> Lints<'_, 'a> {
             TreeKind::Path(_) => !constant,
             // Two values with a stroke or a slash between them, as a range has.
             TreeKind::Binary(Sign::Plain(Binary::Sub | Binary::Div), [a, b], _) => {
-                !formula && text.starts_with("${") && a.path().and(b.path()).is_some()
+                let plain = text.starts_with("${") || begins && !self.at.dialect.is_bare();
+                !formula && plain && a.path().and(b.path()).is_some()
             }
             TreeKind::Field(..) | TreeKind::Item(_) => text.starts_with("${"),
             _ => false,
@@ -160,15 +145,21 @@ impl<'a> Lints<'_, 'a> {
         (clear && (refers || asks || formula || quoted)).then_some(tree)
     }
 
-    /// Whether a text begins with a name in scope or a function, and has more of an expression than words.
+    /// Whether a text begins with a function, with a name in scope that has more of an expression than words
+    /// behind it, or with a number and an operator.
     fn begins(&self, text: &str) -> bool {
         let rest = text.strip_prefix("not ").unwrap_or_else(|| text.trim_start_matches('!'));
-        let (word, behind) = rest.split_at(name_end(rest, 0).unwrap_or(0));
-        let known = |word| word == INPUT || self.at.names.has(word);
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+        let (word, behind) = rest.split_at(name_end(rest, 0).unwrap_or(digits));
+        let (sign, operand) = behind.trim_start().split_once(' ').unwrap_or_default();
+        let operates = behind.starts_with(' ')
+            && matches!(sign, "+" | "-" | "*" | "/" | "%" | "//" | "<" | ">" | "<=" | ">=" | "==" | "!=")
+            && !operand.is_empty();
         if behind.starts_with('(') {
             Self::is_function(word)
         } else {
-            behind.contains(['.', '[', '\'']) && known(word)
+            (operates || digits == 0 && behind.contains(['.', '[', '\'']))
+                && (digits > 0 || word == INPUT || self.at.names.has(word) || self.at.names.has_input(word))
         }
     }
 
@@ -215,99 +206,116 @@ impl<'a> Lints<'_, 'a> {
         }
     }
 
-    /// Warns about a piece of text that other languages would read as a value; `meant` is the reference in
-    /// it.
-    fn look_alike(
-        &mut self,
-        node: &Node<'a>,
-        template: &Template<'a>,
-        found: &LookAlike<'a>,
-        meant: &Reference<'a>,
-    ) {
-        let whole = found.is_whole(node);
-        let bare = self.at.dialect.is_bare() && found.shown(node).contains(['{', '(']);
-        let form = self.at.dialect.own_form(meant, !whole || bare);
-        let shown = shorten(found.shown(node));
-        let wrong = |message: String| Diagnostic::new(Code::TextReference, found.span(node), message);
-        let before = self.at.source.get(..found.span(node).start as usize).unwrap_or("");
-        let sign = if shown.starts_with('{') {
-            ["#", "%", "@"].into_iter().find(|sign| before.ends_with(sign))
-        } else {
-            None
-        };
-        let warning = match found.look {
-            Look::Reference if let Some(sign) = sign => wrong(format!("`{sign}{shown}` is text here"))
-                .expected(format!("`{form}` for the value"), format!("`{sign}{shown}`"))
-                .help(format!("write `{form}`, or `{sign}{form}` for the sign before the value")),
-            Look::Reference | Look::Computed => found.warning(node, &form),
-            Look::Escaped => wrong(format!("`{shown}` is a `$` and text here"))
-                .expected(format!("`{form}` for the value"), format!("`{shown}`"))
-                .help(format!("write `$${form}` for a `$` before the value")),
-            Look::Indexed => match self.indexed(found) {
-                Some(true) => found.warning(node, &form),
-                Some(false) => {
-                    let (of, item) = found.shown(node).rsplit_once('.').unwrap_or_default();
-                    let plain = of.trim_start_matches('$').to_owned();
-                    wrong(format!("`{shown}` is the value of `{of}` and the text `.{item}` here"))
-                        .expected(
-                            format!("`{form}` for the item, or `${{{plain}}}.{item}` for that text"),
-                            format!("`{shown}`"),
-                        )
-                        .help("write an item of a list in braces")
+    /// Warns about a piece of text that other languages would read as a value. What is read of it becomes a
+    /// suspect.
+    fn look_alike(&mut self, node: &Node<'a>, template: &Template<'a>, found: &LookAlike) {
+        let Some(words) = Words::of(node, self.at.arena) else { return };
+        let ((from, to), (start, end)) = (found.whole, found.inside);
+        let (span, inside) = (words.part(from, to), words.get(start, end));
+        let all = words.get(from, to);
+        let shown = shorten(all);
+        let whole = all.len() == words.text.len();
+        let alone = whole && !(self.at.dialect.is_bare() && all.contains(['{', '(', '<']));
+        let wrong = |message: String| Diagnostic::new(Code::TextReference, span, message);
+        let warning = match self.form_of(inside, alone) {
+            Some((tree, form)) => {
+                let but = if tree.computes() { ": nothing is computed in it" } else { ", not a reference" };
+                let value = format!("`{form}` for the value");
+                let item = if found.behind { self.item(inside, &tree) } else { Some(true) };
+                let before = self.at.source.get(..span.start as usize).unwrap_or("");
+                let is_before = |sign: &&str| all.starts_with('{') && before.ends_with(*sign);
+                let sign = ["#", "%", "@"].into_iter().find(is_before);
+                let sign = sign.or(all.starts_with("$$").then_some("$$"));
+                let shown = format!("{}{shown}", sign.filter(|_| all.starts_with('{')).unwrap_or(""));
+                match (item, sign) {
+                    (None, _) => return,
+                    (Some(false), _) => {
+                        let (of, item) = inside.rsplit_once('.').unwrap_or_default();
+                        wrong(format!("`{shown}` is the value of `${of}` and the text `.{item}` here"))
+                            .expected(
+                                format!("{value}, or `${{{of}}}.{item}` for that text"),
+                                format!("`{shown}`"),
+                            )
+                            .help("write an item of a list in braces")
+                    }
+                    (_, Some(sign)) => wrong(format!("`{shown}` is text here{but}"))
+                        .expected(value, format!("`{shown}`"))
+                        .help(format!("write `{form}`, or `{sign}{form}` for the sign before the value")),
+                    _ => {
+                        let but = if all.starts_with('$') && !form.starts_with('$') {
+                            ": names have no `$`"
+                        } else {
+                            but
+                        };
+                        let wrong = wrong(format!("`{shown}` is text here{but}"))
+                            .expected(value, format!("`{shown}`"));
+                        words.fix(wrong.help(format!("write `{form}`")), from, to, &form)
+                    }
                 }
-                None => return,
-            },
+            }
+            None if self.is_code(all, inside) => {
+                wrong(format!("`{shown}` is text here: nothing is computed in it"))
+                    .expected("the name of a step that computes it", format!("`{shown}`"))
+                    .help("compute it in a step of its own, and refer to that step here")
+            }
+            None => return,
         };
-        self.instead(node, template, found, warning);
+        let read = template.parts.iter().find_map(|part| match part {
+            Part::Reference(reference) if reference.span.start == span.start => Some(reference.span),
+            _ => None,
+        });
+        self.warnings.push((if whole { Some(node.span) } else { read }, warning));
     }
 
-    /// Reports a piece of text; what is read in its place becomes a suspect.
-    fn instead(
-        &mut self,
-        node: &Node<'a>,
-        template: &Template<'a>,
-        found: &LookAlike<'a>,
-        warning: Diagnostic,
-    ) {
-        if found.is_whole(node) {
-            self.suspect(node.span, warning);
-        } else if let Some(read) = reference_at(template, found) {
-            self.suspect(read, warning);
-        } else {
-            self.warn(warning);
+    /// The expression that a piece of text in brackets of another language is (`x * 2`, `x | upper`), and its
+    /// form here, if its names are in scope.
+    fn form_of(&self, inside: &str, alone: bool) -> Option<(Tree<'a>, String)> {
+        let text = match inside.split_once('|').filter(|_| !inside.contains("||")) {
+            Some((value, filters)) => {
+                let first = value.trim().to_owned();
+                filters.split('|').try_fold(first, |value, filter| filtered_by(&value, filter))?
+            }
+            None => inside.trim().to_owned(),
+        };
+        let text = in_braces(&text);
+        let node = Node::of_text(self.at.arena.alloc_str(&text), Span::at(0));
+        let (sigil, mut unseen) = (self.at.dialect.sigil(), Diagnostics::default());
+        let tree = expr::whole(&node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
+        if let Some(path) = tree.path() {
+            let meant = self.at.names.resolve(&path)?;
+            return Some((tree, self.at.dialect.own_form(&meant, !alone)));
         }
+        let known = refers(&tree) && self.at.resolves(&tree) && Self::no_function(&tree).is_none();
+        known.then_some((tree, text))
     }
 
-    /// Whether a number after a reference certainly meant an item of a list; `None` if it certainly did not.
-    fn indexed(&self, found: &LookAlike<'a>) -> Option<bool> {
-        let path = found.reference.path;
+    /// Whether a piece of text is code of another language, of which nothing is read here: brackets that only
+    /// templates have, around the name of a value or a root of that language.
+    fn is_code(&self, shown: &str, inside: &str) -> bool {
+        let names = inside.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
+        let is_value = |name: &str| self.at.names.has(name) || self.at.names.has_input(name);
+        let is_root = |name: &str| foreign::meaning(Place::Root, name).is_some();
+        let mut paths = names.map(|path| path.split('.').collect::<Vec<_>>());
+        ["{{", "{%", "<%"].iter().any(|open| shown.starts_with(open))
+            && (inside.trim_start().starts_with('$')
+                || paths.any(|path| {
+                    path.iter().any(|name| is_value(name))
+                        || matches!(path[..], [root, _, ..] if is_root(root))
+                }))
+    }
+
+    /// Whether a number behind a reference certainly meant an item of a list; `None` if it certainly did not.
+    fn item(&self, inside: &str, tree: &Tree<'a>) -> Option<bool> {
+        let Some(reference) = tree.path().filter(|_| !inside.contains(['?', '('])) else { return Some(true) };
+        let path = reference.path;
         let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
-        let list = match (found.reference.root, path) {
+        let list = match (reference.root, path) {
             (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.at.names.is_list(name.text),
             _ => false,
         };
         let goes_on = path.len() > first + 1;
         let digit = matches!(path.get(first), Some(Step::Index(..=9, _)));
         (list || goes_on || digit).then_some(list || goes_on)
-    }
-
-    /// The expression that a piece of text would be in braces: `{{x * 2}}`, `{{x | upper}}`, `$x.upper()`.
-    fn computed_form(&self, shown: &str) -> Option<String> {
-        let called = shown.strip_prefix("$(").and_then(|shown| shown.strip_suffix(')'));
-        let inside = called.unwrap_or_else(|| shown.trim_matches(['{', '$', '}'])).trim();
-        let text = match inside.split_once('|').filter(|_| !inside.contains("||")) {
-            Some((value, filters)) => filters
-                .split('|')
-                .try_fold(value.trim().to_owned(), |value, filter| filtered_by(&value, filter))?,
-            None => inside.to_owned(),
-        };
-        let text = in_braces(&text);
-        let node = Node::of_text(self.at.arena.alloc_str(&text), Span::at(0));
-        let mut unseen = Diagnostics::default();
-        let sigil = self.at.dialect.sigil();
-        let tree = expr::whole(&node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
-        let known = refers(&tree) && self.at.resolves(&tree);
-        (known && Self::no_function(&tree).is_none()).then_some(text)
     }
 
     /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
@@ -385,16 +393,6 @@ fn for_the_value(place: Span, message: String, reference: &str, text: &str) -> D
         .expected(format!("`{reference}` for the value"), format!("`{}`", shorten(text)))
 }
 
-/// The span of the reference at the start of what looks like a longer one.
-fn reference_at(template: &Template<'_>, found: &LookAlike<'_>) -> Option<Span> {
-    template.parts.iter().find_map(|part| match part {
-        Part::Reference(reference) if reference.span.start == found.reference.span.start => {
-            Some(reference.span)
-        }
-        _ => None,
-    })
-}
-
 /// Whether a path is in an expression.
 fn refers(tree: &Tree<'_>) -> bool {
     let mut found = matches!(tree.kind, TreeKind::Path(_));
@@ -439,13 +437,6 @@ fn filtered_by(value: &str, filter: &str) -> Option<String> {
     }
     let own = operator::find(name).or_else(|| other_operator::meant(name))?.spelling;
     Some(format!("{own}({value}{}{operands})", if operands.is_empty() { "" } else { ", " }))
-}
-
-/// Whether double braces are those of a language with roots of its own: `{{ $json.x }}`, `{{ steps.x.y }}`.
-fn is_foreign(shown: &str, reference: &Reference<'_>) -> bool {
-    let root = if let Root::Name(name) = reference.root { name.text } else { "" };
-    let known = !reference.path.is_empty() && foreign::meaning(Place::Root, root).is_some();
-    known || shown.trim_start_matches('{').trim_start().starts_with('$')
 }
 
 /// A text as an expression in braces, in which a reference needs no `$`.
