@@ -85,6 +85,8 @@ pub(crate) enum Place {
     Literal,
     /// The name of a type.
     Type,
+    /// The kind of a state of a state machine.
+    State,
     /// The key of a document of another format.
     Document,
 }
@@ -327,6 +329,13 @@ static ROWS: &[Row] = &[
     row(At::Type, &["boolean"], Word("bool"), "5-shared/synonyms"),
     row(At::Type, &["int", "integer", "float", "double", "decimal", "num"], Word("number"), "5-shared/op-condition-unknown"),
     row(At::Type, &["null", "none", "void", "unit", "undefined"], Word("nil"), "3-calls/optional-input-null"),
+    row(At::State, &["Task"], Advice("write a step with `call`"), "first-try/tool-calling/states"),
+    row(At::State, &["Choice"], Advice("write a step with `if` for each choice, one after the other"), "first-try/tool-calling/states"),
+    row(At::State, &["Map"], Advice("write a loop, a step with `for`"), "first-try/tool-calling/states"),
+    row(At::State, &["Pass"], Advice("name the value in a step with `let` and `value`"), "first-try/tool-calling/states"),
+    row(At::State, &["Fail"], Advice("`raise` fails with a value"), "first-try/tool-calling/states"),
+    row(At::State, &["Succeed"], Advice("return the value in a step of its own"), "first-try/tool-calling/states"),
+    row(At::State, &["Wait", "Parallel"], Advice("leave it out: steps run one after the other"), "first-try/tool-calling/states"),
     row(At::Document, &["States"], Advice("each state becomes a step, in the order in which they run"), "first-try/tool-calling/state-machine"),
     row(At::Document, &["jobs"], Advice("its commands become calls of tools"), "first-try/workflow/of-a-build"),
 ];

@@ -96,11 +96,6 @@ impl Dialect {
         }
     }
 
-    /// How a failure is returned.
-    pub(crate) fn failing_form(self) -> String {
-        format!("`{}`", self.return_form(self.word(Key::Message)))
-    }
-
     /// A reference in the form of this notation; `how` is `$` for the short form, `{` for the form in braces.
     pub(crate) fn written(self, reference: &Reference<'_>, how: char) -> String {
         let plain = reference.to_string();

@@ -1,6 +1,6 @@
 //! The operands of operators: names, constants, texts, lists, records, and what is in parentheses.
 
-use super::errors::RECORD_OF_ITEMS;
+use super::errors::{self, RECORD_OF_ITEMS};
 use super::lexer::Token;
 use super::parser::{CHOICE, NOT, Parser, SIGN, is_operator, tree};
 use super::reference::{INPUT, Reference, Root, Words};
@@ -60,7 +60,7 @@ impl<'a> Parser<'_, '_, 'a> {
         let from = self.from;
         let tree = self.before_value(TreeKind::Not, SIGN, level)?;
         if self.is_comparison() {
-            self.unclear_not(from);
+            errors::unclear_not(self, from);
             return None;
         }
         Some(tree)
@@ -122,10 +122,10 @@ impl<'a> Parser<'_, '_, 'a> {
             Token::Symbol("$") => self.dollar(),
             Token::Symbol(".") => self.input(self.from, self.from),
             Token::Bad => None,
-            _ => match self.quoted_at(self.from) {
-                Some(length) => self.marked_text("", self.from, length),
+            _ => match errors::quoted_at(self, self.from) {
+                Some(length) => errors::marked_text(self, "", self.from, length),
                 None => {
-                    self.no_value();
+                    errors::no_value(self);
                     None
                 }
             },
@@ -137,7 +137,7 @@ impl<'a> Parser<'_, '_, 'a> {
         if self.words.byte(self.to) != Some(b'{') {
             return self.record(level);
         }
-        let tree = self.double_braces(self.from, level);
+        let tree = errors::double_braces(self, self.from, level);
         self.bump();
         tree
     }
@@ -160,7 +160,7 @@ impl<'a> Parser<'_, '_, 'a> {
             self.bump();
             return Some(());
         }
-        self.refuse(message, &format!("`{sign}` or an operator"));
+        errors::refuse(self, message, &format!("`{sign}` or an operator"));
         None
     }
 
@@ -171,7 +171,12 @@ impl<'a> Parser<'_, '_, 'a> {
             return self.input(at, self.to);
         }
         let Some(end) = name_end(self.words.text, self.to) else {
-            self.explain("a `$` without a name", "`name`, `.input` or `$name`", "write `'$'` for a text");
+            errors::explain(
+                self,
+                "a `$` without a name",
+                "`name`, `.input` or `$name`",
+                "write `'$'` for a text",
+            );
             return None;
         };
         Some(self.root(at, self.to, end))
@@ -186,7 +191,7 @@ impl<'a> Parser<'_, '_, 'a> {
             None => self.words.any_name(dot + 1),
         };
         let Some((name, end)) = step else {
-            self.no_value();
+            errors::no_value(self);
             return None;
         };
         let path = self.words.arena.alloc_slice_copy(&[super::reference::Step::Field(name)]);
@@ -213,14 +218,14 @@ impl<'a> Parser<'_, '_, 'a> {
             return Some(tree(TreeKind::Literal(literal), span, 0));
         }
         if is_operator(word) {
-            self.misplaced(word, opens);
+            errors::misplaced(self, word, opens);
             return None;
         }
         if opens {
             return self.call(word, level);
         }
-        if let Some(length) = self.quoted_at(to) {
-            return self.marked_text(word, to, length);
+        if let Some(length) = errors::quoted_at(self, to) {
+            return errors::marked_text(self, word, to, length);
         }
         Some(self.root(from, from, to))
     }
@@ -251,7 +256,7 @@ impl<'a> Parser<'_, '_, 'a> {
             if self.is(",") {
                 self.bump();
             } else if !self.is(")") {
-                self.refuse("the operands of a function are not closed", "`,` or `)`");
+                errors::refuse(self, "the operands of a function are not closed", "`,` or `)`");
                 return None;
             }
         }
@@ -305,7 +310,7 @@ impl<'a> Parser<'_, '_, 'a> {
         if let Some(other) = other {
             let mut fields = Vec::new();
             if !value.compares([item.text, other.text], &mut fields) {
-                self.no_comparison(other.span);
+                errors::no_comparison(self, other.span);
                 return None;
             }
             value.kind = TreeKind::List(self.words.arena.alloc_slice_copy(&fields));
@@ -393,13 +398,13 @@ impl<'a> Parser<'_, '_, 'a> {
     ) -> Option<Tree<'a>> {
         self.bump();
         let Token::Word(word) = self.token else {
-            self.no_comprehension("a name", ONE_NAME);
+            errors::no_comprehension(self, "a name", ONE_NAME);
             return None;
         };
         let item = Name { text: word, span: self.span() };
         self.bump();
         if !self.is_word("in") {
-            self.no_comprehension("`in`", ONE_NAME);
+            errors::no_comprehension(self, "`in`", ONE_NAME);
             return None;
         }
         self.bump();
@@ -411,7 +416,7 @@ impl<'a> Parser<'_, '_, 'a> {
             None
         };
         if self.is_word("for") {
-            self.no_comprehension(&format!("`{close}`"), ONE_LIST);
+            errors::no_comprehension(self, &format!("`{close}`"), ONE_LIST);
             return None;
         }
         self.close(close, "a list is not closed")?;
@@ -439,7 +444,7 @@ impl<'a> Parser<'_, '_, 'a> {
                 fields.push(self.field(level)?);
             }
             if !self.comma() && !self.is("}") {
-                self.refuse("a record is not closed", "`,` or `}`");
+                errors::refuse(self, "a record is not closed", "`,` or `}`");
                 return None;
             }
         }
@@ -454,7 +459,7 @@ impl<'a> Parser<'_, '_, 'a> {
             Token::Word(word) => Name { text: word, span: self.span() },
             Token::Text(from, to) => Name { text: self.unescaped(from, to), span: self.words.part(from, to) },
             _ => {
-                self.refuse("the name of a field is missing", "a name, or a text in quotes");
+                errors::refuse(self, "the name of a field is missing", "a name, or a text in quotes");
                 return None;
             }
         };
@@ -465,13 +470,13 @@ impl<'a> Parser<'_, '_, 'a> {
             return Some((name, value));
         }
         if !self.is(":") && self.words.get(self.from, self.words.text.len()).contains(" for ") {
-            self.no_comprehension("`:`", RECORD_OF_ITEMS);
+            errors::no_comprehension(self, "`:`", RECORD_OF_ITEMS);
             return None;
         }
         self.close(":", "a field has no value")?;
         let value = self.expression(CHOICE, level + 1)?;
         if self.is_word("for") {
-            self.no_comprehension("`,` or `}`", RECORD_OF_ITEMS);
+            errors::no_comprehension(self, "`,` or `}`", RECORD_OF_ITEMS);
             return None;
         }
         Some((name, value))

@@ -2,6 +2,7 @@
 //! `[E:E]`, `.f(E, …)`.
 
 use super::BRACES;
+use super::errors;
 use super::lexer::Token;
 use super::reference::{Reference, Root, Step, Words};
 use super::template::{At, Sigil};
@@ -153,7 +154,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     fn whole(mut self) -> Option<Tree<'a>> {
         self.bump();
         if matches!(self.token, Token::End) {
-            self.refuse("an expression is missing", "an expression, as in `price * 2`");
+            errors::refuse(&mut self, "an expression is missing", "an expression, as in `price * 2`");
             return None;
         }
         let whole = match self.only_path(None) {
@@ -163,9 +164,9 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         if matches!(self.token, Token::End) {
             return Some(whole);
         }
-        let sentence = self.sentence();
+        let sentence = errors::sentence(&mut self);
         if sentence.is_none() {
-            self.left_over();
+            errors::left_over(&mut self);
         }
         sentence
     }
@@ -185,7 +186,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         // What follows the braces is no token of an expression.
         match parser.up_to_brace(0) {
             Some(tree) => Ok((tree, parser.to)),
-            None => Err(super::errors::closing(words.text, at)),
+            None => Err(errors::closing(words.text, at)),
         }
     }
 
@@ -200,11 +201,11 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     fn up_to_brace(&mut self, level: usize) -> Option<Tree<'a>> {
         let open = self.from;
         if self.braces >= BRACES {
-            self.too_many_braces();
+            errors::too_many_braces(self);
             return None;
         }
         if self.words.byte(self.to) == Some(b'{') {
-            return self.double_braces(open, level);
+            return errors::double_braces(self, open, level);
         }
         self.braces += 1;
         self.bump();
@@ -222,7 +223,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     /// What is between braces, up to the `}` at the cursor.
     pub(super) fn inside(&mut self, open: usize, level: usize) -> Option<Tree<'a>> {
         if self.is("}") {
-            self.empty_braces(open);
+            errors::empty_braces(self, open);
             return None;
         }
         let tree = match self.only_path(Some("}")) {
@@ -233,7 +234,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         if self.is("}") {
             return Some(tree);
         }
-        self.not_closed(open);
+        errors::not_closed(self, open);
         None
     }
 
@@ -282,7 +283,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     /// Parses operators of at least this precedence, with their operands.
     pub(super) fn expression(&mut self, closeness: u8, level: usize) -> Option<Tree<'a>> {
         if level >= self.nesting {
-            self.too_deep();
+            errors::too_deep(self);
             return None;
         }
         let mut left = self.operand(closeness, level)?;
@@ -343,7 +344,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         self.bump();
         let then = self.expression(CHOICE, level + 1)?;
         if !self.is(":") {
-            self.refuse("the other value is missing: `c ? a : b`", "`:`");
+            errors::refuse(self, "the other value is missing: `c ? a : b`", "`:`");
             return None;
         }
         self.bump();
@@ -357,7 +358,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         self.bump();
         let condition = self.expression(DEFAULT, level + 1)?;
         if !self.is_word("else") {
-            self.refuse("the other value is missing: `a if c else b`", "`else`");
+            errors::refuse(self, "the other value is missing: `a if c else b`", "`else`");
             return None;
         }
         self.bump();
@@ -392,7 +393,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
                 levels,
             );
         }
-        self.no_chain(place);
+        errors::no_chain(self, place);
         None
     }
 
@@ -443,7 +444,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
     /// A node over trees of some levels, if it is not too deep.
     pub(super) fn checked(&mut self, kind: TreeKind<'a>, span: Span, levels: usize) -> Option<Tree<'a>> {
         if levels + 1 > self.nesting {
-            self.too_deep();
+            errors::too_deep(self);
             return None;
         }
         Some(tree(kind, span, levels))
@@ -509,7 +510,7 @@ impl<'a> Parser<'_, '_, 'a> {
                 Token::Symbol("[") if self.joined() => self.brackets(start, value, level)?,
                 Token::Symbol("(") if self.joined() => {
                     let help = "write the name of a function before them: `len(list)`";
-                    self.explain("only functions take parentheses", "an operator or the end", help);
+                    errors::explain(self, "only functions take parentheses", "an operator or the end", help);
                     return None;
                 }
                 _ => break,
@@ -597,7 +598,7 @@ impl<'a> Parser<'_, '_, 'a> {
             item.span = self.until(start);
             return Some(item);
         }
-        self.refuse("the name of a field is missing behind the dot", "a name or a number");
+        errors::refuse(self, "the name of a field is missing behind the dot", "a name or a number");
         None
     }
 

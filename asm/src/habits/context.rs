@@ -1,11 +1,10 @@
-//! What habits work with: the record and its context, the new parts that they make of it, the rewrite that a
-//! habit returns, and the state of a rewrite.
+//! What habits work with: the record and its context, the new parts that they make of it, and what they find.
 
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
 use crate::dialect::reader_habits::Names;
-use crate::document::{Entry, Node, NodeKind, entries, first_of};
+use crate::document::{Entry, Node, NodeKind};
 use crate::span::Span;
 use core::ops::Deref;
 use ilo_spec::program::Number;
@@ -60,22 +59,25 @@ pub(super) enum At {
     Condition,
 }
 
-/// The context of the record.
-pub(super) struct Context<'w, 'a> {
+/// What is read in place of a part of a document: the part with its context, and what is found in it.
+pub(super) struct Rewriter<'w, 'a> {
     pub(super) dialect: Dialect,
     pub(super) names: &'w dyn Names<'a>,
     pub(super) source: &'a str,
     /// The record.
     pub(super) node: Node<'a>,
-    /// What makes new parts.
+    /// What makes new parts, at the first key of the record.
     pub(super) new: NewNodes<'a>,
     /// Whether the step is under a name, in YAML.
     pub(super) named: bool,
     /// Whether the value of the step is needed, so that it could be data.
     pub(super) wanted: bool,
+    pub(super) found: Diagnostics,
+    /// Names that were bound in what is left out.
+    pub(super) lost: Vec<&'a str>,
 }
 
-impl<'a> Deref for Context<'_, 'a> {
+impl<'a> Deref for Rewriter<'_, 'a> {
     type Target = NewNodes<'a>;
 
     fn deref(&self) -> &NewNodes<'a> {
@@ -83,46 +85,26 @@ impl<'a> Deref for Context<'_, 'a> {
     }
 }
 
-impl<'a> Context<'_, 'a> {
-    /// Goes on to another record, at whose first key new parts are.
-    pub(super) fn go_to(&mut self, node: &Node<'a>) {
-        self.node = *node;
-        self.new.place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
-    }
-
-    /// A record with the same meaning.
-    pub(super) fn rewrite(&self, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite::value(self.record(record))
-    }
-
+impl<'a> Rewriter<'_, 'a> {
     /// A record with the same meaning: without some entries, and with others behind the rest.
-    pub(super) fn instead(&self, list: Entries<'a>, without: &[&str], with: Fields<'a>) -> Rewrite<'a> {
-        self.rewrite(others(list, without).into_iter().chain(with).collect())
+    pub(super) fn instead(&self, list: Entries<'a>, without: &[&str], with: Fields<'a>) -> Node<'a> {
+        self.record(others(list, without).into_iter().chain(with).collect())
     }
 
     /// A step that is left out.
-    pub(super) fn removed(&self, wrong: Diagnostic) -> Rewrite<'a> {
-        Rewrite::reported(wrong, self.list(&[]))
-    }
-}
-
-/// What is read in place of a record.
-pub(super) struct Rewrite<'a> {
-    /// The record; a list of steps, if a step should be several steps or none.
-    pub(super) to: Node<'a>,
-    /// What is reported, if it is a guess or has no meaning.
-    pub(super) found: Option<Box<Diagnostic>>,
-}
-
-impl<'a> Rewrite<'a> {
-    /// A value with the same meaning.
-    pub(super) fn value(to: Node<'a>) -> Rewrite<'a> {
-        Rewrite { to, found: None }
+    pub(super) fn removed(&mut self, wrong: Diagnostic) -> Node<'a> {
+        self.found.push(wrong);
+        self.list(&[])
     }
 
-    /// A value in whose place something is reported.
-    pub(super) fn reported(wrong: Diagnostic, to: Node<'a>) -> Rewrite<'a> {
-        Rewrite { to, found: Some(Box::new(wrong)) }
+    /// A text with the span of a node.
+    pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
+        Node::of_text(self.arena.alloc_str(text), of.span)
+    }
+
+    /// A record with the span of a node.
+    pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
+        Node { kind: NodeKind::Record(self.arena.alloc_slice_copy(list)), span: of.span }
     }
 }
 
@@ -148,34 +130,6 @@ pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
 /// The entry `let`, with which a step begins.
 pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
-}
-
-/// The state of a rewrite.
-pub(super) struct Rewriter<'w, 'a> {
-    pub(super) at: Context<'w, 'a>,
-    pub(super) found: Diagnostics,
-    /// Names that were bound in what is left out.
-    pub(super) lost: Vec<&'a str>,
-}
-
-impl<'a> Rewriter<'_, 'a> {
-    /// Rebuilds a record with `each` applied to its values; `None` if it changes none.
-    pub(super) fn entries(
-        &mut self,
-        node: &Node<'a>,
-        mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
-    ) -> Option<Node<'a>> {
-        let new = rebuilt(entries(node), |_, entry| {
-            let value = each(self, entry)?;
-            Some(vec![Entry { key: entry.key, value }])
-        })?;
-        Some(self.record_at(&new, node))
-    }
-
-    /// A record with the span of a node.
-    pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
-        Node { kind: NodeKind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
-    }
 }
 
 /// A list with the items replaced by what `each` returns; `None` if it returns nothing for all of them.

@@ -1,8 +1,7 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
-use super::context::NewNodes;
-use super::context::{Context, Entries, Rewrite, Rewriter, bound, get};
+use super::context::{Entries, NewNodes, Rewriter, bound, get};
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
@@ -35,7 +34,7 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<N
 }
 
 /// An operator of another language under `op`, or a misspelt one, which is a guess.
-pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn other_word<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let op = get(list, &["op"]).filter(|_| at.dialect.has(Key::Op))?;
     let spelling = op.value.text().filter(|spelling| operator::find(spelling).is_none())?;
     get(list, &["a"])?;
@@ -43,7 +42,7 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let nothing = ("expr", Node { kind: NodeKind::Null, span: op.value.span });
     let rewrite = match meant {
         Some(meant) => at.instead(list, &["op"], vec![("op", at.word(meant.spelling))]),
-        None => at.rewrite(bound(list).into_iter().chain([nothing]).collect()),
+        None => at.record(bound(list).into_iter().chain([nothing]).collect()),
     };
     if other_operator::meant(spelling).is_some() {
         return Some(rewrite);
@@ -52,32 +51,33 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     if wrong.fix.is_none() {
         wrong.help = other_operator::in_place_of_record(spelling);
     }
-    Some(Rewrite::reported(wrong, rewrite.to))
+    at.found.push(wrong);
+    Some(rewrite)
 }
 
 /// A step with its operator under a key.
-pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn operation_step<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let rest = list.iter().filter(|entry| entry.name() != Some("let")).copied();
     let (value, _) = operation(at, at.arena.collect(rest))?;
     let mut step = bound(list);
     step.push(("expr", at.record(vec![value])));
-    Some(at.rewrite(step))
+    Some(at.record(step))
 }
 
 /// A value with `op`, `a` and `b`, if operators are keys in the notation.
-pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn operation_value<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let (value, of_notation) = operation(at, list)?;
-    of_notation.then(|| at.rewrite(vec![value]))
+    of_notation.then(|| at.record(vec![value]))
 }
 
 /// An operation with its operator under a key, as a condition.
-pub(super) fn keyed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn keyed<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let (value, of_notation) = operation(at, list)?;
-    (!of_notation).then(|| at.rewrite(vec![value]))
+    (!of_notation).then(|| at.record(vec![value]))
 }
 
 /// `{"is_null": x}` and other questions of other languages, as conditions.
-pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn asked<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let (operator, measures) = other_operator::question(entry.name()?)?;
     let operand = match entry.value.kind {
@@ -87,28 +87,30 @@ pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let null = Node { kind: NodeKind::Null, span: crate::span::Span::at(entry.key.span.start) };
     let (of, with) = if measures { (at.one("len", *operand), at.integer(0)) } else { (*operand, null) };
     let to = at.one(operator, at.list(&[of, with]));
-    Some(Rewrite::value(to))
+    Some(to)
 }
 
-impl<'a> Rewriter<'_, 'a> {
-    /// `[">", x, 1]` as a condition: an operation whose operator is its first item.
-    pub(super) fn listed_operation(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
-        let [first, operands @ ..] = items else { return None };
-        let written = first.text()?;
-        let operator = operator::find(written).or_else(|| other_operator::meant(written))?;
-        if !operator.takes(operands.len()) {
-            return None;
-        }
-        let new = NewNodes { place: node.span, ..self.at.new };
-        let kept = if let [only] = operands { *only } else { new.list(operands) };
-        Some(new.one(operator.spelling, kept))
+/// `[">", x, 1]` as a condition: an operation whose operator is its first item.
+pub(super) fn listed_operation<'a>(
+    at: &mut Rewriter<'_, 'a>,
+    node: &Node<'a>,
+    items: &'a [Node<'a>],
+) -> Option<Node<'a>> {
+    let [first, operands @ ..] = items else { return None };
+    let written = first.text()?;
+    let operator = operator::find(written).or_else(|| other_operator::meant(written))?;
+    if !operator.takes(operands.len()) {
+        return None;
     }
+    let new = NewNodes { place: node.span, ..at.new };
+    let kept = if let [only] = operands { *only } else { new.list(operands) };
+    Some(new.one(operator.spelling, kept))
 }
 
 type Operation<'a> = ((&'a str, Node<'a>), bool);
 
 /// The operation of a record, and whether it is a form of another notation.
-fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
+fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
     let (operator, operands) = by_keys(list)?;
     let constrained = list.iter().all(|entry| entry.is(|name| matches!(name, "op" | "a" | "b")));
     if constrained && at.dialect.has(Key::Op) {
@@ -119,7 +121,7 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
 }
 
 /// `{"n": {">": 3}}`, a comparison as in some query languages.
-pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn compared<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [outer] = list else { return None };
     let [inner] = entries(&outer.value) else { return None };
     let word = inner.name()?.trim_start_matches('$');
@@ -133,11 +135,11 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = at.list(&[at.word(reference), inner.value]);
     let to = at.one(operator.spelling, operands);
-    Some(Rewrite::value(to))
+    Some(to)
 }
 
 /// `{"in": [x, list]}`, `{"not in": [x, list]}` and `{"contains": [list, x]}`: HAS of the list and the value.
-pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn membership<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let asked = other_operator::membership(entry.name()?)?;
     let pair = match entry.value.kind {
@@ -148,18 +150,16 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         _ => None,
     };
     let Some((list, item)) = pair else {
-        return Some(Rewrite::reported(
-            unknown_operator(&entry.key, None).help(asked.help()),
-            Node { kind: NodeKind::Null, span: at.node.span },
-        ));
+        at.found.push(unknown_operator(&entry.key, None).help(asked.help()));
+        return Some(Node { kind: NodeKind::Null, span: at.node.span });
     };
     let has = at.one("has", at.list(&[*list, *item]));
     let to = if asked.negated { at.one("not", has) } else { has };
-    Some(Rewrite::value(to))
+    Some(to)
 }
 
 /// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.
-pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let NodeKind::List([value, otherwise]) = entry.value.kind else { return None };
     let name = entry.name().filter(|name| other_operator::is_default(name))?;
@@ -171,11 +171,11 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
         None => (at.list(&[*value]), at.integer(0)),
     };
     let to = at.one("get", at.list(&[of, key, *otherwise]));
-    Some(Rewrite::value(to))
+    Some(to)
 }
 
 /// The record and the field of a reference to a field.
-fn field<'a>(at: &Context<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a str)> {
+fn field<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a str)> {
     let text = node.text().filter(|text| at.dialect.is_bare() || text.starts_with('$'))?;
     let subject = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
     let found = at.names.resolve(&bare_text(subject, node.span, at.arena)?)?;
@@ -191,7 +191,7 @@ fn field<'a>(at: &Context<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a str)
 }
 
 /// A record with an unknown sign as its key, in the position of a value.
-pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn sign<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
     let [entry] = list else { return None };
     entry.name().filter(|name| !name.is_empty() && !name.chars().any(letter))?;
@@ -200,12 +200,12 @@ pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrit
 
 /// An operator of another language, or a misspelt one, with its operands, in a context in which something is
 /// computed.
-pub(super) fn computed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn computed<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     if matches!(entry.value.kind, NodeKind::List(_)) { other_operator(at, entry) } else { None }
 }
 
-fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite<'a>> {
+fn other_operator<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>) -> Option<Node<'a>> {
     const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
     let name = entry.name()?;
     if operator::find(name).is_some() || at.dialect.meaning(name, &CONSTRUCTS).is_some() || is_step(name) {
@@ -217,13 +217,14 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
     let value = if meant.is_some() { entry.value } else { at.node };
     let record = vec![(word, value)];
     if operator::find(plain).or_else(|| other_operator::meant(plain)).is_some() {
-        return Some(at.rewrite(record));
+        return Some(at.record(record));
     }
     let wrong = unknown_operator(&entry.key, meant);
     let instead = other_operator::in_place_of_record(name)
         .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
-    Some(Rewrite::reported(wrong, at.record(record)))
+    at.found.push(wrong);
+    Some(at.record(record))
 }
 
 /// The diagnostic of an unknown operator, and the one that is meant.

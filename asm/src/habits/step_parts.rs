@@ -4,6 +4,7 @@
 //! inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
 use super::context::{NewNodes, Rewriter, rebuilt};
+use super::words::words;
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_for, is_null, key_of};
@@ -16,296 +17,290 @@ use crate::text::{is_name, quoted};
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
 
-impl<'a> Rewriter<'_, 'a> {
-    /// The arguments of a call as a list of records with one argument each, or as JSON in a text.
-    pub(super) fn listed_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let NodeKind::List(items) = node.kind else { return self.quoted_arguments(node) };
-        let only = |item: &Node<'a>| match entries(item) {
-            [only] if only.name().is_some() => Some(*only),
+/// The arguments of a call as a list of records with one argument each, or as JSON in a text.
+pub(super) fn listed_arguments<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let NodeKind::List(items) = node.kind else { return quoted_arguments(at, node) };
+    let only = |item: &Node<'a>| match entries(item) {
+        [only] if only.name().is_some() => Some(*only),
+        _ => None,
+    };
+    let fields: Vec<Entry<'a>> = items.iter().map(only).collect::<Option<_>>()?;
+    (!fields.is_empty()).then(|| at.record_at(&fields, node))
+}
+
+fn quoted_arguments<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let text = node.text()?;
+    let mut found = Diagnostics::default();
+    let read = json::read(text, at.arena, &SourceLimits::default(), &mut found);
+    let [record @ Node { kind: NodeKind::Record(_), .. }] = read else { return None };
+    if !found.as_slice().is_empty() {
+        return None;
+    }
+    Some(record.placed(node.span, at.arena))
+}
+
+/// Cases as a list of records with one case each.
+pub(super) fn listed_cases<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let NodeKind::List(items) = node.kind else { return None };
+    let cases: Vec<Entry<'a>> = items.iter().map(case_of).collect::<Option<_>>()?;
+    (!cases.is_empty()).then(|| at.record_at(&cases, node))
+}
+
+/// The name of a server's tool without all of `mcp://`.
+pub(super) fn callee<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let name = meant_address(node.text()?)?;
+    Some(at.text_at(&name, node))
+}
+
+/// A bound name written as `$name` or `${name}`.
+pub(super) fn binder<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let text = node.text().filter(|text| text.starts_with('$'))?;
+    let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+    is_name(name).then(|| at.text_at(name, node))
+}
+
+/// The element of a loop, or a list of its index and the element.
+pub(super) fn element<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let NodeKind::List([index, item]) = node.kind else { return binder(at, node) };
+    Some(at.text_at(&format!("{}, {}", index.text()?, item.text()?), node))
+}
+
+/// The word of an action as a handler, in a function that cannot fail with it.
+pub(super) fn action<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let action = action_as_text(node, at.dialect, at.names.in_loop())?;
+    if at.names.result().is_some() {
+        return None;
+    }
+    at.found.push(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
+    Some(with_true(at, action.key, node))
+}
+
+/// A text that is meant as `break` or `skip`.
+pub(super) fn text_step<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let key = match node.text().filter(|_| at.names.in_loop())? {
+        "break" => Key::Break,
+        "skip" | "continue" => Key::Skip,
+        _ => return None,
+    };
+    Some(with_true(at, key, node))
+}
+
+/// A record with one key and the value `true`.
+pub(super) fn with_true<'a>(at: &Rewriter<'_, 'a>, key: Key, of: &Node<'a>) -> Node<'a> {
+    let value = Node { kind: NodeKind::Bool(true), span: of.span };
+    at.record_at(&[Entry { key: at.text_at(at.dialect.word(key), of), value }], of)
+}
+
+/// What is under a rollback: a call in the words of another language, or the name of a tool.
+pub(super) fn rollback<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
+    let names_a_tool =
+        |entry: &Entry<'a>| entry.is(|name| is_for(name, Key::Call)) && entry.value.text().is_some();
+    if entries(node).iter().any(names_a_tool) {
+        return words(at, node, &[Key::Call, Key::Args], "a rollback call");
+    }
+    // The name of a tool.
+    node.text().filter(|_| !at.dialect.is_yaml())?;
+    let new = NewNodes { place: node.span, ..at.new };
+    let record = new.one(at.dialect.word(Key::Call), *node);
+    Some(if key == Key::Rollback { record } else { new.list(&[record]) })
+}
+
+/// Steps, or one step, as a handler.
+pub(super) fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
+    let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for" | "match");
+    let (dialect, of_handler) = (at.dialect, |name: &str| key_of(name, &HANDLER).is_some());
+    let named = |entry: &Entry<'a>| {
+        is_record(&entry.value) && !dialect.means(entry, &HANDLER) && !entry.is(of_handler)
+    };
+    let are_steps = match node.kind {
+        NodeKind::List(items) => items.iter().any(is_record),
+        NodeKind::Record(list) => {
+            list.iter().any(|entry| entry.is(begins))
+                || dialect.is_yaml() && !list.is_empty() && list.iter().all(named)
+        }
+        _ => false,
+    };
+    if !are_steps {
+        return None;
+    }
+    let then = at.dialect.word(Key::Then);
+    let key = at.text_at(then, node);
+    Some(at.record_at(&[Entry { key, value: *node }], node))
+}
+
+/// Rewrites the return of a step, a handler or an arm to the form of the notation.
+pub(super) fn ways_out<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
+    let new = rebuilt(entries(node), |_, entry| {
+        let (key, _) = at.dialect.meaning(entry.name()?, keys)?;
+        let way = match key {
+            Key::Ok | Key::Err => under_return(at, entry, key),
+            Key::Message if keys.contains(&Key::Return) => under_return(at, entry, key),
+            Key::Return => without_return(at, entry),
             _ => None,
         };
-        let fields: Vec<Entry<'a>> = items.iter().map(only).collect::<Option<_>>()?;
-        (!fields.is_empty()).then(|| self.record_at(&fields, node))
-    }
+        Some(vec![way?])
+    })?;
+    Some(at.record_at(&new, node))
+}
 
-    fn quoted_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let text = node.text()?;
-        let mut found = Diagnostics::default();
-        let read = json::read(text, self.at.arena, &SourceLimits::default(), &mut found);
-        let [record @ Node { kind: NodeKind::Record(_), .. }] = read else { return None };
-        if !found.as_slice().is_empty() {
-            return None;
+/// A bare `ok` or failure in a notation that writes it in `return`.
+pub(super) fn under_return<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>, key: Key) -> Option<Entry<'a>> {
+    let dialect = at.dialect;
+    if dialect.has(Key::Ok) {
+        return None;
+    }
+    let outer = dialect.word(Key::Return);
+    if key == Key::Ok && at.names.result().is_none() {
+        return Some(Entry { key: at.text_at(outer, &entry.key), value: entry.value });
+    }
+    let word = dialect.word(if key == Key::Ok { Key::Ok } else { Key::Message });
+    let inner = Entry { key: at.text_at(word, &entry.key), value: entry.value };
+    let value = at.record_at(&[inner], &entry.value);
+    Some(Entry { key: at.text_at(outer, &entry.key), value })
+}
+
+/// `return` in a notation that writes bare `ok` and `err`.
+fn without_return<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>) -> Option<Entry<'a>> {
+    let dialect = at.dialect;
+    if dialect.has(Key::Return) {
+        return None;
+    }
+    let inner = match entries(&entry.value) {
+        [only] => only.name().and_then(|name| Some((outcome_word(at, name)?, only.value))),
+        _ => None,
+    };
+    let (word, value) = inner.unwrap_or((dialect.word(Key::Ok), entry.value));
+    Some(Entry { key: at.text_at(word, &entry.key), value })
+}
+
+/// The word of this notation for a success or failure, given that of any notation.
+fn outcome_word(at: &Rewriter<'_, '_>, name: &str) -> Option<&'static str> {
+    let dialect = at.dialect;
+    let (key, _) = dialect.meaning(name, &[Key::Ok, Key::Message])?;
+    Some(dialect.word(key))
+}
+
+/// The content of `return`: a success or failure in the words of the notation, or a value.
+pub(super) fn outcome<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let new = match entries(node) {
+        [a, b] if at.names.result().is_some() => both(at, a, b),
+        [only] => other_outcome(at, only).or_else(|| other_word(at, only)),
+        _ => None,
+    };
+    new.map(|entry| at.record_at(&[entry], node))
+}
+
+/// A return of both success and failure, read as the success.
+fn both<'a>(at: &mut Rewriter<'_, 'a>, a: &Entry<'a>, b: &Entry<'a>) -> Option<Entry<'a>> {
+    let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
+    let (ok, err) = match (a.name(), b.name()) {
+        (Some("ok"), _) if fails(b) => (a, b),
+        (_, Some("ok")) if fails(a) => (b, a),
+        _ => return None,
+    };
+    let (word, found) = (shown(&ok.key), shown(&err.key));
+    let message = format!("a return is `{word}` or `{found}`, not both");
+    let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
+    if matches!(err.value.kind, NodeKind::Null) {
+        return Some(*ok);
+    }
+    if matches!(ok.value.kind, NodeKind::Null) {
+        return Some(*err);
+    }
+    at.found
+        .push(wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")));
+    Some(*ok)
+}
+
+/// `success` and `failure` for `ok` and the notation's word for a failure.
+fn other_outcome<'a>(at: &mut Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
+    let dialect = at.dialect;
+    // `success` may be a field of the returned value.
+    let is_value = matches!(only.value.kind, NodeKind::Bool(_));
+    if is_value || at.names.result().is_none() || !dialect.has(Key::Return) {
+        return None;
+    }
+    let name = only.name()?;
+    let word = match name {
+        _ if foreign::is(Place::Success, name) => dialect.word(Key::Ok),
+        _ if foreign::is(Place::Failure, name) => dialect.word(Key::Message),
+        _ => return None,
+    };
+    Some(Entry { key: at.text_at(word, &only.key), value: only.value })
+}
+
+/// Another notation's word for a failure.
+fn other_word<'a>(at: &mut Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
+    let dialect = at.dialect;
+    let (key, meant) = dialect.meaning(only.name()?, &[Key::Message])?;
+    if meant == Meant::Own || !dialect.has(Key::Return) {
+        return None;
+    }
+    Some(Entry { key: at.text_at(dialect.word(key), &only.key), value: only.value })
+}
+
+/// The inputs of a program.
+pub(super) fn inputs<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    match node.kind {
+        NodeKind::List(items) => declarations(at, node, items),
+        NodeKind::Record(_) => schema(at, node).or_else(|| {
+            let new = rebuilt(entries(node), |_, entry| {
+                Some(vec![Entry { key: entry.key, value: type_text(at, &entry.value)? }])
+            })?;
+            Some(at.record_at(&new, node))
+        }),
+        _ => None,
+    }
+}
+
+/// Inputs as a list of records with `name` and `type`, or of names.
+fn declarations<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
+    let input = |item: &'a Node<'a>| {
+        if item.text().is_some() {
+            return Some(Entry { key: *item, value: at.text_at("any", item) });
         }
-        Some(record.placed(node.span, self.at.arena))
-    }
+        let key = *member(item, "name")?;
+        key.text()?;
+        let optional = member(item, "required").is_some_and(|of| matches!(of.kind, NodeKind::Bool(false)));
+        Some(Entry { key, value: at.text_at(&declared(item, optional), member(item, "type")?) })
+    };
+    let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
+    (!inputs.is_empty()).then(|| at.record_at(&inputs, node))
+}
 
-    /// Cases as a list of records with one case each.
-    pub(super) fn listed_cases(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let NodeKind::List(items) = node.kind else { return None };
-        let cases: Vec<Entry<'a>> = items.iter().map(case_of).collect::<Option<_>>()?;
-        (!cases.is_empty()).then(|| self.record_at(&cases, node))
-    }
-
-    /// The name of a server's tool without all of `mcp://`.
-    pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let name = meant_address(node.text()?)?;
-        Some(self.text_at(&name, node))
-    }
-
-    /// A bound name written as `$name` or `${name}`.
-    pub(super) fn binder(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let text = node.text().filter(|text| text.starts_with('$'))?;
-        let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-        is_name(name).then(|| self.text_at(name, node))
-    }
-
-    /// The element of a loop, or a list of its index and the element.
-    pub(super) fn element(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let NodeKind::List([index, item]) = node.kind else { return self.binder(node) };
-        Some(self.text_at(&format!("{}, {}", index.text()?, item.text()?), node))
-    }
-
-    /// The word of an action as a handler, in a function that cannot fail with it.
-    pub(super) fn action(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let action = action_as_text(node, self.at.dialect, self.at.names.in_loop())?;
-        if self.at.names.result().is_some() {
-            return None;
+/// Inputs as a JSON Schema of an object.
+fn schema<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    member(node, "type")?.text().filter(|&ty| ty == "object")?;
+    let listed =
+        member(node, "required").map(|all| if let NodeKind::List(all) = all.kind { all } else { &[] });
+    let required: Option<HashSet<&str>> = listed.map(|all| all.iter().filter_map(Node::text).collect());
+    let input = |entry: &Entry<'a>| {
+        let name = entry.name()?;
+        if entry.value.text().is_some() {
+            return Some(*entry);
         }
-        self.found.push(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
-        Some(self.with_true(action.key, node))
-    }
+        let optional = required.as_ref().is_some_and(|all| !all.contains(name));
+        let value = at.text_at(&declared(&entry.value, optional), &entry.value);
+        Some(Entry { key: entry.key, value })
+    };
+    let inputs: Vec<Entry<'a>> =
+        entries(member(node, "properties")?).iter().map(input).collect::<Option<_>>()?;
+    Some(at.record_at(&inputs, node))
+}
 
-    /// A text that is meant as `break` or `skip`.
-    pub(super) fn text_step(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let key = match node.text().filter(|_| self.at.names.in_loop())? {
-            "break" => Key::Break,
-            "skip" | "continue" => Key::Skip,
-            _ => return None,
-        };
-        Some(self.with_true(key, node))
+/// A type as a JSON Schema, or as a list of the type of its items.
+pub(super) fn type_text<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
+        return None;
     }
+    Some(at.text_at(&schema_type(node)?, node))
+}
 
-    /// A record with one key and the value `true`.
-    pub(super) fn with_true(&self, key: Key, at: &Node<'a>) -> Node<'a> {
-        let value = Node { kind: NodeKind::Bool(true), span: at.span };
-        self.record_at(&[Entry { key: self.text_at(self.at.dialect.word(key), at), value }], at)
-    }
-
-    /// What is under a rollback: a call in the words of another language, or the name of a tool.
-    pub(super) fn rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
-        let names_a_tool =
-            |entry: &Entry<'a>| entry.is(|name| is_for(name, Key::Call)) && entry.value.text().is_some();
-        if entries(node).iter().any(names_a_tool) {
-            return self.words(node, &[Key::Call, Key::Args], "a rollback call");
-        }
-        // The name of a tool.
-        node.text().filter(|_| !self.at.dialect.is_yaml())?;
-        let new = NewNodes { place: node.span, ..self.at.new };
-        let record = new.one(self.at.dialect.word(Key::Call), *node);
-        Some(if key == Key::Rollback { record } else { new.list(&[record]) })
-    }
-
-    /// Steps, or one step, as a handler.
-    pub(super) fn handling_steps(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
-        let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for" | "match");
-        let (dialect, of_handler) = (self.at.dialect, |name: &str| key_of(name, &HANDLER).is_some());
-        let named = |entry: &Entry<'a>| {
-            is_record(&entry.value) && !dialect.means(entry, &HANDLER) && !entry.is(of_handler)
-        };
-        let are_steps = match node.kind {
-            NodeKind::List(items) => items.iter().any(is_record),
-            NodeKind::Record(list) => {
-                list.iter().any(|entry| entry.is(begins))
-                    || dialect.is_yaml() && !list.is_empty() && list.iter().all(named)
-            }
-            _ => false,
-        };
-        if !are_steps {
-            return None;
-        }
-        let then = self.at.dialect.word(Key::Then);
-        let key = self.text_at(then, node);
-        Some(self.record_at(&[Entry { key, value: *node }], node))
-    }
-
-    /// Rewrites the return of a step, a handler or an arm to the form of the notation.
-    pub(super) fn ways_out(&mut self, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
-        let new = rebuilt(entries(node), |_, entry| {
-            let (key, _) = self.at.dialect.meaning(entry.name()?, keys)?;
-            let way = match key {
-                Key::Ok | Key::Err => self.under_return(entry, key),
-                Key::Message if keys.contains(&Key::Return) => self.under_return(entry, key),
-                Key::Return => self.without_return(entry),
-                _ => None,
-            };
-            Some(vec![way?])
-        })?;
-        Some(self.record_at(&new, node))
-    }
-
-    /// A bare `ok` or failure in a notation that writes it in `return`.
-    pub(super) fn under_return(&mut self, entry: &Entry<'a>, key: Key) -> Option<Entry<'a>> {
-        let dialect = self.at.dialect;
-        if dialect.has(Key::Ok) {
-            return None;
-        }
-        let outer = dialect.word(Key::Return);
-        if key == Key::Ok && self.at.names.result().is_none() {
-            return Some(Entry { key: self.text_at(outer, &entry.key), value: entry.value });
-        }
-        let word = dialect.word(if key == Key::Ok { Key::Ok } else { Key::Message });
-        let inner = Entry { key: self.text_at(word, &entry.key), value: entry.value };
-        let value = self.record_at(&[inner], &entry.value);
-        Some(Entry { key: self.text_at(outer, &entry.key), value })
-    }
-
-    /// `return` in a notation that writes bare `ok` and `err`.
-    fn without_return(&mut self, entry: &Entry<'a>) -> Option<Entry<'a>> {
-        let dialect = self.at.dialect;
-        if dialect.has(Key::Return) {
-            return None;
-        }
-        let inner = match entries(&entry.value) {
-            [only] => only.name().and_then(|name| Some((self.outcome_word(name)?, only.value))),
-            _ => None,
-        };
-        let (word, value) = inner.unwrap_or((dialect.word(Key::Ok), entry.value));
-        Some(Entry { key: self.text_at(word, &entry.key), value })
-    }
-
-    /// The word of this notation for a success or failure, given that of any notation.
-    fn outcome_word(&self, name: &str) -> Option<&'static str> {
-        let dialect = self.at.dialect;
-        let (key, _) = dialect.meaning(name, &[Key::Ok, Key::Message])?;
-        Some(dialect.word(key))
-    }
-
-    /// The content of `return`: a success or failure in the words of the notation, or a value.
-    pub(super) fn outcome(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let new = match entries(node) {
-            [a, b] if self.at.names.result().is_some() => self.both(a, b),
-            [only] => self.other_outcome(only).or_else(|| self.other_word(only)),
-            _ => None,
-        };
-        new.map(|entry| self.record_at(&[entry], node))
-    }
-
-    /// A return of both success and failure, read as the success.
-    fn both(&mut self, a: &Entry<'a>, b: &Entry<'a>) -> Option<Entry<'a>> {
-        let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
-        let (ok, err) = match (a.name(), b.name()) {
-            (Some("ok"), _) if fails(b) => (a, b),
-            (_, Some("ok")) if fails(a) => (b, a),
-            _ => return None,
-        };
-        let (word, found) = (shown(&ok.key), shown(&err.key));
-        let message = format!("a return is `{word}` or `{found}`, not both");
-        let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
-        if matches!(err.value.kind, NodeKind::Null) {
-            return Some(*ok);
-        }
-        if matches!(ok.value.kind, NodeKind::Null) {
-            return Some(*err);
-        }
-        self.found.push(
-            wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")),
-        );
-        Some(*ok)
-    }
-
-    /// `success` and `failure` for `ok` and the notation's word for a failure.
-    fn other_outcome(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
-        let dialect = self.at.dialect;
-        // `success` may be a field of the returned value.
-        let is_value = matches!(only.value.kind, NodeKind::Bool(_));
-        if is_value || self.at.names.result().is_none() || !dialect.has(Key::Return) {
-            return None;
-        }
-        let name = only.name()?;
-        let word = match name {
-            _ if foreign::is(Place::Success, name) => dialect.word(Key::Ok),
-            _ if foreign::is(Place::Failure, name) => dialect.word(Key::Message),
-            _ => return None,
-        };
-        Some(Entry { key: self.text_at(word, &only.key), value: only.value })
-    }
-
-    /// Another notation's word for a failure.
-    fn other_word(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
-        let dialect = self.at.dialect;
-        let (key, meant) = dialect.meaning(only.name()?, &[Key::Message])?;
-        if meant == Meant::Own || !dialect.has(Key::Return) {
-            return None;
-        }
-        Some(Entry { key: self.text_at(dialect.word(key), &only.key), value: only.value })
-    }
-
-    /// The inputs of a program.
-    pub(super) fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        match node.kind {
-            NodeKind::List(items) => self.declarations(node, items),
-            NodeKind::Record(_) => {
-                self.schema(node).or_else(|| self.entries(node, |walk, entry| walk.type_text(&entry.value)))
-            }
-            _ => None,
-        }
-    }
-
-    /// Inputs as a list of records with `name` and `type`, or of names.
-    fn declarations(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
-        let input = |item: &'a Node<'a>| {
-            if item.text().is_some() {
-                return Some(Entry { key: *item, value: self.text_at("any", item) });
-            }
-            let key = *member(item, "name")?;
-            key.text()?;
-            let optional =
-                member(item, "required").is_some_and(|of| matches!(of.kind, NodeKind::Bool(false)));
-            Some(Entry { key, value: self.text_at(&declared(item, optional), member(item, "type")?) })
-        };
-        let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
-        (!inputs.is_empty()).then(|| self.record_at(&inputs, node))
-    }
-
-    /// Inputs as a JSON Schema of an object.
-    fn schema(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        member(node, "type")?.text().filter(|&ty| ty == "object")?;
-        let listed =
-            member(node, "required").map(|all| if let NodeKind::List(all) = all.kind { all } else { &[] });
-        let required: Option<HashSet<&str>> = listed.map(|all| all.iter().filter_map(Node::text).collect());
-        let input = |entry: &Entry<'a>| {
-            let name = entry.name()?;
-            if entry.value.text().is_some() {
-                return Some(*entry);
-            }
-            let optional = required.as_ref().is_some_and(|all| !all.contains(name));
-            let value = self.text_at(&declared(&entry.value, optional), &entry.value);
-            Some(Entry { key: entry.key, value })
-        };
-        let inputs: Vec<Entry<'a>> =
-            entries(member(node, "properties")?).iter().map(input).collect::<Option<_>>()?;
-        Some(self.record_at(&inputs, node))
-    }
-
-    /// A type as a JSON Schema, or as a list of the type of its items.
-    pub(super) fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
-            return None;
-        }
-        Some(self.text_at(&schema_type(node)?, node))
-    }
-
-    /// A tool given by its description.
-    pub(super) fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let name = member(node, "name").or(member(node, "tool"))?.text()?;
-        Some(self.text_at(name, node))
-    }
-
-    /// A text with the span of a node.
-    pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
-        Node::of_text(self.at.arena.alloc_str(text), of.span)
-    }
+/// A tool given by its description.
+pub(super) fn tool<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    let name = member(node, "name").or(member(node, "tool"))?.text()?;
+    Some(at.text_at(name, node))
 }
 
 /// The word of an action as a text, in the position of a handler.

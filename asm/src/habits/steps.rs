@@ -3,7 +3,7 @@
 //! steps that no notation has, such as commands and states of state machines, of which some can be rewritten
 //! and the others are reported and removed.
 
-use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::context::{Entries, Fields, Rewriter, bound, get, kept, others};
 use super::words::{get_key, instead};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::step_forms::is_continue;
@@ -21,7 +21,7 @@ use ilo_spec::limits;
 
 /// A name with its new value, or with the item that is added to its list: `{"set": "x", "to": 1}`,
 /// `{"push": 1, "to": "xs"}`, `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
-pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn to_name<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let verb = list.iter().find(|entry| entry.is(changes))?;
     let grows = foreign::is(Place::Grower, verb.name()?);
     let (name, value) = match (list, entries(&verb.value)) {
@@ -38,11 +38,11 @@ pub(super) fn to_name<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     };
     name.text()?;
     let word = if grows { "push" } else { "value" };
-    Some(at.rewrite(vec![("let", name), (word, value)]))
+    Some(at.record(vec![("let", name), (word, value)]))
 }
 
 /// A name or path that an expression changes: `{"expr": "n += 1"}`, `{"expr": "xs.append(1)"}`.
-pub(super) fn changed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn changed<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     only.value.text().filter(|text| may_change(text))?;
     let mut unseen = Diagnostics::default();
@@ -55,7 +55,7 @@ pub(super) fn changed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     let path = at.source.get(of.span.range())?.trim_start_matches('$');
     let is_expression = only.is(|name| name == at.dialect.word(Key::Expr));
     let known = is_expression && at.names.has(path.split(['.', '[']).next()?);
-    known.then(|| at.rewrite(vec![("let", at.word(path)), ("expr", only.value)]))
+    known.then(|| at.record(vec![("let", at.word(path)), ("expr", only.value)]))
 }
 
 /// Whether the text of an expression may change a name.
@@ -67,7 +67,7 @@ pub(crate) fn may_change(text: &str) -> bool {
 }
 
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
-pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn of_named_step<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     let binds =
         at.dialect.is_yaml() && foreign::is(Place::Binder, only.name()?) && only.name() != Some("let");
@@ -76,11 +76,11 @@ pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opti
     }
     let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
     let word = at.dialect.word(if text { Key::Value } else { Key::Expr });
-    Some(at.rewrite(vec![(word, only.value)]))
+    Some(at.record(vec![(word, only.value)]))
 }
 
 /// Names as the keys of their values: `{"let": {"x": 1}}`.
-pub(super) fn by_key<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn by_key<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     only.name().filter(|name| foreign::is(Place::Binder, name))?;
     let step = |named: &Entry<'a>| {
@@ -94,11 +94,11 @@ pub(super) fn by_key<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         Some(at.record(step))
     };
     let steps: Vec<_> = entries(&only.value).iter().map(step).collect::<Option<_>>()?;
-    (!steps.is_empty()).then(|| Rewrite::value(at.list(&steps)))
+    (!steps.is_empty()).then(|| at.list(&steps))
 }
 
 /// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.
-pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn operator_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     const HANDLING: [Key; 2] = [Key::Handler, Key::Compensate];
     get(list, &["let"])?;
     let is_operation = |entry: &&Entry<'a>| entry.is(operator::is);
@@ -112,20 +112,20 @@ pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
 }
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
-pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn by_type<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let value = || get(list, foreign::words(Place::Held)).map(|entry| entry.value);
     match get(list, foreign::words(Place::Marker))?.value.text()? {
-        "return" => Some(at.rewrite(vec![(at.dialect.word(at.dialect.return_key()), value()?)])),
+        "return" => Some(at.record(vec![(at.dialect.word(at.dialect.return_key()), value()?)])),
         "let" | "set" | "assign" => {
             let name = get(list, &["name", "var", "variable", "let"])?;
-            Some(at.rewrite(vec![("let", name.value), ("expr", value()?)]))
+            Some(at.record(vec![("let", name.value), ("expr", value()?)]))
         }
         _ => None,
     }
 }
 
 /// A call with the steps for its success under `ok`.
-pub(super) fn succeeded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn succeeded<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let ok = get(list, &["call"]).and(get(list, &["ok"]))?;
     let NodeKind::List(steps @ [_, ..]) = ok.value.kind else { return None };
     let is_step = |step: &Node<'a>| entries(step).iter().any(|entry| entry.is(begins_step));
@@ -133,7 +133,7 @@ pub(super) fn succeeded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 }
 
 /// A call as agents send it to a tool.
-pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn called<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let marked = get(list, foreign::words(Place::Marker))
         .is_some_and(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::CallMark, text)));
     let wrapper = get(list, foreign::words(Place::Wrapper))
@@ -189,7 +189,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 }
 
 /// A call whose arguments are beside it.
-pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn loose_arguments<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     const CALL: [Key; 6] = [Key::Let, Key::Call, Key::Args, Key::Rollback, Key::Handler, Key::Compensate];
     get(list, &["call"])?.value.text()?;
     let has = |key: &Key| list.iter().any(|entry| at.dialect.means(entry, &[*key]));
@@ -215,7 +215,7 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.
-pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     get(list, &["call"])?;
     let default = get(list, &["default", "fallback"])?;
     if list.iter().any(|entry| at.dialect.means(entry, &[Key::Handler])) {
@@ -226,7 +226,7 @@ pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 }
 
 /// `assert`, where an `if` returns a failure.
-pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn assertion<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
     let message = get_key(list, Key::Message)?;
     let failure = at.one(at.dialect.word(Key::Message), message.value);
@@ -235,7 +235,7 @@ pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 }
 
 /// `elif` with a condition and steps, or a list of them: an `if` under `else`.
-pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn otherwise_if<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     get(list, &["if"])?;
     let elif = get(list, foreign::words(Place::ElseIf))?;
     let arms: &[_] = match &elif.value.kind {
@@ -261,7 +261,7 @@ pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Optio
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
-pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn default_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let arms = get(list, &["switch"])?;
     let default = get(list, &["default", "else", "otherwise"])?;
     let NodeKind::List(items) = arms.value.kind else { return None };
@@ -271,7 +271,7 @@ pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
 }
 
 /// A `switch` on a value with `cases`.
-pub(super) fn switch_with_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn switch_with_cases<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let (on, _) = (get(list, &["switch"])?, get(list, &["cases"])?);
     if matches!(on.value.kind, NodeKind::List(_)) {
         return None;
@@ -282,7 +282,7 @@ pub(super) fn switch_with_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> 
 }
 
 /// The cases of a `match` beside it.
-pub(super) fn loose_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn loose_cases<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     const BESIDE: [&str; 8] = ["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"];
     let subject = get(list, &["match"]).filter(|_| get(list, &BESIDE).is_none())?;
     let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
@@ -297,11 +297,11 @@ pub(super) fn loose_cases<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option
     let mut step = bound(list);
     step.extend([("match", subject.value), ("cases", at.record(cases))]);
     step.extend(get(list, &["default", "_"]).map(|entry| ("default", entry.value)));
-    Some(at.rewrite(step))
+    Some(at.record(step))
 }
 
 /// A record under `if` or `match` with keys that belong beside it.
-pub(super) fn nested<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn nested<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let outer = get(list, &["if", "match"])?;
     let inner = entries(&outer.value);
     let word = outer.name()?;
@@ -322,15 +322,15 @@ pub(super) fn nested<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     step.push((word, head.value));
     step.extend(others(inner, &[head.name()?]));
     step.extend(others(list, &[word, "let"]));
-    Some(at.rewrite(step))
+    Some(at.record(step))
 }
 
 /// A condition beside a loop that is about its element: it filters, so it belongs into the loop.
 fn condition_of_passes<'a>(
-    at: &Context<'_, 'a>,
+    at: &mut Rewriter<'_, 'a>,
     list: Entries<'a>,
     condition: &'a Entry<'a>,
-) -> Option<Rewrite<'a>> {
+) -> Option<Node<'a>> {
     let element = get(list, &["for"])?.value.text().filter(|name| !name.is_empty())?;
     let body = list.iter().find(|entry| at.dialect.means(entry, &[Key::Body]))?;
     let asked = at.source.get(condition.value.span.range())?;
@@ -353,7 +353,7 @@ fn condition_of_passes<'a>(
 }
 
 /// A condition beside a step of another kind; the step belongs under its `then`.
-pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn condition_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     const ENDS: [&str; 10] =
         ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip", "break"];
     let condition = get(list, foreign::words(Place::Condition))?;
@@ -370,11 +370,11 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let then = if at.dialect.is_yaml() { step } else { at.list(&[step]) };
     let mut record = vec![("if", condition.value), ("then", then)];
     record.extend(get(list, &["else"]).and_then(kept));
-    Some(at.rewrite(record))
+    Some(at.record(record))
 }
 
 /// A loop whose element and list are in one value, or under words of another language.
-pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn looped<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let marked = get(list, foreign::words(Place::Marker))
         .filter(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::Loop, text)));
     let outer = get(list, foreign::words(Place::Loop)).or(marked)?;
@@ -427,59 +427,54 @@ fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) 
 }
 
 /// A shell command, or an action of a build system.
-pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let is_arguments = |entry: &Entry<'a>| at.dialect.means(entry, &[Key::Args]);
-    let arguments = list.iter().any(is_arguments);
-    let (entry, action) = list.iter().find_map(|entry| {
-        let (name, text) = (entry.name()?, entry.value.text()?);
-        let command = foreign::is(Place::Command, name) && (text.contains([' ', '\n']) || !arguments);
-        let action = foreign::is(Place::Action, name) && text.contains(['@', ' ']);
-        (command || action).then_some((entry, action))
-    })?;
-    let found = format!("`{}`", shown(&entry.key));
-    let message = if action {
-        format!("an action of a build is not a tool, and {found} is not a step")
-    } else {
-        format!("there is no shell here: {found} is not a step, and a command is not a tool")
-    };
+pub(super) fn command<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+    let found = format!("`{}`", shown(&command_of(at, list)?.key));
+    let message =
+        format!("{found} is not a step: there is no shell here, and an action of a build is no tool");
     let help = format!("a tool does it, which the tools file names: {}", at.dialect.step_form());
-    Some(at.removed(bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help)))
+    let wrong = bad_step(command_of(at, list)?.key.span, &message, "a `call` of a tool", &found, &help);
+    Some(at.removed(wrong))
+}
+
+/// The entry with a command or an action.
+pub(super) fn command_of<'a>(at: &Rewriter<'_, 'a>, list: Entries<'a>) -> Option<&'a Entry<'a>> {
+    let arguments = list.iter().any(|entry| at.dialect.means(entry, &[Key::Args]));
+    list.iter().find(|entry| {
+        let (Some(name), Some(text)) = (entry.name(), entry.value.text()) else { return false };
+        foreign::is(Place::Command, name) && (text.contains([' ', '\n']) || !arguments)
+            || foreign::is(Place::Action, name) && text.contains(['@', ' '])
+    })
 }
 
 /// A state of a state machine.
-pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let entry = list.iter().find(|entry| entry.name() == Some("Type"))?;
-    let kind = entry.value.text()?;
-    let help = match kind {
-        "Task" => at.dialect.step_form().to_owned(),
-        "Choice" => "write a step with `if` for each choice, one after the other".to_owned(),
-        "Map" => format!("write a loop: {}", at.dialect.loop_form()),
-        "Pass" if at.dialect.is_yaml() => "write its value under `expr:` or `value:`".to_owned(),
-        "Pass" => "name the value: `{\"let\": \"v\", \"expr\": …}`".to_owned(),
-        "Fail" => format!("write {}", at.dialect.failing_form()),
-        "Succeed" => "return the value in a step of its own".to_owned(),
-        "Wait" | "Parallel" => "leave it out: steps run one after the other".to_owned(),
-        _ => return None,
-    };
+pub(super) fn state<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+    let (entry, kind, help) = state_of(list)?;
     let message = format!("a state of a state machine is not a step: `{kind}`");
     let expected = format!("a record with {}", at.dialect.step_words());
-    Some(at.removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
+    Some(at.removed(bad_step(entry.key.span, &message, &expected, "`Type`", help)))
+}
+
+/// The entry with the kind of a state, the kind, and what to write instead.
+pub(super) fn state_of(list: Entries<'_>) -> Option<(&Entry<'_>, &str, &'static str)> {
+    let entry = get(list, &["Type"])?;
+    let kind = entry.value.text()?;
+    Some((entry, kind, foreign::instead(Place::State, kind)?))
 }
 
 /// Steps in a group, such as those that run at the same time, in a list of steps in JSON: they run in order,
 /// and calls of tools that only read at the same time by themselves.
-pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn grouped<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     only.name().filter(|name| foreign::is(Place::Group, name))?;
     let NodeKind::List(items @ [_, ..]) = only.value.kind else { return None };
     if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, NodeKind::Record(_))) {
         return None;
     }
-    Some(Rewrite::value(only.value))
+    Some(only.value)
 }
 
 /// `else` as a separate step.
-pub(super) fn lone_else<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn lone_else<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     let help = match only.name()? {
         "else" => "write `else` beside its `if` and `then`; after a return, what follows is its else",
@@ -493,7 +488,7 @@ pub(super) fn lone_else<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 }
 
 /// A step under a name that it should bind with `let`.
-pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn named<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     // The word of a step names nothing.
     let name = entry.name().filter(|name| !at.named && at.dialect.meaning(name, &STEP_KEYS).is_none())?;
@@ -511,11 +506,11 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         [only] if only.is(operator::is) => step.push(("expr", entry.value)),
         _ => return None,
     }
-    Some(at.rewrite(step))
+    Some(at.record(step))
 }
 
 /// `continue` beside the condition of an `if`, or alone.
-pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn continued<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let entry = get(list, &["continue"]).filter(|entry| is_continue(entry.name(), &entry.value))?;
     if list.len() > 1 && get(list, &["if"]).is_none() {
         return None;
@@ -524,7 +519,7 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 }
 
 /// A step with a word that no notation has.
-pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn absent<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
     let found = format!("`{}`", shown(&entry.key));
     let expected = format!("a record with {}", at.dialect.step_words());
@@ -533,21 +528,21 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 }
 
 /// An unbounded loop whose body has a word of a step.
-pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn unbounded<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
     let loops = list.iter().any(|entry| entry.is(foreign::is_unbounded));
     if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
 }
 
 /// An operator of another language as a step.
-pub(super) fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     let meant = only.name().and_then(other_operator::meant)?;
-    Some(at.rewrite(vec![(meant.spelling, only.value)]))
+    Some(at.record(vec![(meant.spelling, only.value)]))
 }
 
 /// The message of a failure without its return: `{"error": …}`.
-pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+pub(super) fn message<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let name = entry.name()?;
     if !matches!(name, "fail" | "throw") {
@@ -555,5 +550,5 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     }
     let failure = at.one(at.dialect.word(Key::Message), entry.value);
     let returns = at.dialect.has(Key::Return);
-    Some(Rewrite::value(if returns { at.one(at.dialect.word(Key::Return), failure) } else { failure }))
+    Some(if returns { at.one(at.dialect.word(Key::Return), failure) } else { failure })
 }

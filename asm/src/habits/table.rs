@@ -1,7 +1,8 @@
 //! The table of habits, in the order in which they are tried. Each row has an example, which a test runs.
 
-use super::context::{At, Context, Entries, Rewrite};
+use super::context::{At, Entries, Rewriter};
 use super::{operations, steps};
+use crate::document::Node;
 use crate::notation::Notation;
 
 /// One habit.
@@ -11,8 +12,9 @@ pub(super) struct Habit {
     pub(super) name: &'static str,
     /// The positions at which it is tried.
     pub(super) at: At,
-    /// Returns the rewritten record and its diagnostic; `None` if the record does not have this form.
-    pub(super) rewrite: for<'a> fn(&Context<'_, 'a>, Entries<'a>) -> Option<Rewrite<'a>>,
+    /// Returns the rewritten record, or a list of steps in place of a step; `None` if the record does not
+    /// have this form. What is a guess or has no meaning is reported.
+    pub(super) rewrite: for<'a> fn(&mut Rewriter<'_, 'a>, Entries<'a>) -> Option<Node<'a>>,
     /// A part of a program in JSON in a notation, before and after the rewrite.
     pub(super) example: (Notation, [&'static str; 2]),
 }

@@ -53,42 +53,45 @@ pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Op
     })
 }
 
-impl<'a> Rewriter<'_, 'a> {
-    /// Translates the words of a record that may have `keys`; `what` names the record in messages.
-    pub(super) fn words(&mut self, node: &Node<'a>, keys: &[Key], what: &str) -> Option<Node<'a>> {
-        let dialect = self.at.dialect;
-        let list = entries(node);
-        let meaning = |entry: &Entry<'a>| dialect.meaning(entry.name()?, keys);
-        let mut free: Vec<Key> = keys.to_vec();
-        free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
-        let has = |key: Key| list.iter().any(|entry| dialect.means(entry, &[key]));
-        let loose = keys.contains(&Key::Call) && has(Key::Call) && !has(Key::Args);
-        let is_own = |key: Key| list.iter().any(|entry| meaning(entry) == Some((key, Meant::Own)));
-        let new = rebuilt(list, |_, entry| {
-            let name = entry.name()?;
-            let key = match meaning(entry) {
-                // Beside the correct word it is a duplicate key, which the reader reports.
-                Some((key, Meant::Other)) if dialect.has(key) && !is_own(key) => key,
-                Some(_) => return None,
-                None => {
-                    // Beside a call without arguments it may be one of them.
-                    if foreign::is(Place::Comment, name) && !loose {
-                        return Some(Vec::new());
-                    }
-                    let key = key_of(name, &free);
-                    if let Some(help) = instead(name, dialect).filter(|_| key.is_none()) {
-                        self.found.push(dialect.unknown_key(&entry.key, keys, what, None).help(help));
-                        self.lost.extend(entry.value.text());
-                        return Some(Vec::new());
-                    }
-                    let key = key.or_else(|| alike(name, &free))?;
-                    free.retain(|free| *free != key);
-                    key
+/// Translates the words of a record that may have `keys`; `what` names the record in messages.
+pub(super) fn words<'a>(
+    at: &mut Rewriter<'_, 'a>,
+    node: &Node<'a>,
+    keys: &[Key],
+    what: &str,
+) -> Option<Node<'a>> {
+    let dialect = at.dialect;
+    let list = entries(node);
+    let meaning = |entry: &Entry<'a>| dialect.meaning(entry.name()?, keys);
+    let mut free: Vec<Key> = keys.to_vec();
+    free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
+    let has = |key: Key| list.iter().any(|entry| dialect.means(entry, &[key]));
+    let loose = keys.contains(&Key::Call) && has(Key::Call) && !has(Key::Args);
+    let is_own = |key: Key| list.iter().any(|entry| meaning(entry) == Some((key, Meant::Own)));
+    let new = rebuilt(list, |_, entry| {
+        let name = entry.name()?;
+        let key = match meaning(entry) {
+            // Beside the correct word it is a duplicate key, which the reader reports.
+            Some((key, Meant::Other)) if dialect.has(key) && !is_own(key) => key,
+            Some(_) => return None,
+            None => {
+                // Beside a call without arguments it may be one of them.
+                if foreign::is(Place::Comment, name) && !loose {
+                    return Some(Vec::new());
                 }
-            };
-            let key = Node::of_text(dialect.word(key), entry.key.span);
-            Some(vec![Entry { key, value: entry.value }])
-        })?;
-        Some(self.record_at(&new, node))
-    }
+                let key = key_of(name, &free);
+                if let Some(help) = instead(name, dialect).filter(|_| key.is_none()) {
+                    at.found.push(dialect.unknown_key(&entry.key, keys, what, None).help(help));
+                    at.lost.extend(entry.value.text());
+                    return Some(Vec::new());
+                }
+                let key = key.or_else(|| alike(name, &free))?;
+                free.retain(|free| *free != key);
+                key
+            }
+        };
+        let key = Node::of_text(dialect.word(key), entry.key.span);
+        Some(vec![Entry { key, value: entry.value }])
+    })?;
+    Some(at.record_at(&new, node))
 }

@@ -40,49 +40,55 @@ impl<'a> Lints<'_, 'a> {
     pub(crate) fn yields(&mut self, node: &Node<'a>) {
         let [only] = entries(node) else { return };
         if let Some(help) = only.name().and_then(foreign::advice).filter(|help| help.contains("`yield`")) {
-            let warning = self.data("this record is data in the place of a step", node, "`yield`");
-            self.suspect(node.span, warning.help(help));
+            self.data(node, "`yield`", None, help.to_owned());
         }
+    }
+
+    /// Warns that a record is data, which becomes a suspect: how to write its result, and the fix that does.
+    fn data(&mut self, node: &Node<'a>, form: &str, fix: Option<Fix>, help: String) {
+        let marked = if self.at.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
+        let message = "this record is data here: nothing in it is computed, called or looked up";
+        let warning = Diagnostic::new(Code::RecordOperation, first_of(node), message)
+            .expected(format!("{form} for the result, or {marked} around it for the record"), "a record");
+        self.suspect(node.span, warning.fix_or_help(fix, help));
     }
 
     fn operation(&mut self, node: &Node<'a>, operator: &Operator) {
         let spelling = operator.spelling;
         let form = match operator.makes {
-            Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
-            Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
-            Makes::Apply(_) => format!("{{\"{spelling}\": […]}}"),
+            Makes::Unary(_) => format!("`{{\"{spelling}\": …}}`"),
+            Makes::Binary(_) => format!("`{{\"{spelling}\": […, …]}}`"),
+            Makes::Apply(_) => format!("`{{\"{spelling}\": […]}}`"),
         };
-        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        self.suspect(node.span, warning.help(format!("write `{form}`")));
-    }
-
-    fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
-        let marked = if self.at.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
-        Diagnostic::new(Code::RecordOperation, first_of(node), message)
-            .expected(format!("{form} for the result, or {marked} around it for the record"), "a record")
+        self.data(node, &form, None, format!("write {form}"));
     }
 
     /// A record with one key that is a reference, an operation or a choice in other languages.
     fn only_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: ValuePlace) {
+        let dialect = self.at.dialect;
         if let Some(meant) = self.referred(entry, name) {
-            let fixed = self.at.dialect.own_form(&meant, false);
-            let form = if self.at.dialect.is_yaml() { fixed.clone() } else { format!("\"{fixed}\"") };
-            let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
-            let fix = (!self.at.dialect.is_yaml()).then(|| Fix::write(&form, node.span, form.as_str()));
-            return self.suspect(node.span, warning.fix_or_help(fix, format!("write `{form}`")));
+            let fixed = dialect.own_form(&meant, false);
+            let form = if dialect.is_yaml() { fixed } else { format!("\"{fixed}\"") };
+            let fix = (!dialect.is_yaml()).then(|| Fix::write(&form, node.span, form.as_str()));
+            return self.data(node, &format!("`{form}`"), fix, format!("write `{form}`"));
         }
         let operands = if let NodeKind::List(items) = entry.value.kind { items.len() } else { 1 };
         if let Some(operator) = operator::find(name).filter(|found| !found.is_everywhere()) {
-            return self.later_operator(node, operands, operator);
+            // It is an operator only where something is computed.
+            let expr = dialect.word(Key::Expr);
+            let form =
+                if dialect.is_yaml() { format!("`{expr}:`") } else { format!("`{{\"{expr}\": …}}`") };
+            if operator.takes(operands) {
+                let help = format!("`{name}` computes only under `{expr}`, in conditions and in operations");
+                self.data(node, &format!("{form} around it"), None, help);
+            }
+            return;
         }
         let word = name.strip_prefix('$').unwrap_or(name);
         if self.at.names.has_function(name) {
-            let blank = self.at.dialect.blank();
-            let (call, args) = (self.at.dialect.word(Key::Call), self.at.dialect.word(Key::Args));
+            let (blank, call, args) = (dialect.blank(), dialect.word(Key::Call), dialect.word(Key::Args));
             let form = format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`");
-            let warning = self.data("this record is data, and calls nothing", node, &form);
-            return self
-                .suspect(node.span, warning.help(format!("write {form} to call the function `{name}`")));
+            return self.data(node, &form, None, format!("write {form} to call the function `{name}`"));
         }
         if is_step(name) && !entry.value.is_scalar() {
             return self.step_as_data(node, foreign::is(foreign::Place::Choice, word));
@@ -90,10 +96,7 @@ impl<'a> Lints<'_, 'a> {
         if let Some(instead) =
             other_operator::in_place_of_record(word).filter(|_| place == ValuePlace::Formula || word != name)
         {
-            let warning = self
-                .data("this record is data, and computes nothing", node, "a step of its own")
-                .help(instead);
-            return self.suspect(node.span, warning);
+            return self.data(node, "a step of its own", None, instead);
         }
         let exact = operator::find(word).filter(|_| word != name);
         let Some(meant) = exact.or_else(|| other_operator::meant(word)) else { return };
@@ -109,26 +112,9 @@ impl<'a> Lints<'_, 'a> {
             || measures
             || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
-            let form = format!("{{\"{}\": …}}", meant.spelling);
-            let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-            self.suspect(node.span, warning.fix(rename(&entry.key, meant.spelling)));
+            let form = format!("`{{\"{}\": …}}`", meant.spelling);
+            self.data(node, &form, rename(&entry.key, meant.spelling), format!("write {form}"));
         }
-    }
-
-    /// A record whose key is an operator only where something is computed.
-    fn later_operator(&mut self, node: &Node<'a>, operands: usize, operator: &Operator) {
-        if !operator.takes(operands) {
-            return;
-        }
-        let expr = self.at.dialect.word(Key::Expr);
-        let form =
-            if self.at.dialect.is_yaml() { format!("{expr}:") } else { format!("{{\"{expr}\": …}}") };
-        let message = format!(
-            "this record is data here: `{}` computes only under `{expr}`, in conditions and in operations",
-            operator.spelling
-        );
-        let warning = self.data(&message, node, &format!("`{form}` around it"));
-        self.suspect(node.span, warning);
     }
 
     /// The reference that `{"var": "x"}` and `{"$input": "x"}` are in other languages.
@@ -212,8 +198,7 @@ impl<'a> Lints<'_, 'a> {
                 self.at.dialect.loop_form()
             )
         };
-        let message = "this record is data: a value holds no step";
-        self.suspect(node.span, self.data(message, node, "a reference").help(form));
+        self.data(node, "a reference", None, form);
     }
 }
 
