@@ -31,13 +31,13 @@ const SHOWN: usize = 40;
 /// A case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
-    headers: Vec<Header>,
+    headers: Vec<KeyLine>,
     sections: Vec<Section>,
 }
 
 /// A line `key: value` before the first section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Header {
+struct KeyLine {
     line: usize,
     key: String,
     value: String,
@@ -223,7 +223,7 @@ impl CaseReader {
         } else if value.is_empty() {
             self.error(line, format!("the header `{key}` has no value; write one or remove the line"));
         } else {
-            self.case.headers.push(Header { line, key: key.to_owned(), value: value.to_owned() });
+            self.case.headers.push(KeyLine { line, key: key.to_owned(), value: value.to_owned() });
         }
     }
 

@@ -17,7 +17,7 @@ pub use crate::catalog::OutputSchema;
 use crate::check::{Checked, check};
 use crate::diagnostic::whole_source::{too_large, unknown_notation};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::detect::BEGINNINGS;
+use crate::dialect::detect::{self, BEGINNINGS, Beginning};
 use crate::document::{json, yaml};
 /// Reads ID text into a syntax tree, as [`read`] does. A host that calls only this has no reader of another
 /// notation in its program.
@@ -65,12 +65,17 @@ pub fn read<'a>(
         diagnostics.push(too_large(source, most));
         return nothing;
     }
-    let notation = options.from.or_else(|| Notation::detect(source));
-    let parse = if notation == Some(Notation::Workflow) { yaml::read } else { json::read };
+    let begins = options.from.map(Beginning::Of).or_else(|| detect::beginning(source));
+    let parse = if begins == Some(Beginning::Of(Notation::Workflow)) { yaml::read } else { json::read };
     let (may_be_text, mut found) = (stringified::may_be(source), Diagnostics::default());
-    let documents = match notation {
-        None | Some(Notation::Id) if !may_be_text => &[],
+    let documents = match begins {
+        None | Some(Beginning::Of(Notation::Id)) if !may_be_text => &[],
         _ => parse(source, arena, &options.reading, &mut found),
+    };
+    let notation = match begins {
+        Some(Beginning::Of(notation)) => Some(notation),
+        Some(Beginning::Json) => detect::of_documents(documents),
+        None => None,
     };
     if may_be_text
         && !found.has_errors()

@@ -1,20 +1,28 @@
 //! Detects the notation of a source from its content.
 //!
 //! A brace or bracket begins JSON; the keys of its first record distinguish the three JSON notations. A line
-//! that begins with a key of a workflow is YAML. A comment or a mnemonic is instruction text. Detection is
-//! one pass and reports no errors: that is left to the reader of the notation.
+//! that begins with a key of a workflow is YAML. A comment or a mnemonic is instruction text. Nothing is
+//! reported here: that is left to the reader of the notation.
 
 use super::{Dialect, begins_step, words};
+use crate::arena::Arena;
+use crate::diagnostic::Diagnostics;
+use crate::document::{Entry, Node, NodeKind, entries, json};
 use crate::foreign;
 use crate::notation::Notation;
-use crate::source::{begins_id_text, enclosed, trimmed};
+use crate::source::{SourceLimits, begins_id_text, enclosed, trimmed};
 use crate::text::is_name;
-use memchr::memchr2;
 
 impl Notation {
-    /// The notation of a source; `None` if it looks like none. One pass over the source.
+    /// The notation of a source; `None` if it looks like none. JSON is read for it.
     pub fn detect(source: &str) -> Option<Notation> {
-        detect(source)
+        match beginning(source)? {
+            Beginning::Of(notation) => Some(notation),
+            Beginning::Json => {
+                let (arena, mut unseen) = (Arena::new(), Diagnostics::default());
+                of_documents(json::read(source, &arena, &SourceLimits::default(), &mut unseen))
+            }
+        }
     }
 }
 
@@ -49,26 +57,36 @@ const KEYS: usize = 64;
 pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": …}`, `{\"fn\":…}`, `{\"meta\": …}`, or \
                                      YAML's `name: …`";
 
-/// The notation of a source; `None` if it begins like none. What is around the program is left out, as by
-/// the readers.
-pub(crate) fn detect(source: &str) -> Option<Notation> {
+/// What a source begins like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// One of the notations in JSON.
+    Json,
+    /// This notation.
+    Of(Notation),
+}
+
+/// What a source begins like; `None` if it begins like no notation. What is around the program is left out,
+/// as by the readers.
+pub(crate) fn beginning(source: &str) -> Option<Beginning> {
     let inside = enclosed(source).unwrap_or(0..source.len());
     let start = without_comments(trimmed(source.get(inside)?));
     if start.is_empty() {
-        return Some(Notation::Id);
+        return Some(Beginning::Of(Notation::Id));
     }
     if start.starts_with(['{', '[']) {
-        return json(start);
+        return Some(Beginning::Json);
     }
     if ["\"{", "\"["].iter().any(|begin| start.starts_with(begin)) {
         // A program that was written as a text in JSON.
-        return Some(Notation::ToolCalling);
+        return Some(Beginning::Of(Notation::ToolCalling));
     }
     let mut keys = start.lines().filter_map(yaml_key);
     if start.starts_with(';') || begins_id_text(start) {
-        return Some(Notation::Id);
+        return Some(Beginning::Of(Notation::Id));
     }
-    (keys.next().is_some() || encloses_workflow(start) || lists_steps(start)).then_some(Notation::Workflow)
+    let begins = keys.next().is_some() || encloses_workflow(start) || lists_steps(start);
+    begins.then_some(Beginning::Of(Notation::Workflow))
 }
 
 /// Whether a key of another language makes a record a call.
@@ -116,168 +134,50 @@ fn yaml_key(line: &str) -> Option<&str> {
     (blank && weights(key) != [0; NOTATIONS.len()]).then_some(key)
 }
 
-/// The JSON notation whose keys the first record has, or the record that its first key encloses; tool calling
-/// if it begins no record.
-fn json(mut start: &str) -> Option<Notation> {
+/// The JSON notation whose keys the first record of some documents has, or the record that its first key
+/// encloses; tool calling if there is no record.
+pub(crate) fn of_documents(mut documents: &[Node<'_>]) -> Option<Notation> {
     for _ in 0..ENCLOSED {
-        let found = Record::read(start);
-        match (found.notation(), found.enclosed) {
-            (None, Some(enclosed)) => start = enclosed,
+        while let [Node { kind: NodeKind::List(items), .. }, ..] = documents {
+            documents = items;
+        }
+        let list = documents.first().map_or(&[][..], entries);
+        let inside = list.first().map(|entry| &entry.value);
+        let inside = inside.filter(|value| matches!(value.kind, NodeKind::Record(_) | NodeKind::List(_)));
+        match (of_record(list, documents), inside) {
+            (None, Some(inside)) => documents = core::slice::from_ref(inside),
             (notation, _) => return notation,
         }
     }
     None
 }
 
-/// What the keys of a record say about its notation.
-struct Record<'s> {
-    start: &'s str,
-    /// The scores of its keys as those of a program.
-    program: Scores,
-    any: bool,
-    named: bool,
-    /// Its first value, if that is a record or a list.
-    enclosed: Option<&'s str>,
-}
-
-impl<'s> Record<'s> {
-    fn read(start: &'s str) -> Record<'s> {
-        let mut record =
-            Record { start, program: Scores::default(), any: false, named: false, enclosed: None };
-        let mut keys = Keys::of_first_record(start);
-        // A workflow in JSON has a record of steps; a named function with a list of steps is in another
-        // notation.
-        let mut named_steps = false;
-        for _ in 0..KEYS {
-            let Some(key) = keys.next() else { break };
-            let value = keys.value();
-            if !record.any && value.starts_with(['{', '[']) {
-                record.enclosed = Some(value);
-            }
-            record.any = true;
-            record.named |= key == "name";
-            named_steps |= key == "steps" && value.starts_with('{');
-            for (score, weight) in record.program.iter_mut().zip(weights(key)) {
-                *score += weight;
-            }
-        }
-        if !named_steps {
-            let [.., workflow] = &mut record.program;
-            *workflow = 0;
-        }
-        record
+/// The notation of a program, or of a step, which has others beside it.
+fn of_record(list: &[Entry<'_>], beside: &[Node<'_>]) -> Option<Notation> {
+    let best = |scores: Scores| {
+        let best = scores.into_iter().max().filter(|&best| best > 0)?;
+        NOTATIONS.get(scores.iter().position(|&score| score == best)?).copied()
+    };
+    let names = || list.iter().filter_map(Entry::name).take(KEYS);
+    let mut program = Scores::default();
+    for name in names() {
+        program.iter_mut().zip(weights(name)).for_each(|(score, weight)| *score += weight);
     }
-
-    /// The scores of its keys as those of a step; `None` if it is no step.
-    fn step(&self) -> Option<Scores> {
-        let keys = || Keys { of_all: true, ..Keys::of_first_record(self.start) }.take(KEYS);
-        let own = |notation| keys().filter(|key| words(notation).any(|word| word == *key)).count();
-        // In a workflow steps are never in a list.
-        let score = |notation| if notation == Notation::Workflow { 0 } else { own(notation) };
-        keys().any(|key| begins_step(key) || calls(key)).then(|| NOTATIONS.map(score))
-    }
-
-    fn notation(&self) -> Option<Notation> {
-        let best = |scores: Scores| {
-            let best = scores.into_iter().max().filter(|&best| best > 0)?;
-            NOTATIONS.get(scores.iter().position(|&score| score == best)?).copied()
-        };
-        let other = || (!self.any || self.named || self.step().is_some()).then_some(Notation::ToolCalling);
-        best(self.program).or_else(|| self.step().and_then(best)).or_else(other)
-    }
-}
-
-/// The keys of the first record of a text that looks like JSON, quoted or not.
-struct Keys<'s> {
-    rest: &'s str,
-    depth: usize,
-    /// The depth inside the first record; 0 before it.
-    of: usize,
-    /// Whether the records beside it count too.
-    of_all: bool,
-}
-
-impl<'s> Keys<'s> {
-    fn of_first_record(start: &'s str) -> Keys<'s> {
-        Keys { rest: start, depth: 0, of: 0, of_all: false }
-    }
-
-    /// Whether a colon follows the word that was taken last.
-    fn is_key(&self) -> bool {
-        self.rest.trim_start_matches(closes_curled).trim_start().starts_with(':')
-    }
-
-    /// The value of the key that was taken last.
-    fn value(&self) -> &'s str {
-        let rest = self.rest.trim_start_matches(closes_curled).trim_start();
-        rest.strip_prefix(':').unwrap_or("").trim_start()
-    }
-
-    /// Takes a text in these quotes, without the quotes and with its escapes.
-    fn quoted(&mut self, quote: u8) -> &'s str {
-        let inside = self.rest.get(1..).unwrap_or("");
-        let mut end = memchr2(quote, b'\\', inside.as_bytes());
-        while let Some(at) = end.filter(|&at| inside.as_bytes().get(at) == Some(&b'\\')) {
-            let behind = inside.as_bytes().get(at + 2..).unwrap_or_default();
-            end = memchr2(quote, b'\\', behind).map(|next| at + 2 + next);
-        }
-        let (text, rest) = end.and_then(|end| inside.split_at_checked(end)).unwrap_or((inside, ""));
-        self.rest = rest.get(1..).unwrap_or(rest);
-        text
-    }
-
-    /// Takes a bare word, or a single character.
-    fn bare(&mut self) -> &'s str {
-        let length = self.rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
-        let length =
-            length.unwrap_or(self.rest.len()).max(self.rest.chars().next().map_or(0, char::len_utf8));
-        let (word, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
-        self.rest = rest;
-        word
-    }
-}
-
-/// Whether a character is a curled quote, with which word processors close a text.
-fn closes_curled(c: char) -> bool {
-    matches!(c, '\u{201d}' | '\u{2019}')
-}
-
-impl<'s> Iterator for Keys<'s> {
-    type Item = &'s str;
-
-    fn next(&mut self) -> Option<&'s str> {
-        loop {
-            // What cannot be a key, or decide how deep it is, is passed over at once.
-            let (inside, bytes) = (self.depth != self.of, self.rest.as_bytes());
-            let matters = |byte: &u8| match byte {
-                b'"' | b'\'' | b'{' | b'}' | b'[' | b']' => true,
-                b' ' | b'\n' | b'\t' | b'\r' | b',' | b':' => false,
-                _ => !inside,
-            };
-            let passed = bytes.iter().position(matters).unwrap_or(bytes.len());
-            self.rest = self.rest.get(passed..).unwrap_or("");
-            let first = self.rest.bytes().next()?;
-            let word = if matches!(first, b'"' | b'\'') { self.quoted(first) } else { self.bare() };
-            #[cfg(test)]
-            tests::READ.set(tests::READ.get() + word.len());
-            match first {
-                b'{' | b'[' => {
-                    self.depth += 1;
-                    if first == b'{' && self.of == 0 {
-                        self.of = self.depth;
-                    }
-                }
-                b'}' | b']' => {
-                    if self.depth == self.of && self.of > 0 && !self.of_all {
-                        return None;
-                    }
-                    self.depth = self.depth.saturating_sub(1);
-                }
-                _ if self.depth == self.of && self.is_key() => return Some(word),
-                _ => {}
-            }
-        }
-    }
+    // A workflow in JSON has a record of steps; a named function with a list of steps is in another notation.
+    let is_named =
+        |entry: &Entry<'_>| entry.name() == Some("steps") && matches!(entry.value.kind, NodeKind::Record(_));
+    let [.., workflow] = &mut program;
+    *workflow *= usize::from(list.iter().any(is_named));
+    let keys = || beside.iter().flat_map(|node| entries(node)).filter_map(Entry::name).take(KEYS);
+    // In a workflow steps are never in a list.
+    let own = |notation| match notation {
+        Notation::Workflow => 0,
+        _ => keys().filter(|key| words(notation).any(|word| word == *key)).count(),
+    };
+    let is_step = keys().any(|key| begins_step(key) || calls(key));
+    let step = || best(NOTATIONS.map(own)).filter(|_| is_step);
+    let other = list.is_empty() || is_step || names().any(|name| name == "name");
+    best(program).or_else(step).or(other.then_some(Notation::ToolCalling))
 }
 
 #[cfg(test)]
@@ -329,7 +229,7 @@ mod tests {
             ("# a comment\nname: f\nsteps: {}\n```\nand this", Notation::Workflow),
         ];
         for (source, notation) in cases {
-            assert_eq!(detect(source), Some(notation), "{source}");
+            assert_eq!(Notation::detect(source), Some(notation), "{source}");
         }
         let none = [
             "def f():\n  pass",
@@ -341,28 +241,7 @@ mod tests {
             "try:\n  name",
         ];
         for source in none {
-            assert_eq!(detect(source), None, "{source}");
+            assert_eq!(Notation::detect(source), None, "{source}");
         }
-    }
-
-    thread_local! {
-        /// The bytes of the words that were taken from sources.
-        pub(super) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-    }
-
-    /// The keys of three records, one in another, are read for a program and twice for a step.
-    #[test]
-    fn many_beginnings_are_read_a_few_times() {
-        let mut most = 0;
-        for part in
-            ["```\n", "Sure, the\n```\n", "{\"a\":", "[", "{'", "/**/", "//\n", "# a\n", "a:\n ", "\"{"]
-        {
-            let source = part.repeat((1 << 20) / part.len());
-            READ.set(0);
-            detect(&source);
-            most = most.max(READ.get());
-            assert!(READ.get() <= 9 * source.len(), "{part:?}: {} bytes of {}", READ.get(), source.len());
-        }
-        assert!(most >= 1 << 20, "at least one is read to its end: {most}");
     }
 }

@@ -1,11 +1,12 @@
-//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. The operators
-//! of other languages are in [`super::other_operator`].
+//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. The pure
+//! functions are operators by their names. The operators of other languages are in [`super::other_operator`].
 //!
 //! This module does not depend on documents or on infix text.
 
 use crate::ast::{Binary, Unary};
 use ilo_spec::node::{Shape, Word};
-use ilo_spec::pure::{Omitted, Pure};
+use ilo_spec::pure::{self, Omitted, Pure};
+use std::sync::LazyLock;
 
 /// The node that an operator produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +66,8 @@ const fn function(spelling: &'static str, makes: Makes, folds: bool) -> Operator
     Operator { spelling, makes, form: Form::Function, folds }
 }
 
-/// Every operator.
-pub static TABLE: [Operator; 64] = [
+/// The operators that are no pure functions.
+static WITHOUT_PURE: [Operator; 19] = [
     between("or", Binary::Or, 1, true),
     between("and", Binary::And, 2, true),
     Operator { spelling: "not", makes: Makes::Unary(Unary::Not), form: Form::Before(3), folds: false },
@@ -86,52 +87,16 @@ pub static TABLE: [Operator; 64] = [
     function("has", Makes::Binary(Binary::HasName), false),
     function("append", Makes::Binary(Binary::Append), false),
     function("concat", Makes::Binary(Binary::Concat), true),
-    function("join", Makes::Apply(Pure::Join), false),
-    function("get", Makes::Apply(Pure::Get), false),
-    function("put", Makes::Apply(Pure::Put), false),
-    function("keys", Makes::Apply(Pure::Keys), false),
-    function("split", Makes::Apply(Pure::Split), false),
-    function("replace", Makes::Apply(Pure::Replace), false),
-    function("trim", Makes::Apply(Pure::Trim), false),
-    function("lower", Makes::Apply(Pure::Lower), false),
-    function("upper", Makes::Apply(Pure::Upper), false),
-    function("slice", Makes::Apply(Pure::Slice), false),
-    function("sort", Makes::Apply(Pure::Sort), false),
-    function("reverse", Makes::Apply(Pure::Reverse), false),
-    function("range", Makes::Apply(Pure::Range), false),
-    function("sum", Makes::Apply(Pure::Sum), false),
-    function("round", Makes::Apply(Pure::Round), false),
-    function("fixed", Makes::Apply(Pure::Fixed), false),
-    function("json", Makes::Apply(Pure::Json), false),
-    function("iso", Makes::Apply(Pure::Iso), false),
-    function("min", Makes::Apply(Pure::Min), false),
-    function("max", Makes::Apply(Pure::Max), false),
-    function("number", Makes::Apply(Pure::Number), false),
-    function("parse", Makes::Apply(Pure::Parse), false),
-    function("time", Makes::Apply(Pure::Time), false),
-    Operator { spelling: "//", makes: Makes::Apply(Pure::FloorDiv), form: Form::Between(6), folds: false },
-    function("floor", Makes::Apply(Pure::Floor), false),
-    function("ceil", Makes::Apply(Pure::Ceil), false),
-    function("abs", Makes::Apply(Pure::Abs), false),
-    function("sort_down", Makes::Apply(Pure::SortDown), false),
-    function("unique", Makes::Apply(Pure::Unique), false),
-    function("group", Makes::Apply(Pure::Group), false),
-    function("column", Makes::Apply(Pure::Column), false),
-    function("find", Makes::Apply(Pure::Find), false),
-    function("values", Makes::Apply(Pure::Values), false),
-    function("entries", Makes::Apply(Pure::Entries), false),
-    function("record", Makes::Apply(Pure::Record), false),
-    function("without", Makes::Apply(Pure::Without), false),
-    function("joined", Makes::Apply(Pure::Joined), false),
-    function("set", Makes::Apply(Pure::Set), false),
-    function("starts", Makes::Apply(Pure::Starts), false),
-    function("ends", Makes::Apply(Pure::Ends), false),
-    function("index", Makes::Apply(Pure::Index), false),
-    function("date", Makes::Apply(Pure::Date), false),
-    function("days", Makes::Apply(Pure::Days), false),
-    function("grouped", Makes::Apply(Pure::Grouped), false),
-    function("read", Makes::Apply(Pure::Read), false),
 ];
+
+/// Every operator: each pure function by its name in lower case, unless it has a sign.
+pub static TABLE: LazyLock<Vec<Operator>> = LazyLock::new(|| {
+    let pure = pure::TABLE.iter().map(|row| match (row.function, Makes::Apply(row.function)) {
+        (Pure::FloorDiv, makes) => Operator { spelling: "//", makes, form: Form::Between(6), folds: false },
+        (_, makes) => function(row.name.to_ascii_lowercase().leak(), makes, false),
+    });
+    WITHOUT_PURE.iter().copied().chain(pure).collect()
+});
 
 /// What to write if a range has two bounds, as in other languages.
 pub(crate) const RANGE_BEGINS_AT_ZERO: &str = "`range` takes how many items there are, and begins at 0: add the first number to \
@@ -203,7 +168,7 @@ const fn required(function: Pure) -> usize {
 
 /// The row of a node.
 pub fn row(makes: Makes) -> &'static Operator {
-    const FIRST: &Operator = &TABLE[0];
+    const FIRST: &Operator = &WITHOUT_PURE[0];
     TABLE.iter().find(|row| row.makes == makes).unwrap_or(FIRST)
 }
 

@@ -96,6 +96,11 @@ pub fn meant(spelling: &str) -> Option<&'static Operator> {
     named(spelling).map(|(operator, _)| operator)
 }
 
+/// The operator with a spelling, or the one that it means.
+pub(crate) fn known(spelling: &str) -> Option<&'static Operator> {
+    find(spelling).or_else(|| meant(spelling))
+}
+
 /// The operator that does the same as one of another language, or is the same in another case.
 pub fn same(spelling: &str) -> Option<&'static Operator> {
     named(spelling).filter(|(_, same)| *same).map(|(operator, _)| operator)
@@ -179,7 +184,7 @@ mod tests {
         for (written, ours) in cases {
             assert_eq!(near(written).map(|operator| operator.spelling), Some(ours), "{written}");
         }
-        for ours in TABLE {
+        for ours in TABLE.iter() {
             assert!(meant(ours.spelling).is_none(), "{}", ours.spelling);
         }
         assert!(near("**").is_none() && near("sqrt").is_none());

@@ -199,13 +199,8 @@ pub(super) fn left_over(parser: &mut Parser<'_, '_, '_>) {
         Token::Word(text) | Token::Symbol(text) => text,
         _ => "",
     };
-    let meant = match symbol {
-        "=>" => Some(">="),
-        "=<" => Some("<="),
-        "=!" | "~=" => Some("!="),
-        "&" => Some("and"),
-        _ => None,
-    };
+    let other = |symbol: &str| !matches!(symbol, "|" | "!") && !symbol.starts_with(char::is_alphabetic);
+    let meant = foreign::word(Place::Operation, symbol).filter(|_| other(symbol));
     let help = match symbol {
         _ if let Some(meant) = meant => &format!("write `{meant}`"),
         ":=" => "write `==` to compare; `let` binds a name",

@@ -21,14 +21,19 @@ pub(crate) enum Used<'a> {
 /// Passes on the names in a text, and the words in quotes. If `whole` is set, the text itself is an
 /// expression.
 pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>)) {
-    // Most texts have no sign that begins a reference.
-    let signs = || memchr::memchr2(b'$', b'{', text.as_bytes());
-    let Some(mut at) = (if whole { Some(0) } else { signs() }) else { return };
+    let mut at = 0;
     // For each of the braces around the position the quote that is open in them, and whether an `f` marks it.
     let mut levels: SmallVec<[Option<(u8, bool)>; 8]> = SmallVec::new();
     levels.extend(whole.then_some(None));
     let byte = |at: usize| text.as_bytes().get(at).copied();
-    while let Some(found) = byte(at) {
+    loop {
+        if levels.is_empty() {
+            // Most texts have no sign that begins a reference.
+            let rest = text.as_bytes().get(at..).unwrap_or_default();
+            let Some(more) = memchr::memchr2(b'$', b'{', rest) else { return };
+            at += more;
+        }
+        let Some(found) = byte(at) else { return };
         let open = levels.last().copied().flatten();
         let in_text = open.is_some() || levels.is_empty();
         at += match (found, byte(at + 1)) {

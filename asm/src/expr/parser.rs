@@ -5,7 +5,7 @@ use super::BRACES;
 use super::errors;
 use super::lexer::Token;
 use super::reference::{Reference, Root, Step, Words};
-use super::template::{At, Sigil};
+use super::template::{Setting, Sigil};
 use super::tree::{Operand, Sign, Tree, TreeKind};
 use crate::arena::Arena;
 use crate::ast::{Binary, Literal, Name};
@@ -97,7 +97,7 @@ pub fn path<'a>(node: &Node<'a>, nesting: usize, arena: &'a Arena) -> Option<Ref
 }
 
 /// A path that is all of a text, with any expressions in its brackets. Nothing is reported.
-pub(crate) fn bracketed<'a>(words: &Words<'_, 'a>, (sigil, nesting, braces): At) -> Option<Tree<'a>> {
+pub(crate) fn bracketed<'a>(words: &Words<'_, 'a>, (sigil, nesting, braces): Setting) -> Option<Tree<'a>> {
     let mut unseen = Diagnostics::default();
     Parser::new(words, sigil, nesting, braces, &mut unseen).whole().filter(Tree::is_path)
 }

@@ -116,10 +116,14 @@ pub fn template<'a>(
 }
 
 /// Where a text is read: its sigil, the allowed nesting, and the number of braces around it.
-pub(super) type At = (Sigil, usize, u8);
+pub(super) type Setting = (Sigil, usize, u8);
 
 /// Parses a text.
-pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut Diagnostics) -> Template<'a> {
+pub(super) fn template_of<'a>(
+    words: &Words<'_, 'a>,
+    at: Setting,
+    diagnostics: &mut Diagnostics,
+) -> Template<'a> {
     let only = |part: Part<'a>| -> Template<'a> {
         Template { parts: words.arena.alloc_slice_copy(&[part]), look_alikes: &[] }
     };
@@ -148,7 +152,7 @@ pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut D
         diagnostics,
         parts: SmallVec::new(),
         look_alikes: SmallVec::new(),
-        text: Run::default(),
+        text: Pending::default(),
     };
     reader.read();
     let Reader { parts, look_alikes, .. } = reader;
@@ -168,7 +172,7 @@ const LONGEST: usize = 400;
 
 /// The current text between references: a range of the source text, or a copy from the first `$$` on.
 #[derive(Default)]
-struct Run<'a> {
+struct Pending<'a> {
     from: usize,
     copied: Option<ArenaString<'a>>,
     /// The position up to which it was copied.
@@ -177,11 +181,11 @@ struct Run<'a> {
 
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
-    at: At,
+    at: Setting,
     diagnostics: &'r mut Diagnostics,
     parts: SmallVec<[Part<'a>; 8]>,
     look_alikes: SmallVec<[LookAlike; 2]>,
-    text: Run<'a>,
+    text: Pending<'a>,
 }
 
 impl<'a> Reader<'_, '_, 'a> {

@@ -1,6 +1,6 @@
 //! Applies the habits to a part of a document.
 
-use super::context::{At, Entries, NewNodes, Rewriter, get, others};
+use super::context::{EntryList, NewNodes, Rewriter, Spot, get, others};
 use super::operations::listed_operation;
 use super::step_parts::{
     action, binder, callee, element, handling_steps, inputs, listed_arguments, listed_cases, outcome,
@@ -37,11 +37,11 @@ pub(crate) fn rewrite<'a>(
         Asked::Step { name, last, .. } => step(&mut at, node, name, last),
         Asked::Keys(keys, what) => in_words(&mut at, node, keys, what),
         Asked::Part(key) => part(&mut at, key, node),
-        Asked::Value => offer(&mut at, node, At::Value),
-        Asked::Formula => offer(&mut at, node, At::Formula),
+        Asked::Value => offer(&mut at, node, Spot::Value),
+        Asked::Formula => offer(&mut at, node, Spot::Formula),
         Asked::Condition => match node.kind {
             NodeKind::List(items) => listed_operation(&mut at, node, items),
-            _ => offer(&mut at, node, At::Condition),
+            _ => offer(&mut at, node, Spot::Condition),
         },
     };
     Rewritten { node, found: at.found, lost: at.lost }
@@ -83,7 +83,7 @@ fn step<'a>(
     if !matches!(node.kind, NodeKind::Record(_)) {
         return text_step(at, node);
     }
-    let new = offer(at, node, At::Step);
+    let new = offer(at, node, Spot::Step);
     match new.unwrap_or(*node) {
         Node { kind: NodeKind::List(_), .. } => new,
         step => step_of_kind(at, &step, last).or(new),
@@ -91,7 +91,7 @@ fn step<'a>(
 }
 
 /// The kind of step that a record is, by the words of any notation.
-fn form<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<&'static Form> {
+fn form<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<&'static Form> {
     let dialect = at.dialect;
     let found = form_of(list, |entry, keys| dialect.means(entry, keys))?;
     let has_cases = list.iter().any(|entry| dialect.means(entry, &[Key::Cases]));
@@ -111,7 +111,7 @@ fn step_of_kind<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, last: bool) -> O
             if is_value(dialect, list, wanted) && !left_out {
                 return None;
             }
-            if let Some(new) = offer(at, node, At::NoStep) {
+            if let Some(new) = offer(at, node, Spot::NoStep) {
                 let found = match new.kind {
                     NodeKind::Record(_) => step_of_kind(at, &new, last),
                     _ => None,
@@ -157,17 +157,17 @@ fn part<'a>(at: &mut Rewriter<'_, 'a>, key: Key, node: &Node<'a>) -> Option<Node
 }
 
 /// Tries the habits of a position on a record.
-pub(super) fn offer<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, place: At) -> Option<Node<'a>> {
+pub(super) fn offer<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, place: Spot) -> Option<Node<'a>> {
     const LONGEST: usize = 3;
     let list = entries(node);
-    if !matches!(place, At::Step | At::NoStep) && list.len() > LONGEST {
+    if !matches!(place, Spot::Step | Spot::NoStep) && list.len() > LONGEST {
         return None;
     }
     at.node = *node;
     at.new.place = list.first().map_or(first_of(node), |entry| entry.key.span);
     let looks = |habit: &&Habit| match place {
-        At::Condition => matches!(habit.at, At::Value | At::Formula | At::Condition),
-        At::Formula => matches!(habit.at, At::Value | At::Formula),
+        Spot::Condition => matches!(habit.at, Spot::Value | Spot::Formula | Spot::Condition),
+        Spot::Formula => matches!(habit.at, Spot::Value | Spot::Formula),
         _ => habit.at == place,
     };
     let new = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(at, list))?;

@@ -46,7 +46,7 @@ impl<'a> NewNodes<'a> {
 
 /// The positions at which a habit is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum Spot {
     /// Steps.
     Step,
     /// Records in the position of a step, without a word that identifies a step.
@@ -87,7 +87,7 @@ impl<'a> Deref for Rewriter<'_, 'a> {
 
 impl<'a> Rewriter<'_, 'a> {
     /// A record with the same meaning: without some entries, and with others behind the rest.
-    pub(super) fn instead(&self, list: Entries<'a>, without: &[&str], with: Fields<'a>) -> Node<'a> {
+    pub(super) fn instead(&self, list: EntryList<'a>, without: &[&str], with: Fields<'a>) -> Node<'a> {
         self.record(others(list, without).into_iter().chain(with).collect())
     }
 
@@ -108,12 +108,12 @@ impl<'a> Rewriter<'_, 'a> {
     }
 }
 
-pub(super) type Entries<'a> = &'a [Entry<'a>];
+pub(super) type EntryList<'a> = &'a [Entry<'a>];
 
 pub(super) type Fields<'a> = Vec<(&'a str, Node<'a>)>;
 
 /// The first entry with one of these names, in the order of the names.
-pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
+pub(super) fn get<'a>(list: EntryList<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
     names.iter().find_map(|&name| list.iter().find(|entry| entry.name() == Some(name)))
 }
 
@@ -123,12 +123,12 @@ pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Node<'a>)> {
 }
 
 /// The entries of a list without some of them.
-pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
+pub(super) fn others<'a>(list: EntryList<'a>, without: &[&str]) -> Fields<'a> {
     list.iter().filter(|entry| !entry.is(|name| without.contains(&name))).filter_map(kept).collect()
 }
 
 /// The entry `let`, with which a step begins.
-pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
+pub(super) fn bound(list: EntryList<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
 }
 

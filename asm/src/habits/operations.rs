@@ -1,7 +1,7 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
-use super::context::{Entries, NewNodes, Rewriter, bound, get};
+use super::context::{EntryList, NewNodes, Rewriter, bound, get};
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
@@ -15,12 +15,12 @@ pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
 /// The operator and operands of forms such as `{"op": "+", "args": […]}`.
-pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<Node<'a>>)> {
+pub(super) fn by_keys<'a>(list: EntryList<'a>) -> Option<(&'static Operator, Vec<Node<'a>>)> {
     if !(2..=3).contains(&list.len()) {
         return None;
     }
     let spelling = get(list, foreign::words(Place::Operator))?.value.text()?;
-    let operator = operator::find(spelling).or_else(|| other_operator::meant(spelling))?;
+    let operator = other_operator::known(spelling)?;
     let value = |name: &str| get(list, &[name]).map(|entry| entry.value);
     let operands: Vec<Node<'a>> =
         match (list.len(), get(list, foreign::words(Place::Operands)).map(|entry| entry.value)) {
@@ -34,7 +34,7 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<N
 }
 
 /// An operator of another language under `op`, or a misspelt one, which is a guess.
-pub(super) fn other_word<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn other_word<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let op = get(list, &["op"]).filter(|_| at.dialect.has(Key::Op))?;
     let spelling = op.value.text().filter(|spelling| operator::find(spelling).is_none())?;
     get(list, &["a"])?;
@@ -56,7 +56,7 @@ pub(super) fn other_word<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Op
 }
 
 /// A step with its operator under a key.
-pub(super) fn operation_step<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn operation_step<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let rest = list.iter().filter(|entry| entry.name() != Some("let")).copied();
     let (value, _) = operation(at, at.arena.collect(rest))?;
     let mut step = bound(list);
@@ -65,19 +65,19 @@ pub(super) fn operation_step<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -
 }
 
 /// A value with `op`, `a` and `b`, if operators are keys in the notation.
-pub(super) fn operation_value<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn operation_value<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let (value, of_notation) = operation(at, list)?;
     of_notation.then(|| at.record(vec![value]))
 }
 
 /// An operation with its operator under a key, as a condition.
-pub(super) fn keyed<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn keyed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let (value, of_notation) = operation(at, list)?;
     (!of_notation).then(|| at.record(vec![value]))
 }
 
 /// `{"is_null": x}` and other questions of other languages, as conditions.
-pub(super) fn asked<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn asked<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let (operator, measures) = other_operator::question(entry.name()?)?;
     let operand = match entry.value.kind {
@@ -86,8 +86,7 @@ pub(super) fn asked<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<
     };
     let null = Node { kind: NodeKind::Null, span: crate::span::Span::at(entry.key.span.start) };
     let (of, with) = if measures { (at.one("len", *operand), at.integer(0)) } else { (*operand, null) };
-    let to = at.one(operator, at.list(&[of, with]));
-    Some(to)
+    Some(at.one(operator, at.list(&[of, with])))
 }
 
 /// `[">", x, 1]` as a condition: an operation whose operator is its first item.
@@ -98,7 +97,7 @@ pub(super) fn listed_operation<'a>(
 ) -> Option<Node<'a>> {
     let [first, operands @ ..] = items else { return None };
     let written = first.text()?;
-    let operator = operator::find(written).or_else(|| other_operator::meant(written))?;
+    let operator = other_operator::known(written)?;
     if !operator.takes(operands.len()) {
         return None;
     }
@@ -110,7 +109,7 @@ pub(super) fn listed_operation<'a>(
 type Operation<'a> = ((&'a str, Node<'a>), bool);
 
 /// The operation of a record, and whether it is a form of another notation.
-fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
+fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Operation<'a>> {
     let (operator, operands) = by_keys(list)?;
     let constrained = list.iter().all(|entry| entry.is(|name| matches!(name, "op" | "a" | "b")));
     if constrained && at.dialect.has(Key::Op) {
@@ -121,11 +120,11 @@ fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Operati
 }
 
 /// `{"n": {">": 3}}`, a comparison as in some query languages.
-pub(super) fn compared<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn compared<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [outer] = list else { return None };
     let [inner] = entries(&outer.value) else { return None };
     let word = inner.name()?.trim_start_matches('$');
-    let operator = operator::find(word).or_else(|| other_operator::meant(word))?;
+    let operator = other_operator::known(word)?;
     let scalar = inner.value.is_scalar();
     if operator.least() != 2 || !scalar || operator::find(outer.name()?).is_some() {
         return None;
@@ -134,12 +133,11 @@ pub(super) fn compared<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opti
     let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = at.list(&[at.word(reference), inner.value]);
-    let to = at.one(operator.spelling, operands);
-    Some(to)
+    Some(at.one(operator.spelling, operands))
 }
 
 /// `{"in": [x, list]}`, `{"not in": [x, list]}` and `{"contains": [list, x]}`: HAS of the list and the value.
-pub(super) fn membership<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn membership<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let asked = other_operator::membership(entry.name()?)?;
     let pair = match entry.value.kind {
@@ -154,12 +152,11 @@ pub(super) fn membership<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Op
         return Some(Node { kind: NodeKind::Null, span: at.node.span });
     };
     let has = at.one("has", at.list(&[*list, *item]));
-    let to = if asked.negated { at.one("not", has) } else { has };
-    Some(to)
+    Some(if asked.negated { at.one("not", has) } else { has })
 }
 
 /// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.
-pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let NodeKind::List([value, otherwise]) = entry.value.kind else { return None };
     let name = entry.name().filter(|name| other_operator::is_default(name))?;
@@ -170,8 +167,7 @@ pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opt
         Some((record, field)) => (at.word(record), at.word(field)),
         None => (at.list(&[*value]), at.integer(0)),
     };
-    let to = at.one("get", at.list(&[of, key, *otherwise]));
-    Some(to)
+    Some(at.one("get", at.list(&[of, key, *otherwise])))
 }
 
 /// The record and the field of a reference to a field.
@@ -191,7 +187,7 @@ fn field<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a
 }
 
 /// A record with an unknown sign as its key, in the position of a value.
-pub(super) fn sign<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn sign<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
     let [entry] = list else { return None };
     entry.name().filter(|name| !name.is_empty() && !name.chars().any(letter))?;
@@ -200,7 +196,7 @@ pub(super) fn sign<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<N
 
 /// An operator of another language, or a misspelt one, with its operands, in a context in which something is
 /// computed.
-pub(super) fn computed<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn computed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     if matches!(entry.value.kind, NodeKind::List(_)) { other_operator(at, entry) } else { None }
 }
@@ -216,7 +212,7 @@ fn other_operator<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>) -> Option<No
     let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
     let value = if meant.is_some() { entry.value } else { at.node };
     let record = vec![(word, value)];
-    if operator::find(plain).or_else(|| other_operator::meant(plain)).is_some() {
+    if other_operator::known(plain).is_some() {
         return Some(at.record(record));
     }
     let wrong = unknown_operator(&entry.key, meant);

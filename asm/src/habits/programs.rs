@@ -2,7 +2,7 @@
 //! state machines and builds.
 
 use super::context::NewNodes;
-use super::context::{Entries, Fields, kept};
+use super::context::{EntryList, Fields, kept};
 use super::words::get_key;
 use crate::arena::Arena;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -59,7 +59,7 @@ fn are_steps(documents: &[Node<'_>], dialect: Dialect) -> bool {
 
 /// A program with what it leaves out: the name of a `single` one, and the last step where the value that it
 /// returns is beside the steps, under `return` or in the place of the type.
-fn completed<'a>(list: Entries<'a>, single: bool, dialect: Dialect, new: NewNodes<'a>) -> Option<Node<'a>> {
+fn completed<'a>(list: EntryList<'a>, single: bool, dialect: Dialect, new: NewNodes<'a>) -> Option<Node<'a>> {
     let steps = get_key(list, Key::Steps)?;
     let meta = list.iter().find(|entry| dialect.names(entry, &[Key::Meta]));
     let head = meta.map_or(list, |meta| entries(&meta.value));
@@ -71,7 +71,7 @@ fn completed<'a>(list: Entries<'a>, single: bool, dialect: Dialect, new: NewNode
     }
     let moved = [value, Some(steps), meta];
     let stays = |entry: &&Entry<'a>| !moved.iter().flatten().any(|moved| core::ptr::eq(*moved, *entry));
-    let others = |list: Entries<'a>| list.iter().filter(stays).filter_map(kept).collect();
+    let others = |list: EntryList<'a>| list.iter().filter(stays).filter_map(kept).collect();
     let mut fields: Fields<'a> = others(head);
     if !named {
         fields.insert(0, (dialect.word(Key::Name), new.word(UNNAMED)));

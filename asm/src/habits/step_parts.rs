@@ -130,62 +130,37 @@ pub(super) fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> 
 }
 
 /// Rewrites the return of a step, a handler or an arm to the form of the notation.
-pub(super) fn ways_out<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
+pub(super) fn ways_out<'a>(at: &Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
+    let (dialect, returns) = (at.dialect, at.dialect.has(Key::Return));
+    let outcome = |name| dialect.meaning(name, &[Key::Ok, Key::Message]);
     let new = rebuilt(entries(node), |_, entry| {
-        let (key, _) = at.dialect.meaning(entry.name()?, keys)?;
-        let way = match key {
-            Key::Ok | Key::Err => under_return(at, entry, key),
-            Key::Message if keys.contains(&Key::Return) => under_return(at, entry, key),
-            Key::Return => without_return(at, entry),
-            _ => None,
+        let (key, _) = dialect.meaning(entry.name()?, keys)?;
+        let way = |key| at.text_at(dialect.word(key), &entry.key);
+        let (key, value) = match key {
+            Key::Return if returns => return None,
+            Key::Return => match entries(&entry.value) {
+                [only] if let Some((key, _)) = only.name().and_then(outcome) => (key, only.value),
+                _ => (Key::Ok, entry.value),
+            },
+            Key::Ok | Key::Err | Key::Message if !returns => return None,
+            Key::Ok if at.names.result().is_none() => (Key::Return, entry.value),
+            Key::Message if !keys.contains(&Key::Return) => return None,
+            Key::Ok | Key::Err | Key::Message => {
+                let inner = way(if key == Key::Ok { Key::Ok } else { Key::Message });
+                (Key::Return, at.record_at(&[Entry { key: inner, value: entry.value }], &entry.value))
+            }
+            _ => return None,
         };
-        Some(vec![way?])
+        Some(vec![Entry { key: way(key), value }])
     })?;
     Some(at.record_at(&new, node))
-}
-
-/// A bare `ok` or failure in a notation that writes it in `return`.
-pub(super) fn under_return<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>, key: Key) -> Option<Entry<'a>> {
-    let dialect = at.dialect;
-    if dialect.has(Key::Ok) {
-        return None;
-    }
-    let outer = dialect.word(Key::Return);
-    if key == Key::Ok && at.names.result().is_none() {
-        return Some(Entry { key: at.text_at(outer, &entry.key), value: entry.value });
-    }
-    let word = dialect.word(if key == Key::Ok { Key::Ok } else { Key::Message });
-    let inner = Entry { key: at.text_at(word, &entry.key), value: entry.value };
-    let value = at.record_at(&[inner], &entry.value);
-    Some(Entry { key: at.text_at(outer, &entry.key), value })
-}
-
-/// `return` in a notation that writes bare `ok` and `err`.
-fn without_return<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>) -> Option<Entry<'a>> {
-    let dialect = at.dialect;
-    if dialect.has(Key::Return) {
-        return None;
-    }
-    let inner = match entries(&entry.value) {
-        [only] => only.name().and_then(|name| Some((outcome_word(at, name)?, only.value))),
-        _ => None,
-    };
-    let (word, value) = inner.unwrap_or((dialect.word(Key::Ok), entry.value));
-    Some(Entry { key: at.text_at(word, &entry.key), value })
-}
-
-/// The word of this notation for a success or failure, given that of any notation.
-fn outcome_word(at: &Rewriter<'_, '_>, name: &str) -> Option<&'static str> {
-    let dialect = at.dialect;
-    let (key, _) = dialect.meaning(name, &[Key::Ok, Key::Message])?;
-    Some(dialect.word(key))
 }
 
 /// The content of `return`: a success or failure in the words of the notation, or a value.
 pub(super) fn outcome<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let new = match entries(node) {
         [a, b] if at.names.result().is_some() => both(at, a, b),
-        [only] => other_outcome(at, only).or_else(|| other_word(at, only)),
+        [only] => other_outcome(at, only),
         _ => None,
     };
     new.map(|entry| at.record_at(&[entry], node))
@@ -213,30 +188,18 @@ fn both<'a>(at: &mut Rewriter<'_, 'a>, a: &Entry<'a>, b: &Entry<'a>) -> Option<E
     Some(*ok)
 }
 
-/// `success` and `failure` for `ok` and the notation's word for a failure.
-fn other_outcome<'a>(at: &mut Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
-    let dialect = at.dialect;
+/// `success` and `failure`, or another notation's word, for `ok` and the word for a failure.
+fn other_outcome<'a>(at: &Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
+    let (dialect, name) = (at.dialect, only.name()?);
     // `success` may be a field of the returned value.
-    let is_value = matches!(only.value.kind, NodeKind::Bool(_));
-    if is_value || at.names.result().is_none() || !dialect.has(Key::Return) {
-        return None;
-    }
-    let name = only.name()?;
-    let word = match name {
-        _ if foreign::is(Place::Success, name) => dialect.word(Key::Ok),
-        _ if foreign::is(Place::Failure, name) => dialect.word(Key::Message),
+    let tells = at.names.result().is_some() && !matches!(only.value.kind, NodeKind::Bool(_));
+    let key = match dialect.meaning(name, &[Key::Message]) {
+        _ if !dialect.has(Key::Return) => return None,
+        _ if tells && foreign::is(Place::Success, name) => Key::Ok,
+        _ if tells && foreign::is(Place::Failure, name) => Key::Message,
+        Some((key, Meant::Other)) => key,
         _ => return None,
     };
-    Some(Entry { key: at.text_at(word, &only.key), value: only.value })
-}
-
-/// Another notation's word for a failure.
-fn other_word<'a>(at: &mut Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
-    let dialect = at.dialect;
-    let (key, meant) = dialect.meaning(only.name()?, &[Key::Message])?;
-    if meant == Meant::Own || !dialect.has(Key::Return) {
-        return None;
-    }
     Some(Entry { key: at.text_at(dialect.word(key), &only.key), value: only.value })
 }
 

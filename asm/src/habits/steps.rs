@@ -3,7 +3,7 @@
 //! steps that no notation has, such as commands and states of state machines, of which some can be rewritten
 //! and the others are reported and removed.
 
-use super::context::{Entries, Fields, Rewriter, bound, get, kept, others};
+use super::context::{EntryList, Fields, Rewriter, bound, get, kept, others};
 use super::words::{get_key, instead};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::step_forms::is_continue;
@@ -21,7 +21,7 @@ use ilo_spec::limits;
 
 /// A name with its new value, or with the item that is added to its list: `{"set": "x", "to": 1}`,
 /// `{"push": 1, "to": "xs"}`, `{"append": "xs", "value": 1}`, `{"push": {"xs": 1}}`.
-pub(super) fn to_name<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn to_name<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let verb = list.iter().find(|entry| entry.is(changes))?;
     let grows = foreign::is(Place::Grower, verb.name()?);
     let (name, value) = match (list, entries(&verb.value)) {
@@ -42,7 +42,7 @@ pub(super) fn to_name<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Optio
 }
 
 /// A name or path that an expression changes: `{"expr": "n += 1"}`, `{"expr": "xs.append(1)"}`.
-pub(super) fn changed<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn changed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     only.value.text().filter(|text| may_change(text))?;
     let mut unseen = Diagnostics::default();
@@ -67,7 +67,7 @@ pub(crate) fn may_change(text: &str) -> bool {
 }
 
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
-pub(super) fn of_named_step<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn of_named_step<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     let binds =
         at.dialect.is_yaml() && foreign::is(Place::Binder, only.name()?) && only.name() != Some("let");
@@ -80,7 +80,7 @@ pub(super) fn of_named_step<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) ->
 }
 
 /// Names as the keys of their values: `{"let": {"x": 1}}`.
-pub(super) fn by_key<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn by_key<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     only.name().filter(|name| foreign::is(Place::Binder, name))?;
     let step = |named: &Entry<'a>| {
@@ -98,7 +98,7 @@ pub(super) fn by_key<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option
 }
 
 /// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.
-pub(super) fn operator_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn operator_beside<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     const HANDLING: [Key; 2] = [Key::Handler, Key::Compensate];
     get(list, &["let"])?;
     let is_operation = |entry: &&Entry<'a>| entry.is(operator::is);
@@ -112,7 +112,7 @@ pub(super) fn operator_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) 
 }
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
-pub(super) fn by_type<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn by_type<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let value = || get(list, foreign::words(Place::Held)).map(|entry| entry.value);
     match get(list, foreign::words(Place::Marker))?.value.text()? {
         "return" => Some(at.record(vec![(at.dialect.word(at.dialect.return_key()), value()?)])),
@@ -125,7 +125,7 @@ pub(super) fn by_type<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Optio
 }
 
 /// A call with the steps for its success under `ok`.
-pub(super) fn succeeded<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn succeeded<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let ok = get(list, &["call"]).and(get(list, &["ok"]))?;
     let NodeKind::List(steps @ [_, ..]) = ok.value.kind else { return None };
     let is_step = |step: &Node<'a>| entries(step).iter().any(|entry| entry.is(begins_step));
@@ -133,7 +133,7 @@ pub(super) fn succeeded<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opt
 }
 
 /// A call as agents send it to a tool.
-pub(super) fn called<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn called<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let marked = get(list, foreign::words(Place::Marker))
         .is_some_and(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::CallMark, text)));
     let wrapper = get(list, foreign::words(Place::Wrapper))
@@ -189,7 +189,7 @@ pub(super) fn called<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option
 }
 
 /// A call whose arguments are beside it.
-pub(super) fn loose_arguments<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn loose_arguments<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     const CALL: [Key; 6] = [Key::Let, Key::Call, Key::Args, Key::Rollback, Key::Handler, Key::Compensate];
     get(list, &["call"])?.value.text()?;
     let has = |key: &Key| list.iter().any(|entry| at.dialect.means(entry, &[*key]));
@@ -215,7 +215,7 @@ pub(super) fn loose_arguments<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) 
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.
-pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     get(list, &["call"])?;
     let default = get(list, &["default", "fallback"])?;
     if list.iter().any(|entry| at.dialect.means(entry, &[Key::Handler])) {
@@ -226,7 +226,7 @@ pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opt
 }
 
 /// `assert`, where an `if` returns a failure.
-pub(super) fn assertion<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn assertion<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
     let message = get_key(list, Key::Message)?;
     let failure = at.one(at.dialect.word(Key::Message), message.value);
@@ -235,7 +235,7 @@ pub(super) fn assertion<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opt
 }
 
 /// `elif` with a condition and steps, or a list of them: an `if` under `else`.
-pub(super) fn otherwise_if<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn otherwise_if<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     get(list, &["if"])?;
     let elif = get(list, foreign::words(Place::ElseIf))?;
     let arms: &[_] = match &elif.value.kind {
@@ -261,7 +261,7 @@ pub(super) fn otherwise_if<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> 
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
-pub(super) fn default_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn default_beside<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let arms = get(list, &["switch"])?;
     let default = get(list, &["default", "else", "otherwise"])?;
     let NodeKind::List(items) = arms.value.kind else { return None };
@@ -271,7 +271,7 @@ pub(super) fn default_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -
 }
 
 /// A `switch` on a value with `cases`.
-pub(super) fn switch_with_cases<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn switch_with_cases<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let (on, _) = (get(list, &["switch"])?, get(list, &["cases"])?);
     if matches!(on.value.kind, NodeKind::List(_)) {
         return None;
@@ -282,7 +282,7 @@ pub(super) fn switch_with_cases<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>
 }
 
 /// The cases of a `match` beside it.
-pub(super) fn loose_cases<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn loose_cases<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     const BESIDE: [&str; 8] = ["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"];
     let subject = get(list, &["match"]).filter(|_| get(list, &BESIDE).is_none())?;
     let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
@@ -301,7 +301,7 @@ pub(super) fn loose_cases<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> O
 }
 
 /// A record under `if` or `match` with keys that belong beside it.
-pub(super) fn nested<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn nested<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let outer = get(list, &["if", "match"])?;
     let inner = entries(&outer.value);
     let word = outer.name()?;
@@ -328,7 +328,7 @@ pub(super) fn nested<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option
 /// A condition beside a loop that is about its element: it filters, so it belongs into the loop.
 fn condition_of_passes<'a>(
     at: &mut Rewriter<'_, 'a>,
-    list: Entries<'a>,
+    list: EntryList<'a>,
     condition: &'a Entry<'a>,
 ) -> Option<Node<'a>> {
     let element = get(list, &["for"])?.value.text().filter(|name| !name.is_empty())?;
@@ -353,7 +353,7 @@ fn condition_of_passes<'a>(
 }
 
 /// A condition beside a step of another kind; the step belongs under its `then`.
-pub(super) fn condition_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn condition_beside<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     const ENDS: [&str; 10] =
         ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip", "break"];
     let condition = get(list, foreign::words(Place::Condition))?;
@@ -374,7 +374,7 @@ pub(super) fn condition_beside<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>)
 }
 
 /// A loop whose element and list are in one value, or under words of another language.
-pub(super) fn looped<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn looped<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let marked = get(list, foreign::words(Place::Marker))
         .filter(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::Loop, text)));
     let outer = get(list, foreign::words(Place::Loop)).or(marked)?;
@@ -427,7 +427,7 @@ fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) 
 }
 
 /// A shell command, or an action of a build system.
-pub(super) fn command<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn command<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let found = format!("`{}`", shown(&command_of(at, list)?.key));
     let message =
         format!("{found} is not a step: there is no shell here, and an action of a build is no tool");
@@ -437,7 +437,7 @@ pub(super) fn command<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Optio
 }
 
 /// The entry with a command or an action.
-pub(super) fn command_of<'a>(at: &Rewriter<'_, 'a>, list: Entries<'a>) -> Option<&'a Entry<'a>> {
+pub(super) fn command_of<'a>(at: &Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<&'a Entry<'a>> {
     let arguments = list.iter().any(|entry| at.dialect.means(entry, &[Key::Args]));
     list.iter().find(|entry| {
         let (Some(name), Some(text)) = (entry.name(), entry.value.text()) else { return false };
@@ -447,7 +447,7 @@ pub(super) fn command_of<'a>(at: &Rewriter<'_, 'a>, list: Entries<'a>) -> Option
 }
 
 /// A state of a state machine.
-pub(super) fn state<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn state<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let (entry, kind, help) = state_of(list)?;
     let message = format!("a state of a state machine is not a step: `{kind}`");
     let expected = format!("a record with {}", at.dialect.step_words());
@@ -455,7 +455,7 @@ pub(super) fn state<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<
 }
 
 /// The entry with the kind of a state, the kind, and what to write instead.
-pub(super) fn state_of(list: Entries<'_>) -> Option<(&Entry<'_>, &str, &'static str)> {
+pub(super) fn state_of(list: EntryList<'_>) -> Option<(&Entry<'_>, &str, &'static str)> {
     let entry = get(list, &["Type"])?;
     let kind = entry.value.text()?;
     Some((entry, kind, foreign::instead(Place::State, kind)?))
@@ -463,7 +463,7 @@ pub(super) fn state_of(list: Entries<'_>) -> Option<(&Entry<'_>, &str, &'static 
 
 /// Steps in a group, such as those that run at the same time, in a list of steps in JSON: they run in order,
 /// and calls of tools that only read at the same time by themselves.
-pub(super) fn grouped<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn grouped<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     only.name().filter(|name| foreign::is(Place::Group, name))?;
     let NodeKind::List(items @ [_, ..]) = only.value.kind else { return None };
@@ -474,7 +474,7 @@ pub(super) fn grouped<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Optio
 }
 
 /// `else` as a separate step.
-pub(super) fn lone_else<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn lone_else<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     let help = match only.name()? {
         "else" => "write `else` beside its `if` and `then`; after a return, what follows is its else",
@@ -488,7 +488,7 @@ pub(super) fn lone_else<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opt
 }
 
 /// A step under a name that it should bind with `let`.
-pub(super) fn named<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn named<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     // The word of a step names nothing.
     let name = entry.name().filter(|name| !at.named && at.dialect.meaning(name, &STEP_KEYS).is_none())?;
@@ -510,7 +510,7 @@ pub(super) fn named<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<
 }
 
 /// `continue` beside the condition of an `if`, or alone.
-pub(super) fn continued<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn continued<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let entry = get(list, &["continue"]).filter(|entry| is_continue(entry.name(), &entry.value))?;
     if list.len() > 1 && get(list, &["if"]).is_none() {
         return None;
@@ -519,7 +519,7 @@ pub(super) fn continued<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Opt
 }
 
 /// A step with a word that no notation has.
-pub(super) fn absent<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn absent<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
     let found = format!("`{}`", shown(&entry.key));
     let expected = format!("a record with {}", at.dialect.step_words());
@@ -528,21 +528,21 @@ pub(super) fn absent<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option
 }
 
 /// An unbounded loop whose body has a word of a step.
-pub(super) fn unbounded<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn unbounded<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
     let loops = list.iter().any(|entry| entry.is(foreign::is_unbounded));
     if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
 }
 
 /// An operator of another language as a step.
-pub(super) fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn operation<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
     let meant = only.name().and_then(other_operator::meant)?;
     Some(at.record(vec![(meant.spelling, only.value)]))
 }
 
 /// The message of a failure without its return: `{"error": …}`.
-pub(super) fn message<'a>(at: &mut Rewriter<'_, 'a>, list: Entries<'a>) -> Option<Node<'a>> {
+pub(super) fn message<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
     let name = entry.name()?;
     if !matches!(name, "fail" | "throw") {

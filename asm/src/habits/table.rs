@@ -1,6 +1,6 @@
 //! The table of habits, in the order in which they are tried. Each row has an example, which a test runs.
 
-use super::context::{At, Entries, Rewriter};
+use super::context::{EntryList, Rewriter, Spot};
 use super::{operations, steps};
 use crate::document::Node;
 use crate::notation::Notation;
@@ -11,16 +11,16 @@ pub(super) struct Habit {
     /// Its name, for the test of the examples.
     pub(super) name: &'static str,
     /// The positions at which it is tried.
-    pub(super) at: At,
+    pub(super) at: Spot,
     /// Returns the rewritten record, or a list of steps in place of a step; `None` if the record does not
     /// have this form. What is a guess or has no meaning is reported.
-    pub(super) rewrite: for<'a> fn(&mut Rewriter<'_, 'a>, Entries<'a>) -> Option<Node<'a>>,
+    pub(super) rewrite: for<'a> fn(&mut Rewriter<'_, 'a>, EntryList<'a>) -> Option<Node<'a>>,
     /// A part of a program in JSON in a notation, before and after the rewrite.
     pub(super) example: (Notation, [&'static str; 2]),
 }
 
-use At::{Condition, Formula, NoStep, Step, Value};
 use Notation::{Constrained, Mcp, ToolCalling, Workflow};
+use Spot::{Condition, Formula, NoStep, Step, Value};
 
 macro_rules! habits {
     ($($name:literal, $at:ident, $rewrite:path, $notation:ident, $written:literal => $read:literal;)*) => {

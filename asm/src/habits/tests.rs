@@ -1,6 +1,6 @@
 //! Runs the example of each habit: what is read must be the program that it means.
 
-use super::context::At;
+use super::context::Spot;
 use super::table::HABITS;
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostics;
@@ -10,12 +10,12 @@ use crate::source::SourceLimits;
 use crate::{print, steps};
 
 /// A program in JSON with an example in it: as a step, or as a value that a step binds.
-fn program(notation: Notation, at: At, fragment: &str) -> String {
+fn program(notation: Notation, at: Spot, fragment: &str) -> String {
     let step = match at {
-        At::Step | At::NoStep => fragment.to_owned(),
-        At::Value => format!("{{\"let\": \"v\", \"call\": \"t\", \"ARGS\": {{\"v\": {fragment}}}}}"),
-        At::Condition => format!("{{\"if\": {fragment}, \"then\": []}}"),
-        At::Formula => format!("{{\"let\": \"v\", \"expr\": {fragment}}}"),
+        Spot::Step | Spot::NoStep => fragment.to_owned(),
+        Spot::Value => format!("{{\"let\": \"v\", \"call\": \"t\", \"ARGS\": {{\"v\": {fragment}}}}}"),
+        Spot::Condition => format!("{{\"if\": {fragment}, \"then\": []}}"),
+        Spot::Formula => format!("{{\"let\": \"v\", \"expr\": {fragment}}}"),
     };
     let (input, args) = (r#"{"n": "number", "xs": "list any"}"#, r#""args""#);
     match notation {

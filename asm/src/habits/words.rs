@@ -2,13 +2,13 @@
 //!
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
-use super::context::{Entries, Rewriter, rebuilt};
+use super::context::{EntryList, Rewriter, rebuilt};
 use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_for, key_of};
 use crate::document::{Entry, Node, entries};
 use crate::foreign::{self, Place};
 
 /// The first entry of a record with a word for a key.
-pub(super) fn get_key(list: Entries<'_>, key: Key) -> Option<&Entry<'_>> {
+pub(super) fn get_key(list: EntryList<'_>, key: Key) -> Option<&Entry<'_>> {
     list.iter().find(|entry| entry.is(|name| is_for(name, key)))
 }
 
@@ -25,7 +25,7 @@ pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
 }
 
 /// The kind of step that a record is by a word of another language.
-pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
+pub(super) fn kind_of_step(list: EntryList<'_>) -> Option<&'static Form> {
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
     let binds = get_key(list, Key::Let).is_some();
     let key = names.find_map(|name| key_of(name, &STEP_KEYS).filter(|key| binds || *key != Key::Value))?;
@@ -34,7 +34,7 @@ pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
 
 /// The kind of step that a record is by a word of another language, if its other words only belong to that
 /// kind: `foreach` beside `yield`, `when` beside `return`.
-pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Option<&'static Form> {
+pub(super) fn outer_kind(dialect: Dialect, list: EntryList<'_>, form: &Form) -> Option<&'static Form> {
     let mut names = list.iter().filter_map(Entry::name);
     let inner = names.clone().find(|name| dialect.meaning(name, &[form.key]).is_some())?;
     let is_unknown = |name: &str| {

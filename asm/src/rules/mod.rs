@@ -4,7 +4,7 @@
 //! Checking compares the operands of a program with the table; guided generation asks which operands may
 //! come next. So that both can use it, this module depends on neither trees nor diagnostics. The types of
 //! slots, constants, tools and functions are not in the table, since they depend on the program
-//! ([`Gives::Named`]).
+//! ([`ResultOf::Named`]).
 
 mod places;
 #[cfg(test)]
@@ -69,7 +69,7 @@ impl fmt::Display for Demand {
 
 /// The result type of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gives {
+pub enum ResultOf {
     /// No value.
     Nothing,
     /// A value of this type.
@@ -91,82 +91,39 @@ pub enum Gives {
     Named,
 }
 
-/// A row of the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// The word.
-    pub word: Word,
-    /// The accepted types of its operands that are expressions; further operands may have any type.
-    pub operands: &'static [Demand],
-    /// Its result type.
-    pub gives: Gives,
-}
-
 const NUMBER: Demand = Demand::Is(Inferred::NUMBER);
 const TEXT: Demand = Demand::Is(Inferred::TEXT);
 const RECORD: Demand = Demand::Is(Inferred::RECORD);
-const GIVES_BOOL: Gives = Gives::Is(Inferred::BOOL);
-const GIVES_NUMBER: Gives = Gives::Is(Inferred::NUMBER);
-const GIVES_RECORD: Gives = Gives::Is(Inferred::RECORD);
+const GIVES_BOOL: ResultOf = ResultOf::Is(Inferred::BOOL);
+const GIVES_NUMBER: ResultOf = ResultOf::Is(Inferred::NUMBER);
+const GIVES_RECORD: ResultOf = ResultOf::Is(Inferred::RECORD);
 
-const fn rule(word: Word, operands: &'static [Demand], gives: Gives) -> Rule {
-    Rule { word, operands, gives }
-}
-
-/// The rules in the order of [`ilo_spec::node::TABLE`], without those of the pure functions, which
-/// [`ilo_spec::pure`] gives.
-pub const TABLE: &[Rule] = &[
-    rule(Word::Let, &[], Gives::Nothing),
-    rule(Word::Call, &[], Gives::Named),
-    rule(Word::Ret, &[], Gives::Nothing),
-    rule(Word::RetOk, &[], Gives::Nothing),
-    rule(Word::RetErr, &[], Gives::Nothing),
-    rule(Word::If, &[Demand::CONDITION], Gives::OneOf),
-    rule(Word::Match, &[], Gives::OneOf),
-    rule(Word::Err, &[], Gives::Nothing),
-    rule(Word::Ok, &[], Gives::Nothing),
-    rule(Word::For, &[Demand::LIST], Gives::ListOf),
-    rule(Word::MatchMap, &[Demand::ANY], Gives::OneOf),
-    rule(Word::Obj, &[], GIVES_RECORD),
-    rule(Word::Merge, &[RECORD], GIVES_RECORD),
-    rule(Word::Add, &[Demand::ADDABLE, Demand::ADDABLE], Gives::Sum),
-    rule(Word::Sub, &[NUMBER, NUMBER], GIVES_NUMBER),
-    rule(Word::Mul, &[NUMBER, NUMBER], GIVES_NUMBER),
-    rule(Word::Gte, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
-    rule(Word::Not, &[Demand::CONDITION], GIVES_BOOL),
-    rule(Word::Concat, &[Demand::ANY, Demand::ANY], Gives::Join),
-    rule(Word::Ref, &[], Gives::Named),
-    rule(Word::Lit, &[], Gives::Named),
-    rule(Word::Field, &[RECORD], Gives::Is(Inferred::ANY)),
-    rule(Word::Div, &[NUMBER, NUMBER], GIVES_NUMBER),
-    rule(Word::Mod, &[NUMBER, NUMBER], GIVES_NUMBER),
-    rule(Word::Eq, &[Demand::ANY, Demand::ANY], GIVES_BOOL),
-    rule(Word::Neq, &[Demand::ANY, Demand::ANY], GIVES_BOOL),
-    rule(Word::Gt, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
-    rule(Word::Lt, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
-    rule(Word::Lte, &[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
-    rule(Word::And, &[Demand::CONDITION, Demand::CONDITION], GIVES_BOOL),
-    rule(Word::Or, &[Demand::CONDITION, Demand::CONDITION], GIVES_BOOL),
-    rule(Word::List, &[], Gives::ListOf),
-    rule(Word::Append, &[Demand::LIST, Demand::ANY], Gives::Appended),
-    rule(Word::At, &[Demand::INDEXABLE, Demand::ORDERED], Gives::Item),
-    rule(Word::Len, &[Demand::MEASURABLE], GIVES_NUMBER),
-    rule(Word::Has, &[Demand::MEASURABLE, Demand::ANY], GIVES_BOOL),
-    rule(Word::Else, &[], Gives::Nothing),
-    rule(Word::Undo, &[], Gives::Nothing),
-    rule(Word::Fail, &[], Gives::Nothing),
-    rule(Word::Break, &[], Gives::Nothing),
-    rule(Word::Rollback, &[], Gives::Nothing),
-    rule(Word::Skip, &[], Gives::Nothing),
-    rule(Word::Yield, &[], Gives::Nothing),
-    rule(Word::Try, &[], Gives::OneOf),
-];
-
-/// The rule of a word that is not a pure function.
-fn rule_of(word: Word) -> Option<&'static Rule> {
-    // The last rows are those of words after the pure functions.
-    let at_number = TABLE.get(word as usize).filter(|rule| rule.word == word);
-    at_number.or_else(|| TABLE.iter().rev().find(|rule| rule.word == word))
+/// The rule of a word that is not a pure function: the accepted types of its operands that are expressions
+/// (further operands may have any type), and the type of its result.
+pub const fn rule(word: Word) -> (&'static [Demand], ResultOf) {
+    match word {
+        Word::Call | Word::Ref | Word::Lit => (&[], ResultOf::Named),
+        Word::If => (&[Demand::CONDITION], ResultOf::OneOf),
+        Word::Match | Word::Try => (&[], ResultOf::OneOf),
+        Word::For => (&[Demand::LIST], ResultOf::ListOf),
+        Word::MatchMap => (&[Demand::ANY], ResultOf::OneOf),
+        Word::Obj => (&[], GIVES_RECORD),
+        Word::Merge => (&[RECORD], GIVES_RECORD),
+        Word::Add => (&[Demand::ADDABLE, Demand::ADDABLE], ResultOf::Sum),
+        Word::Sub | Word::Mul | Word::Div | Word::Mod => (&[NUMBER, NUMBER], GIVES_NUMBER),
+        Word::Gte | Word::Gt | Word::Lt | Word::Lte => (&[Demand::ORDERED, Demand::ORDERED], GIVES_BOOL),
+        Word::Not => (&[Demand::CONDITION], GIVES_BOOL),
+        Word::Concat => (&[Demand::ANY, Demand::ANY], ResultOf::Join),
+        Word::Field => (&[RECORD], ResultOf::Is(Inferred::ANY)),
+        Word::Eq | Word::Neq => (&[Demand::ANY, Demand::ANY], GIVES_BOOL),
+        Word::And | Word::Or => (&[Demand::CONDITION, Demand::CONDITION], GIVES_BOOL),
+        Word::List => (&[], ResultOf::ListOf),
+        Word::Append => (&[Demand::LIST, Demand::ANY], ResultOf::Appended),
+        Word::At => (&[Demand::INDEXABLE, Demand::ORDERED], ResultOf::Item),
+        Word::Len => (&[Demand::MEASURABLE], GIVES_NUMBER),
+        Word::Has => (&[Demand::MEASURABLE, Demand::ANY], GIVES_BOOL),
+        _ => (&[], ResultOf::Nothing),
+    }
 }
 
 /// The accepted types of an operand of a word, counted from 0 among the operands that are expressions.
@@ -177,7 +134,7 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     if let Some(function) = word.row().pure {
         return operand_of_function(function, index, first);
     }
-    let demand = rule_of(word).and_then(|rule| rule.operands.get(index)).copied().unwrap_or(Demand::ANY);
+    let demand = rule(word).0.get(index).copied().unwrap_or(Demand::ANY);
     match (demand, first) {
         (Demand::ADDABLE, Some(first @ (Inferred::NUMBER | Inferred::TEXT))) => Demand::Is(first),
         (Demand::ADDABLE, Some(first)) if first.lists > 0 => Demand::LIST,
@@ -220,27 +177,29 @@ fn operand_of_function(function: Pure, index: usize, first: Option<Inferred>) ->
 }
 
 /// The result type of a word, from the type of its first operand and the join of the others; `None` if it has
-/// no value, if the result is [`Gives::Named`], or if an operand on which it depends has no type yet.
+/// no value, if the result is [`ResultOf::Named`], or if an operand on which it depends has no type yet.
 ///
 /// The others are all items of a LIST, or the values of the blocks of IF, MATCH and FOR.
 pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> Option<Inferred> {
-    let Some(rule) = rule_of(word) else { return word.row().pure.map(|function| result(function, first)) };
-    match rule.gives {
-        Gives::Nothing | Gives::Named => None,
-        Gives::Is(ty) => Some(ty),
-        Gives::Item => first.map(item),
-        Gives::Sum if [first, others].contains(&Some(Inferred::NUMBER)) => Some(Inferred::NUMBER),
-        Gives::Sum if [first, others].contains(&Some(Inferred::TEXT)) => Some(Inferred::TEXT),
-        Gives::Join if [first, others].into_iter().flatten().any(|ty| ty.item().is_none()) => {
+    if let Some(function) = word.row().pure {
+        return Some(result(function, first));
+    }
+    match rule(word).1 {
+        ResultOf::Nothing | ResultOf::Named => None,
+        ResultOf::Is(ty) => Some(ty),
+        ResultOf::Item => first.map(item),
+        ResultOf::Sum if [first, others].contains(&Some(Inferred::NUMBER)) => Some(Inferred::NUMBER),
+        ResultOf::Sum if [first, others].contains(&Some(Inferred::TEXT)) => Some(Inferred::TEXT),
+        ResultOf::Join if [first, others].into_iter().flatten().any(|ty| ty.item().is_none()) => {
             Some(Inferred::TEXT)
         }
-        Gives::Sum | Gives::Join => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
-        Gives::Appended => {
+        ResultOf::Sum | ResultOf::Join => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
+        ResultOf::Appended => {
             let items = item(first?);
             Some(others.map_or(items, |other| items.join(other)).list())
         }
-        Gives::ListOf => others.map(Inferred::list),
-        Gives::OneOf => others,
+        ResultOf::ListOf => others.map(Inferred::list),
+        ResultOf::OneOf => others,
     }
 }
 

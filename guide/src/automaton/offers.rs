@@ -9,7 +9,7 @@ use crate::automaton::want::{ANY, Want, WantId};
 use crate::automaton::{blocks, integers, operands};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::{Part, ValueInfo};
-use ilo_asm::rules::{self, Demand, Gives};
+use ilo_asm::rules::{self, Demand, ResultOf};
 use ilo_asm::types::Inferred;
 use ilo_spec::node::{Place, Shape as Operand, TABLE, Word};
 use ilo_spec::pure::{Kinds, Pure};
@@ -401,11 +401,10 @@ fn frame_want(core: &Core<'_>) -> WantId {
 
 /// Whether the type of a word's value depends on its first operand.
 fn depends(word: Word) -> bool {
-    let is = |word| rules::TABLE.iter().find(|rule| rule.word == word).map(|rule| rule.gives);
     word.row()
         .pure
         .is_some_and(|it| rules::keeps_list(it) || matches!(it, Pure::Min | Pure::Max | Pure::Find))
-        || matches!(is(word), Some(Gives::Item | Gives::Sum | Gives::Join | Gives::Appended))
+        || matches!(rules::rule(word).1, ResultOf::Item | ResultOf::Sum | ResultOf::Join | ResultOf::Appended)
 }
 
 /// Whether what follows two words of expressions depends on nothing that they do not have in common.

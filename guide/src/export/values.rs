@@ -5,7 +5,7 @@ use super::ITEMS;
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
 use crate::automaton::session::{Numbered, Session};
 use ilo_asm::catalog::SchemaShape;
-use ilo_asm::rules::{self as facts, Demand, Gives};
+use ilo_asm::rules::{self as facts, Demand, ResultOf};
 use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
 use ilo_spec::node::{Place, Row, Shape as Operand, TABLE, Word};
@@ -32,14 +32,13 @@ fn kinds_given(row: &Row) -> Kinds {
     if row.pure.is_some() {
         return facts::gives(row.word, None, None).map_or(Kinds::ANY, Inferred::kinds);
     }
-    let rule = facts::TABLE.iter().find(|rule| rule.word == row.word);
-    match rule.map_or(Gives::Nothing, |rule| rule.gives) {
-        Gives::Nothing => Kinds::NONE,
-        Gives::Is(ty) => ty.kinds(),
-        Gives::Sum => Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::LIST),
-        Gives::Join => Kinds::TEXT.or(Kinds::LIST),
-        Gives::Appended | Gives::ListOf => Kinds::LIST,
-        Gives::Item | Gives::OneOf | Gives::Named => Kinds::ANY,
+    match facts::rule(row.word).1 {
+        ResultOf::Nothing => Kinds::NONE,
+        ResultOf::Is(ty) => ty.kinds(),
+        ResultOf::Sum => Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::LIST),
+        ResultOf::Join => Kinds::TEXT.or(Kinds::LIST),
+        ResultOf::Appended | ResultOf::ListOf => Kinds::LIST,
+        ResultOf::Item | ResultOf::OneOf | ResultOf::Named => Kinds::ANY,
     }
 }
 

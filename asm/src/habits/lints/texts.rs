@@ -4,7 +4,7 @@
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
-use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Node, NodeKind, Text, inner, rename};
@@ -183,14 +183,14 @@ impl<'a> Lints<'_, 'a> {
 
     /// Whether a name is that of a function, here or in another language.
     fn is_function(name: &str) -> bool {
-        let known = operator::find(name).or_else(|| other_operator::meant(name)).is_some();
+        let known = other_operator::known(name).is_some();
         known || other_operator::in_place_of(name).is_some()
     }
 
     /// What to write instead of a function that does not exist here.
     fn no_function(tree: &Tree<'a>) -> Option<&'static str> {
         let (TreeKind::Call(name, _) | TreeKind::Method(_, name, _)) = tree.kind else { return None };
-        let known = operator::find(name.text).or_else(|| other_operator::meant(name.text));
+        let known = other_operator::known(name.text);
         if known.is_some() { None } else { other_operator::in_place_of(name.text) }
     }
 
@@ -435,7 +435,7 @@ fn filtered_by(value: &str, filter: &str) -> Option<String> {
     if other_operator::is_default(name) && !operands.is_empty() {
         return Some(format!("{value} ?? {operands}"));
     }
-    let own = operator::find(name).or_else(|| other_operator::meant(name))?.spelling;
+    let own = other_operator::known(name)?.spelling;
     Some(format!("{own}({value}{}{operands})", if operands.is_empty() { "" } else { ", " }))
 }
 
