@@ -252,7 +252,7 @@ impl<'a> BlockReader<'a, '_> {
     /// Whether the line is at the column of a record whose last key is one of [`Self::marked_key`] and waits for
     /// its value.
     fn has_key_at(&self, column: usize) -> bool {
-        let waits = |block: &Block| block.record && block.expects && block.column == column;
+        let waits = |block: &OpenBlock| block.record && block.expects && block.column == column;
         let key = self.built.frames().last().and_then(|frame| frame.key);
         self.at == self.line + column
             && self.blocks.last().is_some_and(waits)
@@ -262,7 +262,7 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reads `? key`. The value follows on a line of its own, after `: `.
-    fn marked_key(&mut self) -> Result<(), Stop> {
+    fn marked_key(&mut self) -> Result<(), Fatal> {
         let start = self.at;
         let column = start - self.line;
         self.begin_entry(start, true)?;
