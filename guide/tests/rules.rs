@@ -212,7 +212,7 @@ fn end_of_step(text: &str, place: usize) -> usize {
                 }
             }
             b'[' if !quoted => {
-                open.push((matches!(key, "body" | "then" | "else" | "yield" | "do" | "try"), false))
+                open.push((matches!(key, "body" | "then" | "else" | "yield" | "do" | "try"), false));
             }
             b'{' if !quoted => open.push((false, open.last().is_some_and(|it| it.0))),
             b']' | b'}' if !quoted => {
