@@ -375,13 +375,15 @@ fn walks_by_tokens_never_get_stuck() {
 
 /// Walks that were once stuck, each shrunk to its shortest beginning: the notation, the text, the token that
 /// was allowed, and the tokens left before it.
-const FOUND: [(Notation, &str, &str, u32); 6] = [
+const FOUND: [(Notation, &str, &str, u32); 8] = [
     (Notation::Constrained, r#"{"call":"t","args":{"n":0"#, "8", u32::MAX),
     (Notation::Constrained, r#"{"call":"t","args":{"n":"#, "043", u32::MAX),
     (Notation::Id, "LET 1 CALL 0 2 0 LIT 1 ", "08", u32::MAX),
     (Notation::Id, "RET LEN MATCH_MAP REF 0", " 22", 420),
     (Notation::Id, "RET LEN LIST", " 32", 420),
     (Notation::Id, "RET MATCH_MAP JSON REF 0", " 32", 600),
+    (Notation::Constrained, r#"{"raise":"a\"#, "\">${x", u32::MAX),
+    (Notation::Constrained, r#"{"raise":"a\"#, "\\>${x", 500),
 ];
 
 #[test]

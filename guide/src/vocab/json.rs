@@ -86,15 +86,6 @@ fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().take_while(|byte| !matches!(byte, b'"' | b'}')).all(u8::is_ascii_graphic)
 }
 
-/// Whether a token at a plain position of a text begins a reference in it, or such an escape.
-fn begins_hole(bytes: &[u8]) -> bool {
-    match run(Inside::Plain, bytes) {
-        Led::Refused => false,
-        Led::Closed(at) => has_hole(bytes.get(..at).unwrap_or_default()),
-        Led::On(_) => has_hole(bytes),
-    }
-}
-
 /// Adds a token to those with these bytes before the end of a text; tokens come in the order of their bytes.
 fn add(groups: &mut ByBeginning, before: &[u8], closer: Closer) {
     match groups.last_mut() {
@@ -136,7 +127,8 @@ impl JsonTokens {
             if dot.and_then(|dot| bytes.get(..dot)).is_some_and(is_name) {
                 found.dotted.push(token);
             }
-            let is_hole = begins_hole(bytes);
+            // Also behind a quote: that may be escaped.
+            let is_hole = has_hole(bytes);
             if is_hole {
                 found.within.holes.push(token);
             }
@@ -155,7 +147,7 @@ impl JsonTokens {
                 found.within.closer(closer(token, at), before);
             }
             let Some(text) = bytes.strip_prefix(b"\"") else { continue };
-            if begins_hole(text) {
+            if has_hole(text) {
                 found.opening.holes.push(token);
                 continue;
             }
