@@ -45,7 +45,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["journal/src"], 10_712),
     (&["cli/src"], 9_769),
     (&["bindings/shared"], 1_314),
-    (&["bindings/python"], 8_877),
+    (&["bindings/python"], 8_878),
     (&["bindings/js"], 7_193),
 ];
 

@@ -12,7 +12,7 @@ pub(crate) use batch::{accept_tokens, fill_masks};
 pub(crate) use header::Header;
 use ilo_bindings::guide::{Entry, Held, Refusal};
 use ilo_bindings::known::Known;
-use ilo_guide::Options;
+use ilo_guide::{Options, Session};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -112,7 +112,8 @@ impl GuideSession {
     ) -> PyResult<GuideSession> {
         let known = tools.map_or_else(|| Arc::new(Known::default()), |tools| Arc::clone(&tools.get().0));
         let options = Options { above, ..Options::default() };
-        let held = py.detach(|| Held::begin(|a, b, c| ilo_guide::Session::new(a, b, c), known, signature, notation, &options));
+        let held =
+            py.detach(|| Held::begin(|a, b, c| Session::new(a, b, c), known, signature, notation, &options));
         Ok(GuideSession(Arc::new(held.map_err(|error| PyValueError::new_err(error.0))?)))
     }
 
