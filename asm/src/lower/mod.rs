@@ -110,12 +110,6 @@ pub(crate) struct Lowering<'c> {
 }
 
 impl<'c> Lowering<'c> {
-    /// For functions in the order of the file, of which only the headers are needed.
-    pub(crate) fn in_order(file: &'c File<'c>, with_positions: bool) -> Lowering<'c> {
-        let order: Vec<u32> = (0..).take(file.functions.len()).collect();
-        Lowering::new(file, &order, with_positions)
-    }
-
     fn new(file: &'c File<'c>, order: &[u32], with_positions: bool) -> Lowering<'c> {
         let mut numbers = vec![0; file.functions.len()];
         // A file may have more functions than a program can; then adding them fails.

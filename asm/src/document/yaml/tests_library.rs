@@ -1,7 +1,7 @@
 //! Random documents, whole and damaged, are read as a library for YAML 1.2 reads them. The reader accepts more
 //! than the library, so only what the library accepts is compared.
 
-use super::scalar::{Plain, plain};
+use super::scalar::{CoreValue, plain};
 use super::tests::documents;
 use ilo_spec::program::Number;
 use proptest::prelude::*;
@@ -34,12 +34,12 @@ fn by_library(source: &str) -> Option<Vec<Value>> {
                 continue;
             }
             Event::Scalar(text, ScalarStyle::Plain, ..) => match plain(&text) {
-                Plain::Text => json!(text),
-                Plain::Null => Value::Null,
-                Plain::Bool(bool) => json!(bool),
-                Plain::Number(Ok(Number::Int(int))) => json!(int),
-                Plain::Number(Ok(Number::Double(double))) => json!(double),
-                Plain::Number(Err(_)) => return None,
+                CoreValue::Text => json!(text),
+                CoreValue::Null => Value::Null,
+                CoreValue::Bool(bool) => json!(bool),
+                CoreValue::Number(Ok(Number::Int(int))) => json!(int),
+                CoreValue::Number(Ok(Number::Double(double))) => json!(double),
+                CoreValue::Number(Err(_)) => return None,
             },
             Event::Scalar(text, ..) => json!(text),
             Event::SequenceEnd | Event::MappingEnd => match open.pop()? {
