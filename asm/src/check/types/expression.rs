@@ -406,7 +406,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if ty == Some(Inferred::NIL) {
             let value = self.typed(part, Inferred::NIL);
             self.report(messages::nil_in_text(self.function, value));
-        } else if let Some(nil) = seen.and_then(|seen| seen.nil) {
+        } else if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|nil| *nil != Nil::Optional) {
+            // A field that a schema does not require may be there in this case: `reason` of what failed.
             self.untested(part, nil, messages::maybe_nil_in_text(self.function, part, nil));
         }
     }

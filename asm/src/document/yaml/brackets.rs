@@ -166,8 +166,8 @@ impl<'a> BlockReader<'a, '_> {
         Ok(Some(self.text(recovery::without_curled_quotes(value, start))))
     }
 
-    /// The length of the plain text with which a line begins, in brackets. What is behind it is not looked at,
-    /// since a line may be as long as the source.
+    /// The length of the plain text with which a line begins, in brackets. What is behind it is not looked
+    /// at, since a line may be as long as the source.
     pub(super) fn plain_length(&mut self, rest: &str, is_value: bool) -> usize {
         let (mut reference, mut before, mut length) = (false, ' ', rest.len());
         for (at, c) in rest.char_indices() {
@@ -216,8 +216,8 @@ fn has_key(frame: Option<Container<'_>>) -> bool {
     frame.is_some_and(|frame| frame.record && frame.key.is_some())
 }
 
-/// Whether a text with a reference in it, in a record, goes on after a comma: no key follows. `None` if the line
-/// ends before that is known.
+/// Whether a text with a reference in it, in a record, goes on after a comma: no key follows. `None` if the
+/// line ends before that is known.
 fn goes_on(before: &str, after: &str) -> Option<bool> {
     let alone = before.starts_with("${") && before.find('}') == Some(before.len() - 1);
     if alone || !before.contains("${") || !after.starts_with(' ') {

@@ -13,8 +13,6 @@ mod recovery;
 mod scalar;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_library;
 
 use super::builder::{Container, NodeStack};
 use super::json::offset;
@@ -249,8 +247,8 @@ impl<'a> BlockReader<'a, '_> {
         }
     }
 
-    /// Whether the line is at the column of a record whose last key is one of [`Self::marked_key`] and waits for
-    /// its value.
+    /// Whether the line is at the column of a record whose last key is one of [`Self::marked_key`] and waits
+    /// for its value.
     fn has_key_at(&self, column: usize) -> bool {
         let waits = |block: &OpenBlock| block.record && block.expects && block.column == column;
         let key = self.built.frames().last().and_then(|frame| frame.key);

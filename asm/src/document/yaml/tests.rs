@@ -1,5 +1,7 @@
 //! YAML is read as YAML 1.2 says; an error is reported at its byte, with its fix.
 
+mod library;
+
 use super::*;
 use crate::diagnostic::fix;
 use crate::document::NESTING;
@@ -7,7 +9,7 @@ use crate::document::tests::{deep, fixes_end, in_small_thread, json_value, read_
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-pub(super) fn documents(source: &str) -> (Vec<Value>, Vec<Diagnostic>) {
+fn documents(source: &str) -> (Vec<Value>, Vec<Diagnostic>) {
     read_with(source, read)
 }
 

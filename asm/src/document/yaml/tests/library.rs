@@ -1,15 +1,15 @@
-//! Random documents, whole and damaged, are read as a library for YAML 1.2 reads them. The reader accepts more
-//! than the library, so only what the library accepts is compared.
+//! Random documents, whole and damaged, are read as a library for YAML 1.2 reads them. The reader accepts
+//! more than the library, so only what the library accepts is compared.
 
-use super::scalar::{CoreValue, plain};
-use super::tests::documents;
+use super::super::scalar::{CoreValue, plain};
+use super::documents;
 use ilo_spec::program::Number;
 use proptest::prelude::*;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value, json};
 
-/// What the library reads; `None` if it refuses the source, or there is an anchor, a tag, a key that is no text
-/// or a second key of one name.
+/// What the library reads; `None` if it refuses the source, or there is an anchor, a tag, a key that is no
+/// text or a second key of one name.
 fn by_library(source: &str) -> Option<Vec<Value>> {
     enum Open {
         List(Vec<Value>),
