@@ -411,6 +411,32 @@ fn what_was_once_allowed_leaves_an_end_or_is_refused() {
     }
 }
 
+/// The ends of a list and of what has it are signs that come together. Tokens within them end no text, though
+/// they have a quote.
+#[test]
+fn tokens_between_two_ends_are_not_taken_for_ends_of_a_text() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f(ok: bool) -> result any, bool", &Options::default()).unwrap();
+    let mut all: Vec<Vec<u8>> = vec![Vec::new()];
+    all.extend((0..=u8::MAX).map(|byte| vec![byte]));
+    all.extend(["},\"", "},{\""].map(Vec::from));
+    let vocab = Vocab::new(&all, 0).unwrap();
+    let mut bits = vec![0; vocab.mask_len()];
+    let mut begun = Body::new(&session, Notation::Constrained);
+    begun.begin(r#"{"raise":{"or":[{"==":["a","b"]"#);
+    for left in 1..80 {
+        if begun.clone().fill(&vocab, left, &mut bits).is_err() {
+            continue;
+        }
+        for token in tokens(&bits) {
+            let mut body = begun.clone();
+            assert!(body.accept(&vocab, token));
+            let after = body.fill(&vocab, left - 1, &mut vec![0; vocab.mask_len()]);
+            assert!(after.is_ok(), "{left} left, behind {}", String::from_utf8_lossy(body.text()));
+        }
+    }
+}
+
 /// FIND names a field of the items of a list, which an end must take from those that the records may have.
 #[test]
 fn lists_of_closed_records_need_longer_ends_than_others() {

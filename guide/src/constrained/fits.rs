@@ -55,6 +55,8 @@ fn in_free_text<'t>(machine: &JsonMachine<'_>, here: &MaskStart, token: &'t [u8]
     let (begun, text): (&[u8], _) = match (machine.place.lex, machine.place.next) {
         (Lex::Choice { depth: 0, .. }, _) => (b"", token.strip_prefix(b"\"")?),
         (Lex::Choice { .. }, Next::Hole | Next::HoleField) => (b"}", token.strip_prefix(b"}")?),
+        // Within signs that come together, such as the ends of a list and of what has it.
+        (Lex::Choice { .. }, _) => return None,
         _ => (b"", token),
     };
     let (class, end) = match run(Inside::Plain, text) {
