@@ -5,11 +5,12 @@ use crate::drive::{Turns, run};
 use crate::generate;
 use ilo_asm::arena::Arena;
 use ilo_asm::compile::{Options, compile};
-use ilo_asm::diagnostic::{Diagnostics, fix};
+use ilo_asm::diagnostic::{Diagnostic, Diagnostics, fix};
 use ilo_asm::disasm;
 use ilo_asm::format::id_text as format_id;
 use ilo_asm::notation::Notation;
 use ilo_asm::source::SourceLimits;
+use ilo_asm::span::Span;
 use ilo_spec::encode::encode;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
@@ -144,7 +145,7 @@ pub fn mutated(data: &[u8]) {
 fn text(source: &str, notation: Notation) {
     let options = Options { from: Some(notation), ..Options::default() };
     let (program, diagnostics) = compile(source, &options);
-    let _ = fix::apply(source, diagnostics.as_slice());
+    located(source, diagnostics.as_slice());
     let Some(program) = program else {
         assert!(diagnostics.has_errors(), "a refused source has an error");
         return;
@@ -165,6 +166,26 @@ fn text(source: &str, notation: Notation) {
         Ok(program) => run(&program, Turns::new(source.as_bytes())),
         Err(error) => panic!("the assembler makes programs that are verified: {error}"),
     }
+}
+
+/// What is found lies in the source, between characters, and so does what each fix replaces; a fix can be
+/// applied.
+fn located(source: &str, found: &[Diagnostic]) {
+    let is_inside = |span: Span| source.get(span.range()).is_some();
+    for one in found {
+        let shown = || format!("{}: {}\n{source}", one.code.as_str(), one.message);
+        assert!(is_inside(one.span), "the place is in the source: {}", shown());
+        assert!(
+            one.related.iter().all(|it| is_inside(it.0)),
+            "related places are in the source: {}",
+            shown()
+        );
+        let Some(fix) = &one.fix else { continue };
+        assert!(fix.edits.iter().all(|edit| is_inside(edit.span)), "edits are in the source: {}", shown());
+        let (fixed, count) = fix::apply(source, core::slice::from_ref(one));
+        assert!(count == 1 && fixed != source, "a fix changes the source: {}", shown());
+    }
+    let _ = fix::apply(source, found);
 }
 
 /// Formatting a source keeps its meaning, and formatting it again changes nothing.
@@ -189,15 +210,22 @@ fn drawn(source: &str, options: &Options<'_>) {
     }
 }
 
-/// Bytecode is refused, or verified and run to its end.
+/// Bytecode is refused, or its program has a form that is decoded to the same program. If it is verified too,
+/// it is run to its end.
 ///
 /// # Panics
-/// If a verified program does not end within its limits.
+/// If that form is another program, or a verified program does not end within its limits.
 pub fn bytecode(data: &[u8]) {
-    if let Ok(program) = decode::decode(data) {
-        let _ = disasm::disassemble(&program);
+    let decoded = decode::decode(data);
+    if let Ok(program) = &decoded {
+        // A section of no items is left out of what is encoded (7.2.2).
+        let packed = encode(program);
+        let again = decode::decode(&packed).map(|again| encode(&again));
+        assert!(again.is_ok_and(|again| again == packed), "what is encoded is decoded: {data:02x?}");
+        let _ = disasm::disassemble(program);
     }
     if let Ok(program) = ilo_vm::Program::load(data) {
+        assert!(decoded.is_ok(), "what can run can be decoded");
         run(&program, Turns::new(data));
     }
 }
