@@ -55,8 +55,7 @@ fn in_free_text<'t>(machine: &JsonMachine<'_>, here: &MaskStart, token: &'t [u8]
     let (begun, text): (&[u8], _) = match (machine.place.lex, machine.place.next) {
         (Lex::Choice { depth: 0, .. }, _) => (b"", token.strip_prefix(b"\"")?),
         (Lex::Choice { .. }, Next::Hole | Next::HoleField) => (b"}", token.strip_prefix(b"}")?),
-        // Within signs that come together, such as the ends of a list and of what has it.
-        (Lex::Choice { .. }, _) => return None,
+        (Lex::Choice { .. }, _) => return None, // Within signs such as `]}`.
         _ => (b"", token),
     };
     let (class, end) = match run(Inside::Plain, text) {
@@ -212,8 +211,7 @@ impl Surface for JsonMachine<'_> {
         if let Some(class) = in_free_text(self, here, token) {
             return Some((class, 0));
         }
-        let tail = behind_new_name(self, token).filter(|_| !self.core.owes())?;
-        Some((Class::Ends(tail), NAME))
+        behind_new_name(self, token).filter(|_| !self.core.owes()).map(|tail| (Class::Ends(tail), NAME))
     }
 
     fn node(&self, here: &MaskStart, becomes: Completion, _: bool) -> Option<usize> {
