@@ -1,6 +1,7 @@
 //! The bytes of a body in `constrained`, forward and back.
 
 use super::machine::{Around, JsonMachine, JsonPoint, Leads, Lex, Next};
+use super::memo::Memo;
 use super::views::{View, with};
 use super::{names, texts};
 use crate::automaton::state::Core;
@@ -38,6 +39,7 @@ impl Steps for JsonMachine<'_> {
         self.text.truncate(point.text);
         self.arounds.truncate(point.arounds);
         self.walk.forget(point.text);
+        self.memo.cut(point.text);
         self.place.clone_from(&point.place);
     }
 
@@ -78,6 +80,12 @@ impl Steps for JsonMachine<'_> {
 
     fn may_end(&mut self) -> bool {
         self.place.next == Next::End
+    }
+
+    fn grew(&mut self) {
+        if self.memo.is_full(self.text.len()) {
+            self.memo = Memo::new(self.text.len());
+        }
     }
 
     fn session(&self) -> usize {
@@ -158,6 +166,7 @@ impl Bytes for JsonMachine<'_> {
     }
 
     fn end_any_text(&mut self) {
+        self.place.is_guess = true;
         self.take_constant(Literal::Text(""));
     }
 

@@ -75,6 +75,14 @@ impl Choices {
     pub(super) fn names(of: Names, last: Places, end: Option<&'static str>) -> Choices {
         Choices::Names { of, last, further: Places::all(false), end }
     }
+
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Choices::Listed(all) => all.len() * size_of::<Choice>(),
+            Choices::Values(_) => 0,
+            Choices::Names { last, further, .. } => 4 * (last.listed().len() + further.listed().len()),
+        }
+    }
 }
 
 impl Names {

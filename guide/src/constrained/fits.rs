@@ -100,7 +100,7 @@ impl Surface for JsonMachine<'_> {
 
     fn memory(&self) -> usize {
         let arounds = self.arounds.capacity() * size_of::<(Around, u32)>();
-        self.core.memory() + self.text.capacity() + arounds
+        self.core.memory() + self.text.capacity() + arounds + self.memo.memory()
     }
 
     fn nodes(&mut self) -> Vec<Node> {

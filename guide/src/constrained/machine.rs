@@ -2,6 +2,7 @@
 
 use super::choice::Act;
 use super::choices::Choices;
+use super::memo::{self, Memo};
 use super::paths::Path;
 use super::texts;
 use super::views::{Sorted, View, with};
@@ -192,6 +193,8 @@ pub(super) struct Place {
     pub(super) next: Next,
     /// The length of the body before the choices.
     pub(super) from: usize,
+    /// Whether a text or name before this position was ended without the bytes for it.
+    pub(super) is_guess: bool,
     /// The innermost open construct, in the list of the machine.
     pub(super) around: u32,
     pub(super) names: Arc<Vec<Named>>,
@@ -210,6 +213,7 @@ pub struct JsonMachine<'s> {
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
     pub(super) arounds: Vec<(Around, u32)>,
+    pub(super) memo: Memo,
     pub(super) walk: Walk<Lex, JsonPoint>,
     pub(super) place: Place,
 }
@@ -235,6 +239,7 @@ impl<'s> JsonMachine<'s> {
             lex: BETWEEN,
             next: Next::First,
             from: 0,
+            is_guess: false,
             around: NONE,
             names: Arc::new(parameters.map(named).collect()),
             opens_step: false,
@@ -242,7 +247,14 @@ impl<'s> JsonMachine<'s> {
             path: Path::default(),
             choices: None,
         };
-        JsonMachine { core, text: Vec::new(), arounds: Vec::new(), walk: Walk::default(), place }
+        JsonMachine {
+            core,
+            text: Vec::new(),
+            arounds: Vec::new(),
+            memo: Memo::new(0),
+            walk: Walk::default(),
+            place,
+        }
     }
 
     /// The innermost open construct.
@@ -280,7 +292,7 @@ impl<'s> JsonMachine<'s> {
     pub(super) fn choices(&mut self) -> View<'_> {
         if self.place.choices.is_none() {
             let holes = self.place.quote.holes.as_ref().filter(|_| self.place.next == Next::Hole);
-            self.place.choices = Some(holes.cloned().unwrap_or_else(|| self.offers()));
+            self.place.choices = Some(holes.cloned().unwrap_or_else(|| memo::known_offers(self)));
         }
         self.view()
     }

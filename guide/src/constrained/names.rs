@@ -114,6 +114,7 @@ fn end_name(machine: &mut JsonMachine<'_>, start: usize, of: Binds) -> bool {
 /// Takes the closing quote of some new name.
 pub(super) fn end_new_name(machine: &mut JsonMachine<'_>, of: Binds) -> bool {
     let Some(slot) = new_slot(machine, of) else { return false };
+    machine.place.is_guess = true;
     bind_name(machine, "", slot, of);
     true
 }
