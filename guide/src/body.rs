@@ -53,12 +53,6 @@ impl<S: Steps> Body<S> {
     /// # Errors
     /// A byte that may not come next. Then nothing has changed.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
-        self.take(bytes)?;
-        self.surface.grew();
-        Ok(())
-    }
-
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let point = self.surface.point();
         match bytes.iter().position(|&byte| !self.surface.byte(byte)) {
             Some(at) => {
@@ -112,16 +106,10 @@ impl<S: Steps> Body<S> {
     /// # Errors
     /// A token that may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-        self.take_token(vocab, token)?;
-        self.surface.grew();
-        Ok(())
-    }
-
-    fn take_token(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
         let bytes = vocab.usable(token);
         match token == vocab.eos() {
             true if self.may_end() => Ok(()),
-            false if !bytes.is_empty() => self.take(bytes),
+            false if !bytes.is_empty() => self.accept_bytes(bytes),
             _ => Err(Refused { at: 0 }),
         }
     }
@@ -131,7 +119,7 @@ impl<S: Steps> Body<S> {
         let point = self.surface.point();
         let mut ended = false;
         let valid = tokens.iter().take_while(|&&token| {
-            let fits = !ended && self.take_token(vocab, token).is_ok();
+            let fits = !ended && self.accept(vocab, token).is_ok();
             ended |= token == vocab.eos();
             fits
         });
@@ -215,7 +203,7 @@ impl<S: Surface> Body<S> {
         for place in 0..tokens.len() {
             let rest = bytes.get(at..).unwrap_or_default();
             let own = tokens.get(place).map_or(&[][..], |&token| vocab.usable(token));
-            if own.is_empty() || self.covers(vocab, rest) || self.take(own).is_err() {
+            if own.is_empty() || self.covers(vocab, rest) || self.accept_bytes(own).is_err() {
                 tokens.truncate(place);
                 break;
             }

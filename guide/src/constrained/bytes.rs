@@ -1,7 +1,6 @@
 //! The bytes of a body in `constrained`, forward and back.
 
 use super::machine::{Around, JsonMachine, JsonPoint, Leads, Lex, Next};
-use super::memo::Memo;
 use super::views::{View, with};
 use super::{names, texts};
 use crate::automaton::state::Core;
@@ -80,12 +79,6 @@ impl Steps for JsonMachine<'_> {
 
     fn may_end(&mut self) -> bool {
         self.place.next == Next::End
-    }
-
-    fn grew(&mut self) {
-        if self.memo.is_full(self.text.len()) {
-            self.memo = Memo::new(self.text.len());
-        }
     }
 
     fn session(&self) -> usize {

@@ -5,11 +5,9 @@ use super::choices::Choices;
 use super::machine::{Around, JsonMachine, Next};
 use hashbrown::HashMap;
 
-/// The most positions that are kept, and the most bytes of the body before each.
+/// The most positions that are kept, and the most bytes of the body before each. Then the memo begins anew.
 const MOST: usize = 256;
 const BYTES: usize = 512;
-/// The memo begins anew when it has this number of positions.
-const PASSED: usize = 128;
 
 /// Choices by what the body has after a common beginning.
 #[derive(Clone, Debug)]
@@ -30,11 +28,6 @@ impl Memo {
         if length < self.base {
             *self = Memo::new(length);
         }
-    }
-
-    /// Whether it is time to begin anew.
-    pub(super) fn is_full(&self, length: usize) -> bool {
-        self.known.len() > PASSED || length > self.base + BYTES
     }
 
     /// An empty memo for bodies with a beginning of this length.
@@ -65,10 +58,11 @@ pub(super) fn known_offers(machine: &mut JsonMachine<'_>) -> Choices {
     if let Some(known) = machine.memo.known.get(key) {
         return known.clone();
     }
-    let key: Box<[u8]> = key.into();
-    let found = machine.offers();
-    if machine.memo.known.len() < MOST {
-        machine.memo.known.insert(key, found.clone());
+    let mut key: Box<[u8]> = key.into();
+    if machine.memo.known.len() >= MOST || key.len() > BYTES {
+        (machine.memo, key) = (Memo::new(machine.place.from), [].into());
     }
+    let found = machine.offers();
+    machine.memo.known.insert(key, found.clone());
     found
 }

@@ -41,8 +41,6 @@ pub trait Steps {
     /// Computes what several bytes are tried against.
     fn prepare(&mut self) {}
     fn may_end(&mut self) -> bool;
-    /// Some bytes were taken that will stay.
-    fn grew(&mut self) {}
     /// A number by which the session is recognised.
     fn session(&self) -> usize {
         0

@@ -137,8 +137,11 @@ impl Vocab {
         };
         vocab.sort();
         vocab.splits = vocab.sorted.iter().any(|&token| lacks::splits(vocab.token(token)));
-        vocab.tails = Tails::new(&vocab);
-        (vocab.texts, vocab.outside) = (Texts::new(&vocab), Outside::new(&vocab));
+        let mut seen = tails::Seen::new();
+        let (mut texts, mut outside) = (Texts::new(&vocab, &mut seen), Outside::new(&vocab, &mut seen));
+        let openings = outside.openings.iter_mut().map(|it| &mut it.closers);
+        vocab.tails = Tails::new(seen, texts.closers.iter_mut().chain(openings));
+        (vocab.texts, vocab.outside) = (texts, outside);
         vocab.digits = Digits::new(&vocab);
         Ok(vocab)
     }

@@ -1,5 +1,6 @@
 //! Tokens that could be written outside texts, by what they have up to the quote of a text that they begin.
 
+use super::tails::Seen;
 use super::{Closer, Prefixes, Vocab};
 use crate::automaton::texts::{Inside, Led, run};
 use ilo_asm::sorting::sort_by_key;
@@ -25,7 +26,7 @@ pub(crate) struct Opening {
 pub(crate) struct Outside {
     pub(crate) tree: Prefixes,
     /// In the order of the tokens in the tree.
-    openings: Vec<Opening>,
+    pub(super) openings: Vec<Opening>,
     /// The most words and numbers that a token ends.
     pub(crate) crossings: usize,
 }
@@ -37,7 +38,7 @@ pub(crate) fn outside(token: &[u8]) -> &[u8] {
 }
 
 impl Outside {
-    pub(super) fn new(vocab: &Vocab) -> Outside {
+    pub(super) fn new<'v>(vocab: &'v Vocab, seen: &mut Seen<'v>) -> Outside {
         let fits = |token: &u32| {
             let bytes = vocab.token(*token);
             !bytes.iter().all(u8::is_ascii_digit) && is_plausible(bytes)
@@ -49,14 +50,19 @@ impl Outside {
             let bytes = outside(vocab.token(first));
             found.crossings = found.crossings.max(crossings(bytes));
             if bytes.ends_with(b"\"") {
-                found.openings.push(Opening::new(vocab, first, bytes.len(), alike));
+                found.openings.push(Opening::new(vocab, first, bytes.len(), alike, seen));
                 entries.push(first);
             } else {
                 entries.extend(alike);
             }
         }
         sort_by_key(&mut found.openings, |it| it.first);
-        Outside { tree: Prefixes::new(&entries, |token| outside(vocab.token(token))), ..found }
+        let mut texts: Vec<&[u8]> = vec![&[]; vocab.len()];
+        for &token in &entries {
+            texts.get_mut(token as usize).into_iter().for_each(|it| *it = outside(vocab.token(token)));
+        }
+        let text = |token| texts.get(token as usize).copied().unwrap_or_default();
+        Outside { tree: Prefixes::new(&entries, text), ..found }
     }
 
     /// The text that the tokens begin of which this one is in the tree.
@@ -72,16 +78,15 @@ impl Outside {
 }
 
 impl Opening {
-    fn new(vocab: &Vocab, first: u32, skipped: usize, tokens: &[u32]) -> Opening {
+    fn new<'v>(vocab: &'v Vocab, first: u32, skipped: usize, tokens: &[u32], seen: &mut Seen<'v>) -> Opening {
         let mut found = Opening { first, skipped, stays: Vec::new(), closers: Vec::new() };
         for &token in tokens {
             match run(Inside::Plain, vocab.token(token).get(skipped..).unwrap_or_default()) {
                 Led::Refused => {}
                 Led::On(_) => found.stays.push(token),
-                Led::Closed(at) => found.closers.push(vocab.tails.closer(vocab, token, skipped + at)),
+                Led::Closed(at) => found.closers.push(Closer::new(vocab, token, skipped + at, seen)),
             }
         }
-        sort_by_key(&mut found.closers, |closer| closer.tail);
         found
     }
 }

@@ -1,9 +1,9 @@
 //! Tokens within texts: for each position in a text those that stay in it, and those that end it, by the
 //! bytes after the end.
 
+use super::tails::Seen;
 use super::{Closer, Vocab, bits};
 use crate::automaton::texts::{Inside, Led, PLACES, Step, place, run, step};
-use ilo_asm::sorting::sort_by_key;
 
 /// The mask of some tokens.
 pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<[u32]> {
@@ -20,11 +20,11 @@ pub(crate) struct Texts {
     /// The mask of the tokens at a plain position that lead to one again.
     pub(crate) plain: Box<[u32]>,
     /// By position, in the order of their tails.
-    closers: Vec<Vec<Closer>>,
+    pub(super) closers: Vec<Vec<Closer>>,
 }
 
 impl Texts {
-    pub(super) fn new(vocab: &Vocab) -> Texts {
+    pub(super) fn new<'v>(vocab: &'v Vocab, seen: &mut Seen<'v>) -> Texts {
         let (mut texts, mut plain) = (Texts::default(), Vec::new());
         for &inside in &PLACES {
             let (mut stays, mut closers) = (Vec::new(), Vec::new());
@@ -40,10 +40,9 @@ impl Texts {
                         }
                         stays.push(token);
                     }
-                    Led::Closed(at) => closers.push(vocab.tails.closer(vocab, token, at)),
+                    Led::Closed(at) => closers.push(Closer::new(vocab, token, at, seen)),
                 }
             }
-            sort_by_key(&mut closers, |closer| closer.tail);
             texts.stays.push(mask(stays, vocab));
             texts.closers.push(closers);
         }

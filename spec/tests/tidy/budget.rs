@@ -39,13 +39,13 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["spec/src"], 3_337),
     (&["vm/src"], 15_114),
     (&["graph/src"], 2_943),
-    (&["guide/src"], 14_775),
+    (&["guide/src"], 14_769),
     (&["drive/src"], 6_671),
     (&["host/src"], 20_458),
     (&["journal/src"], 9_943),
     (&["cli/src"], 9_763),
     (&["bindings/shared"], 1_292),
-    (&["bindings/python"], 8_878),
+    (&["bindings/python"], 8_877),
     (&["bindings/js"], 7_193),
 ];
 

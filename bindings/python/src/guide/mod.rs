@@ -112,9 +112,8 @@ impl GuideSession {
     ) -> PyResult<GuideSession> {
         let known = tools.map_or_else(|| Arc::new(Known::default()), |tools| Arc::clone(&tools.get().0));
         let options = Options { above, ..Options::default() };
-        let held =
-            py.detach(|| Held::begin(|a, b, c| Session::new(a, b, c), known, signature, notation, &options));
-        Ok(GuideSession(Arc::new(held.map_err(|error| PyValueError::new_err(error.0))?)))
+        let begin = || Held::begin(|a, b, c| Session::new(a, b, c), known, signature, notation, &options);
+        Ok(GuideSession(Arc::new(py.detach(begin).map_err(|error| PyValueError::new_err(error.0))?)))
     }
 
     /// The text before the body.
