@@ -7,10 +7,13 @@ use crate::model::{FirstRecord, NewRun, RunId, Started};
 use crate::queue::{Order, Ticket};
 use crate::row::{DecisionRow, Live, Run};
 use crate::state::{State, Status};
+use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs::File;
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::MutexGuard;
 
 /// A write that needs nothing of what is stored but the epoch of its run.
 #[derive(Clone, Debug)]
@@ -212,6 +215,23 @@ pub(crate) trait Reads {
     fn check(&self) -> Result<()>;
 }
 
+/// What reads, while it is held. From a file others read only after it was dropped.
+pub(crate) enum ReadAccess<'b> {
+    File(MutexGuard<'b, Connection>),
+    Server(&'b dyn Reads),
+}
+
+impl<'b> Deref for ReadAccess<'b> {
+    type Target = dyn Reads + 'b;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            ReadAccess::File(connection) => &**connection,
+            ReadAccess::Server(server) => *server,
+        }
+    }
+}
+
 /// Tells people that a server is away, or answers again.
 pub(crate) type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -223,7 +243,7 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn later(&self, live: Live);
     /// Reads the rows of a run, decides, and writes if they still have the epoch that was read.
     fn change(&self, run: i64, decide: Decide) -> Ticket<Outcome>;
-    fn reads(&self) -> &dyn Reads;
+    fn reads(&self) -> ReadAccess<'_>;
     fn owner(&self) -> &dyn Ownership;
     /// The time, in milliseconds since 1970.
     fn now(&self) -> i64;

@@ -1,4 +1,4 @@
-//! The rows of the tables, with their checksums.
+//! The rows of the tables, with their checksums, and reading them from a database.
 //!
 //! SQLite has no page checksums. So each row has a hash of its columns; a row with a wrong hash is reported
 //! and never used. The column `cancel` is not included, because people set it while an owner writes; its two
@@ -6,7 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::policy::RecordedPolicy;
-use crate::state::State;
+use crate::state::{STATES, State, Status};
+use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of `cancel` in a run that is cancelled.
@@ -169,7 +170,157 @@ impl DecisionRow {
     }
 }
 
-pub(crate) fn unsigned(number: i64, what: &str) -> Result<u64> {
+/// A row that was read, by the places of its columns.
+pub(crate) trait Columns {
+    /// The number of columns with checksums behind those of a table.
+    const SUMS: usize;
+
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>>;
+    fn maybe_text(&self, at: usize) -> Result<Option<String>>;
+    fn maybe_bytes(&self, at: usize) -> Result<Option<&[u8]>>;
+    /// The column `cancel`.
+    fn cancel(&self, at: usize) -> Result<bool>;
+
+    fn int(&self, at: usize) -> Result<i64> {
+        self.maybe_int(at)?.ok_or_else(|| Error::damaged("a number is missing"))
+    }
+
+    fn text(&self, at: usize) -> Result<String> {
+        self.maybe_text(at)?.ok_or_else(|| Error::damaged("a text is missing"))
+    }
+
+    fn bytes(&self, at: usize) -> Result<Vec<u8>> {
+        Ok(self.maybe_bytes(at)?.unwrap_or_default().to_vec())
+    }
+
+    /// Whether a row has its checksum in this column, where rows have one.
+    fn has_sum(&self, at: usize, sum: impl FnOnce() -> i64) -> Result<bool> {
+        Ok(Self::SUMS == 0 || self.int(at)? == sum())
+    }
+}
+
+/// The columns of `run r` in the order in which [`run_of`] takes them.
+pub(crate) const RUN: &str = "r.id, r.key, r.name, r.input, r.program, r.function, r.limits, r.started, \
+                              r.ended, r.outcome, r.subject";
+/// The columns of `live l` in the order in which [`live_of`] takes them; `was` follows.
+pub(crate) const LIVE: &str = "l.run, l.epoch, l.owner, l.state, l.call, l.tool, l.policy, l.digest, l.tries, \
+                               l.active_ms, l.wake, l.since, l.cancel, l.snapshot, l.answer";
+
+/// Reads the columns [`RUN`], the first at `at`.
+pub(crate) fn run_of<R: Columns>(row: &R, at: usize) -> Result<Run> {
+    let id = row.int(at)?;
+    let damaged = |what: &str| Error::damaged(format!("the {what} of run {id}"));
+    let run = Run {
+        id,
+        key: row.bytes(at + 1)?.try_into().map_err(|_| damaged("key"))?,
+        name: row.maybe_text(at + 2)?,
+        input: row.int(at + 3)?,
+        program: row.bytes(at + 4)?.try_into().map_err(|_| damaged("program"))?,
+        function: row.text(at + 5)?,
+        limits: row.bytes(at + 6)?,
+        started: row.int(at + 7)?,
+        ended: row.maybe_int(at + 8)?,
+        outcome: row.maybe_bytes(at + 9)?.map(<[u8]>::to_vec),
+        subject: row.maybe_text(at + 10)?,
+    };
+    if !row.has_sum(at + 11, || run.sum())? || run.ended.is_some() != run.outcome.is_some() {
+        return Err(damaged("entry"));
+    }
+    Ok(run)
+}
+
+/// Reads the columns [`LIVE`] and `was`, the first at `at`.
+pub(crate) fn live_of<R: Columns>(row: &R, at: usize) -> Result<Live> {
+    let run = row.int(at)?;
+    let damaged = |what: &str| Error::damaged(format!("the {what} of run {run}"));
+    let number = row.int(at + 3)?;
+    let live = Live {
+        run,
+        epoch: row.int(at + 1)?,
+        owner: row.maybe_int(at + 2)?,
+        state: State::from_number(number & !EXPORTED).ok_or_else(|| damaged("state"))?,
+        exported: number & EXPORTED != 0,
+        call: unsigned(row.int(at + 4)?, "call number")?,
+        tool: row.text(at + 5)?,
+        policy: RecordedPolicy::from_bits(row.int(at + 6)?).ok_or_else(|| damaged("policy"))?,
+        digest: row.int(at + 7)?,
+        tries: u32::try_from(row.int(at + 8)?).map_err(|_| damaged("number of claims"))?,
+        active_ms: unsigned(row.int(at + 9)?, "time")?,
+        wake: row.maybe_int(at + 10)?,
+        since: row.int(at + 11)?,
+        cancel: row.cancel(at + 12)?,
+        snapshot: row.bytes(at + 13)?,
+        answer: row.maybe_bytes(at + 14)?.map(<[u8]>::to_vec),
+        was: row.maybe_int(at + 15)?,
+        expects: None,
+    };
+    if row.has_sum(at + 16, || live.sum())? { Ok(live) } else { Err(damaged("record")) }
+}
+
+/// Reads the columns of both.
+pub(crate) fn both_of<R: Columns>(row: &R, at: usize) -> Result<(Run, Option<Live>)> {
+    let run = run_of(row, at)?;
+    let at = at + 11 + R::SUMS;
+    let is_live = row.maybe_int(at)?.is_some();
+    agreed(run, if is_live { Some(live_of(row, at)?) } else { None })
+}
+
+/// A run with its row, which must agree on whether the run has ended.
+pub(crate) fn agreed(run: Run, live: Option<Live>) -> Result<(Run, Option<Live>)> {
+    if run.ended.is_some() == live.is_some() {
+        return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
+    }
+    Ok((run, live))
+}
+
+/// Reads a row with the columns of [`DecisionRow`].
+pub(crate) fn decided_of<R: Columns>(row: &R) -> Result<DecisionRow> {
+    let decided = DecisionRow {
+        run: row.int(0)?,
+        call: unsigned(row.int(1)?, "call number")?,
+        at: row.int(2)?,
+        tool: row.text(3)?,
+        what: row.text(4)?,
+        who: row.text(5)?,
+        detail: row.bytes(6)?,
+    };
+    if !row.has_sum(7, || decided.sum())? {
+        return Err(Error::damaged(format!("a decision on run {}", decided.run)));
+    }
+    Ok(decided)
+}
+
+/// The numbers of some states, as a list in a statement.
+pub(crate) fn numbers(chosen: impl Fn(State) -> bool) -> String {
+    let chosen = STATES.into_iter().filter(|&state| chosen(state));
+    chosen.map(|state| state.to_number().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The condition on the rows of runs with this status, and whether all of them are in `live`.
+pub(crate) fn condition(status: Option<Status>) -> (String, bool) {
+    match status {
+        None => ("true".to_owned(), false),
+        Some(Status::Ended) => ("r.ended IS NOT NULL".to_owned(), false),
+        Some(Status::Exported) => (format!("l.state >= {EXPORTED}"), true),
+        Some(Status::In(state)) => {
+            (format!("l.state IN ({})", numbers(|other| other.name() == state.name())), true)
+        }
+    }
+}
+
+/// How many runs there are of each status: of all, and by the numbers of the states in `live`.
+pub(crate) fn counted(all: i64, live: &BTreeMap<i64, i64>) -> Result<BTreeMap<&'static str, i64>> {
+    let mut found = BTreeMap::from([(Status::Ended.name(), all - live.values().sum::<i64>())]);
+    for (number, count) in live {
+        let state = State::from_number(number & !EXPORTED).ok_or_else(|| Error::damaged("a state"))?;
+        let status = if number & EXPORTED == 0 { Status::In(state) } else { Status::Exported };
+        *found.entry(status.name()).or_insert(0) += count;
+    }
+    found.retain(|_, count| *count > 0);
+    Ok(found)
+}
+
+fn unsigned(number: i64, what: &str) -> Result<u64> {
     u64::try_from(number).map_err(|_| Error::damaged(format!("a {what} below zero")))
 }
 

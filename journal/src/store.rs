@@ -647,6 +647,7 @@ impl Store {
         let (mut decisions, program) = (reads.decisions(run.id, None)?, reads.program(&run.program)?);
         decisions.retain(|row| row.what != METADATA);
         let (metadata, settings) = (reads.metadata(run.id)?, reads.settings()?);
+        drop(reads);
         portable::write(&Exported { run, live, decisions, program, metadata, settings })
     }
 

@@ -6,7 +6,7 @@ use super::rows::{
     live_params, one_row, run_params, unnest,
 };
 use crate::backend::{Change, Prepared};
-use crate::row::{DecisionRow, EXPECTS, Live, Run, TOOLS, signed};
+use crate::row::{DecisionRow, EXPECTS, Live, RUN, Run, TOOLS, signed};
 use std::collections::BTreeMap;
 
 /// A change with the version of the row that was read, and the token of its decision.
@@ -143,8 +143,7 @@ pub(crate) fn programs(schema: &str, programs: &BTreeMap<[u8; 32], Vec<u8>>) -> 
 
 /// The runs with these keys or names: their key, and all columns of their entry.
 pub(crate) fn started(schema: &str, new: &[&Prepared]) -> Statement {
-    let columns = super::rows::RUN;
-    let mut sql = format!("SELECT {columns} FROM {schema}.run r WHERE r.key = ANY($1)");
+    let mut sql = format!("SELECT {RUN} FROM {schema}.run r WHERE r.key = ANY($1)");
     let mut params = vec![blobs(new.iter().map(|new| new.run.key.to_vec()))];
     let names: Vec<String> = new.iter().filter_map(|new| new.run.name.clone()).collect();
     // For an empty list the planner may read the index of all ended runs.

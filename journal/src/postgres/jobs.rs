@@ -2,13 +2,13 @@
 
 use super::apply::{self, Versioned};
 use super::link::Statement;
-use super::rows::{get, run};
+use super::rows::get;
 use crate::backend::{Change, Decide, Outcome, Prepared, Write, Written, lost};
 use crate::cipher::sha256;
 use crate::error::{Error, Result};
 use crate::model::{Lease, RunId, Started};
 use crate::queue::Sender;
-use crate::row::{DecisionRow, Live, Run};
+use crate::row::{DecisionRow, Live, Run, run_of};
 use std::collections::{BTreeSet, HashMap};
 use tokio_postgres::Row;
 
@@ -192,7 +192,7 @@ impl Places {
         changed.extend(numbers(self.cancel));
         let records: HashMap<i64, bool> =
             at(self.record).iter().filter_map(|row| Some((get(row, 0).ok()?, get(row, 1).ok()?))).collect();
-        let runs: Vec<Run> = at(self.start).iter().filter_map(|row| run(row).ok()).collect();
+        let runs: Vec<Run> = at(self.start).iter().filter_map(|row| run_of(row, 0).ok()).collect();
         let mut again = Vec::new();
         for job in jobs {
             match job {

@@ -22,7 +22,7 @@ mod writer;
 #[cfg(test)]
 pub(crate) use writer::Fate;
 
-use crate::backend::{Backend, Decide, Outcome, Ownership, Reads, Tell, Write, Written};
+use crate::backend::{Backend, Decide, Outcome, Ownership, ReadAccess, Tell, Write, Written};
 use crate::cipher::Cipher;
 use crate::error::{Error, ErrorCode, Result};
 use crate::queue::{Order, Ticket, Worker, ticket};
@@ -110,8 +110,8 @@ impl Backend for Postgres {
         ticket
     }
 
-    fn reads(&self) -> &dyn Reads {
-        self
+    fn reads(&self) -> ReadAccess<'_> {
+        ReadAccess::Server(self)
     }
 
     fn owner(&self) -> &dyn Ownership {

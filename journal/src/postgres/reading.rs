@@ -3,10 +3,10 @@
 use super::apply;
 use super::jobs::{Job, Tried};
 use super::link::{Statement, blobs, ints};
-use super::rows::{DECIDED, LIVE, RUN, agreed, decided, get, live, run};
+use super::rows::{DECIDED, get};
 use crate::backend::{Alive, Outcome, Rows, no_run};
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::{DecisionRow, Live, Run};
+use crate::row::{DecisionRow, LIVE, Live, RUN, Run, agreed, decided_of, live_of, run_of};
 use std::collections::{BTreeSet, HashMap};
 use tokio_postgres::Row;
 
@@ -39,7 +39,7 @@ pub(crate) fn reading(schema: &str, is_set: bool, runs: &[i64], tokens: Vec<Vec<
         apply::begin_reading(is_set),
         of(format!("SELECT {RUN} FROM {schema}.run r WHERE r.id = ANY($1)")),
         // A join would look for each row by itself.
-        of(format!("SELECT l.xmin::text, {LIVE} FROM {schema}.live l WHERE l.run = ANY($1)")),
+        of(format!("SELECT l.xmin::text, {LIVE}, l.was FROM {schema}.live l WHERE l.run = ANY($1)")),
         of(format!(
             "SELECT {DECIDED} FROM {schema}.live l, LATERAL (SELECT * FROM {schema}.decision \
              WHERE run = l.run AND call = l.call OFFSET 0) d WHERE l.run = ANY($1) ORDER BY d.run, d.at, d.id"
@@ -80,17 +80,17 @@ impl Read {
         let mut lives = HashMap::new();
         for row in rows {
             let id = get(row, 1)?;
-            lives.insert(id, live(row, 1));
+            lives.insert(id, live_of(row, 1));
             read.seen.insert(id, get(row, 0)?);
         }
         for row in runs {
             let id = get(row, 0)?;
             let live = lives.remove(&id).transpose();
-            read.runs.insert(id, live.and_then(|live| agreed(run(row)?, live)));
+            read.runs.insert(id, live.and_then(|live| agreed(run_of(row, 0)?, live)));
         }
         for row in decisions {
             let rows = read.decided.entry(get(row, 0)?).or_insert_with(|| Ok(Vec::new()));
-            match (rows, decided(row)) {
+            match (rows, decided_of(row)) {
                 (Ok(rows), Ok(row)) => rows.push(row),
                 (rows, Err(error)) => *rows = Err(error),
                 (Err(_), Ok(_)) => {}

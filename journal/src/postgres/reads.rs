@@ -3,13 +3,15 @@
 use super::Postgres;
 use super::apply;
 use super::link::{Link, Param, Statement, blob, int, text};
-use super::rows::{DECIDED, LIVE, RUN, both, decided, get, run};
+use super::rows::{DECIDED, both, get};
 use crate::backend::{Filter, Found, Reads, no_run};
 use crate::cipher::RUN_KEY;
 use crate::error::{Error, Result};
 use crate::queue::{Order, Queue, Sender, Worker, ticket};
-use crate::row::{DecisionRow, EXPORTED, Live, Run, signed};
-use crate::state::{STATES, State, Status};
+use crate::row::{
+    DecisionRow, Live, RUN, Run, both_of, condition, counted, decided_of, numbers, run_of, signed,
+};
+use crate::state::State;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -100,28 +102,17 @@ impl Postgres {
     }
 }
 
-/// The tables, and the condition on their rows, of runs with this status that follow the number `$1`.
-/// `OFFSET 0` lets the planner look up each row of `live`, whatever it knows of its size.
-fn chosen(schema: &str, status: Option<Status>) -> (String, String) {
-    let one = format!("LATERAL (SELECT * FROM {schema}.live WHERE run = r.id OFFSET 0) l ON true");
-    let all = format!("{schema}.run r LEFT JOIN {one}");
-    let under_way = format!("{schema}.live l JOIN {schema}.run r ON r.id = l.run AND l.run > $1");
-    match status {
-        None => (all, "true".to_owned()),
-        Some(Status::Ended) => (all, "r.ended IS NOT NULL".to_owned()),
-        Some(Status::Exported) => (under_way, format!("l.state >= {EXPORTED}")),
-        Some(Status::In(state)) => {
-            let same = STATES.into_iter().filter(|other| other.name() == state.name());
-            let numbers: Vec<String> = same.map(|state| state.to_number().to_string()).collect();
-            (under_way, format!("l.state IN ({})", numbers.join(", ")))
-        }
-    }
-}
-
 /// The tables, the condition and its values of the runs that a filter leaves. They follow the number `$1`;
 /// `$2` belongs to the caller.
 fn filtered(schema: &str, filter: &Filter) -> (String, String, Vec<Param>) {
-    let (tables, mut condition) = chosen(schema, filter.status);
+    let (mut condition, is_under_way) = condition(filter.status);
+    // `OFFSET 0` lets the planner look up each row of `live`, whatever it knows of its size.
+    let tables = if is_under_way {
+        format!("{schema}.live l JOIN {schema}.run r ON r.id = l.run AND l.run > $1")
+    } else {
+        let one = format!("LATERAL (SELECT * FROM {schema}.live WHERE run = r.id OFFSET 0) l ON true");
+        format!("{schema}.run r LEFT JOIN {one}")
+    };
     let mut params = Vec::new();
     // Writing to a string does not fail.
     if let Some(name) = &filter.name {
@@ -145,24 +136,19 @@ fn like(at: usize) -> String {
     format!("replace(replace(replace(${at}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'")
 }
 
-/// The states in which a process may go on with a run.
-fn of_owners() -> String {
-    let states = STATES.into_iter().filter(|state| state.is_for_owners());
-    states.map(|state| state.to_number().to_string()).collect::<Vec<_>>().join(", ")
-}
-
 impl Reads for Postgres {
     fn run(&self, id: i64) -> Result<Run> {
         let sql = format!("SELECT {RUN} FROM {}.run r WHERE r.id = $1", self.schema);
-        self.one(sql, vec![int(id)], run)?.ok_or_else(|| no_run(id))
+        self.one(sql, vec![int(id)], |row| run_of(row, 0))?.ok_or_else(|| no_run(id))
     }
 
     fn both(&self, id: i64) -> Result<(Run, Option<Live>)> {
         let sql = format!(
-            "SELECT {RUN}, {LIVE} FROM {0}.run r LEFT JOIN {0}.live l ON l.run = r.id WHERE r.id = $1",
-            self.schema
+            "SELECT {1} FROM {0}.run r LEFT JOIN {0}.live l ON l.run = r.id WHERE r.id = $1",
+            self.schema,
+            both()
         );
-        self.one(sql, vec![int(id)], both)?.ok_or_else(|| no_run(id))
+        self.one(sql, vec![int(id)], |row| both_of(row, 0))?.ok_or_else(|| no_run(id))
     }
 
     fn named(&self, name: &str) -> Result<Option<i64>> {
@@ -177,14 +163,13 @@ impl Reads for Postgres {
 
     fn page(&self, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>> {
         let (tables, condition, more) = filtered(&self.schema, filter);
-        let sql = format!(
-            "SELECT {RUN}, {LIVE} FROM {tables} WHERE r.id > $1 AND {condition} ORDER BY r.id LIMIT $2"
-        );
+        let sql =
+            format!("SELECT {} FROM {tables} WHERE r.id > $1 AND {condition} ORDER BY r.id LIMIT $2", both());
         let mut params = vec![int(after), int(signed(most as u64))];
-        let is_by_status = more.is_empty() && !matches!(filter.status, None | Some(Status::Ended));
+        let is_by_status = more.is_empty() && self::condition(filter.status).1;
         params.extend(more);
         let rows = if is_by_status { self.ask_in_order(sql, params)? } else { self.ask(sql, params)? };
-        rows.iter().map(|row| Ok((get(row, 0)?, both(row)))).collect()
+        rows.iter().map(|row| Ok((get(row, 0)?, both_of(row, 0)))).collect()
     }
 
     fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {
@@ -202,21 +187,14 @@ impl Reads for Postgres {
             "SELECT state, count(*) FROM {0}.live GROUP BY state UNION ALL SELECT NULL, count(*) FROM {0}.run",
             self.schema
         );
-        let (mut found, mut live, mut all) = (BTreeMap::new(), 0, 0);
+        let (mut live, mut all) = (BTreeMap::new(), 0);
         for row in self.ask(sql, vec![])? {
-            let (number, count): (Option<i64>, i64) = (get(&row, 0)?, get(&row, 1)?);
-            let Some(number) = number else {
-                all = count;
-                continue;
-            };
-            let state = State::from_number(number & !EXPORTED).ok_or_else(|| Error::damaged("a state"))?;
-            let status = if number & EXPORTED == 0 { Status::In(state) } else { Status::Exported };
-            *found.entry(status.name()).or_insert(0) += count;
-            live += count;
+            match get(&row, 0)? {
+                Some(number) => drop(live.insert(number, get(&row, 1)?)),
+                None => all = get(&row, 1)?,
+            }
         }
-        found.insert(Status::Ended.name(), all - live);
-        found.retain(|_, count| *count > 0);
-        Ok(found)
+        counted(all, &live)
     }
 
     fn unfinished(&self, subject: &str) -> Result<usize> {
@@ -242,7 +220,7 @@ impl Reads for Postgres {
              OR owner NOT IN (SELECT id FROM {0}.owner)) \
              OR state = {sleeping} AND (wake IS NULL OR wake <= $2 OR since > $2 OR cancel)) ORDER BY run LIMIT $3",
             self.schema,
-            of_owners()
+            numbers(State::is_for_owners)
         );
         let rows = self.ask(sql, vec![int(after), int(now), int(signed(most as u64))])?;
         rows.iter().map(|row| get(row, 0)).collect()
@@ -250,14 +228,13 @@ impl Reads for Postgres {
 
     fn damaged(&self, each: &mut dyn FnMut(i64, Error)) -> Result<()> {
         let sql = format!(
-            "SELECT id, true FROM {0}.run r WHERE ended IS NULL AND NOT EXISTS \
+            "SELECT id, 'record' FROM {0}.run r WHERE ended IS NULL AND NOT EXISTS \
              (SELECT 1 FROM {0}.live l WHERE l.run = r.id) \
-             UNION ALL SELECT run, false FROM {0}.live l WHERE NOT EXISTS (SELECT 1 FROM {0}.run r WHERE r.id = l.run)",
+             UNION ALL SELECT run, 'entry' FROM {0}.live l WHERE NOT EXISTS (SELECT 1 FROM {0}.run r WHERE r.id = l.run)",
             self.schema
         );
         for row in self.ask(sql, vec![])? {
-            let (run, is_record): (i64, bool) = (get(&row, 0)?, get(&row, 1)?);
-            let what = if is_record { "record" } else { "entry" };
+            let (run, what): (i64, &str) = (get(&row, 0)?, get(&row, 1)?);
             each(run, Error::damaged(format!("the {what} of run {run} is missing")));
         }
         Ok(())
@@ -275,7 +252,7 @@ impl Reads for Postgres {
             self.schema
         );
         let rows = self.ask(sql, vec![int(run), int(call.map_or(-1, signed))])?;
-        rows.iter().map(decided).collect()
+        rows.iter().map(decided_of).collect()
     }
 
     fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>> {

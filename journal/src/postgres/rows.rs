@@ -2,23 +2,17 @@
 
 use super::link::{Param, blobs, flags, ints, maybe_blobs, maybe_ints, maybe_texts, texts};
 use crate::error::{Error, Result};
-use crate::policy::RecordedPolicy;
-use crate::row::{DecisionRow, EXPORTED, Live, Run, signed, unsigned};
+use crate::row::{Columns, DecisionRow, LIVE, Live, RUN, Run, signed};
 use crate::state::{Before, State};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-/// The columns of `run r` in the order in which [`run`] takes them.
-pub(crate) const RUN: &str = "r.id, r.key, r.name, r.input, r.program, r.function, r.limits, r.started, \
-                              r.ended, r.outcome, r.subject";
-/// The number of columns of [`RUN`].
-pub(crate) const RUN_COLUMNS: usize = 11;
+/// The columns of `run r` and `live l`.
+pub(crate) fn both() -> String {
+    format!("{RUN}, {LIVE}, l.was")
+}
 
-/// The columns of `live l` in the order in which [`live`] takes them.
-pub(crate) const LIVE: &str = "l.run, l.epoch, l.owner, l.was, l.state, l.call, l.tool, l.policy, l.digest, \
-                               l.tries, l.active_ms, l.wake, l.since, l.cancel, l.snapshot, l.answer";
-
-/// The columns of `decision d` in the order in which [`decided`] takes them.
+/// The columns of `decision d`.
 pub(crate) const DECIDED: &str = "d.run, d.call, d.at, d.tool, d.what, d.who, d.detail";
 
 /// A column, which has another type only if somebody has changed the tables.
@@ -26,83 +20,24 @@ pub(crate) fn get<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> Result<T> {
     row.try_get(at).map_err(|error| Error::damaged(format!("a column: {error}")))
 }
 
-/// Reads a row with the columns [`RUN`].
-pub(crate) fn run(row: &Row) -> Result<Run> {
-    let id: i64 = get(row, 0)?;
-    let damaged = |what: &str| Error::damaged(format!("the {what} of run {id}"));
-    let run = Run {
-        id,
-        key: get::<&[u8]>(row, 1)?.try_into().map_err(|_| damaged("key"))?,
-        name: get(row, 2)?,
-        input: get(row, 3)?,
-        program: get::<&[u8]>(row, 4)?.try_into().map_err(|_| damaged("program"))?,
-        function: get(row, 5)?,
-        limits: get(row, 6)?,
-        started: get(row, 7)?,
-        ended: get(row, 8)?,
-        outcome: get(row, 9)?,
-        subject: get(row, 10)?,
-    };
-    if run.ended.is_some() != run.outcome.is_some() {
-        return Err(damaged("entry"));
+impl Columns for Row {
+    const SUMS: usize = 0;
+
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>> {
+        get(self, at)
     }
-    Ok(run)
-}
 
-/// Reads a row with the columns [`LIVE`], the first at `at`.
-pub(crate) fn live(row: &Row, at: usize) -> Result<Live> {
-    let run: i64 = get(row, at)?;
-    let damaged = |what: &str| Error::damaged(format!("the {what} of run {run}"));
-    let number: i64 = get(row, at + 4)?;
-    Ok(Live {
-        run,
-        epoch: get(row, at + 1)?,
-        owner: get(row, at + 2)?,
-        was: get(row, at + 3)?,
-        state: State::from_number(number & !EXPORTED).ok_or_else(|| damaged("state"))?,
-        exported: number & EXPORTED != 0,
-        call: unsigned(get(row, at + 5)?, "call number")?,
-        tool: get(row, at + 6)?,
-        policy: RecordedPolicy::from_bits(get(row, at + 7)?).ok_or_else(|| damaged("policy"))?,
-        digest: get(row, at + 8)?,
-        tries: u32::try_from(get::<i64>(row, at + 9)?).map_err(|_| damaged("number of claims"))?,
-        active_ms: unsigned(get(row, at + 10)?, "time")?,
-        wake: get(row, at + 11)?,
-        since: get(row, at + 12)?,
-        cancel: get(row, at + 13)?,
-        snapshot: get(row, at + 14)?,
-        answer: get(row, at + 15)?,
-        expects: None,
-    })
-}
-
-/// Reads a row with the columns [`RUN`] and [`LIVE`].
-pub(crate) fn both(row: &Row) -> Result<(Run, Option<Live>)> {
-    let run = run(row)?;
-    let is_live = get::<Option<i64>>(row, RUN_COLUMNS)?.is_some();
-    let live = if is_live { Some(live(row, RUN_COLUMNS)?) } else { None };
-    agreed(run, live)
-}
-
-/// A run with its row, which must agree on whether the run has ended.
-pub(crate) fn agreed(run: Run, live: Option<Live>) -> Result<(Run, Option<Live>)> {
-    if run.ended.is_some() == live.is_some() {
-        return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
+    fn maybe_text(&self, at: usize) -> Result<Option<String>> {
+        get(self, at)
     }
-    Ok((run, live))
-}
 
-/// Reads a row with the columns [`DECIDED`].
-pub(crate) fn decided(row: &Row) -> Result<DecisionRow> {
-    Ok(DecisionRow {
-        run: get(row, 0)?,
-        call: unsigned(get(row, 1)?, "call number")?,
-        at: get(row, 2)?,
-        tool: get(row, 3)?,
-        what: get(row, 4)?,
-        who: get(row, 5)?,
-        detail: get(row, 6)?,
-    })
+    fn maybe_bytes(&self, at: usize) -> Result<Option<&[u8]>> {
+        get(self, at)
+    }
+
+    fn cancel(&self, at: usize) -> Result<bool> {
+        get(self, at)
+    }
 }
 
 /// Whether the process that had a run before may still be making its call in a state.

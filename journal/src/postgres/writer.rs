@@ -6,13 +6,13 @@ use super::jobs::{Group, Job, token_of};
 use super::link::{Link, Statement, Trouble, Waiting, blobs, texts};
 use super::owners::Shared;
 use super::reading::{Read, reading};
-use super::rows::{LIVE, RUN, both, get};
+use super::rows::{both, get};
 use super::vacuum::Vacuum;
 use crate::backend::{Exported, Prepared, Write, Written};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::RunId;
 use crate::queue::{Queue, Worker};
-use crate::row::{DecisionRow, Live};
+use crate::row::{DecisionRow, Live, both_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -255,7 +255,7 @@ impl Writing {
             live.epoch = live.epoch.saturating_add(1);
         }
         let columns =
-            format!("SELECT {RUN}, {LIVE} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id");
+            format!("SELECT {} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id", both());
         let name = imported.run.name.clone();
         let found = self.link.try_send(&[Statement::new(
             format!("{columns} WHERE r.key = ANY($1) OR r.name = ANY($2)"),
@@ -263,7 +263,7 @@ impl Writing {
         )])?;
         let mut known = None;
         for row in found.iter().flatten() {
-            let (run, live) = match both(row) {
+            let (run, live) = match both_of(row, 0) {
                 Ok(both) => both,
                 Err(error) => return Ok(Err(error)),
             };

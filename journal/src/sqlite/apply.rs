@@ -1,7 +1,7 @@
 //! What one transaction writes: plain functions on a connection and rows, without threads.
 
-use super::reads::{both_of, decided_of, live_of, named, of_key, packed, run_of, sealed_setting};
-use crate::backend::{Alive, Change, Exported, Outcome, Prepared, Rows, Write, Written, lost};
+use super::reads::{decided, packed, sealed_setting};
+use crate::backend::{Alive, Change, Exported, Outcome, Prepared, Reads as _, Rows, Write, Written, lost};
 use crate::decide::{next_time, of_live};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{Lease, RunId, Started};
@@ -18,8 +18,8 @@ pub(crate) struct Statements {
 }
 
 /// A write of an owner or of a person has the epoch that was read in its condition. There is no upsert: it
-/// would bring back runs that have ended. The parameters are the columns in the order of
-/// [`super::row::LIVE`].
+/// would bring back runs that have ended. The parameters are the columns of the
+/// table in its order.
 pub(crate) const STATEMENTS: Statements = Statements {
     record: "UPDATE live SET owner=?3, state=?4, call=?5, tool=?6, policy=?7, digest=?8, tries=?9, \
              active_ms=?10, wake=?11, since=?12, snapshot=?14, answer=?15, sum=?16 \
@@ -39,7 +39,7 @@ pub(crate) struct Tables {
     pub(crate) now: fn() -> i64,
 }
 
-/// Binds a row to a statement whose parameters are the columns in the order of [`super::row::LIVE`].
+/// Binds a row to a statement whose parameters are the columns of the table in its order.
 fn bind(statement: &mut CachedStatement<'_>, live: &Live) -> Result<()> {
     let values = params![
         live.run,
@@ -94,9 +94,9 @@ impl Tables {
         id: i64,
         decide: impl Fn(Rows, &dyn Alive, i64) -> Result<(Option<Change>, Outcome)>,
     ) -> Result<Outcome> {
-        let (run, live) = both_of(&self.connection, id)?;
+        let (run, live) = self.connection.both(id)?;
         let (decided, last) = match &live {
-            Some(live) => decided_of(&self.connection, id, live.call)?,
+            Some(live) => decided(&self.connection, id, live.call)?,
             None => (Ok(Vec::new()), None),
         };
         let (change, outcome) = decide(Rows { run, live, decided, last }, alive, (self.now)())?;
@@ -114,9 +114,9 @@ impl Tables {
     /// Writes a new run, or finds the one that has its name.
     fn start(&self, new: &Prepared) -> Result<Started> {
         if let Some(name) = &new.run.name
-            && let Some(id) = named(&self.connection, name)?
+            && let Some(id) = self.connection.named(name)?
         {
-            new.is_same(&run_of(&self.connection, id)?)?;
+            new.is_same(&self.connection.run(id)?)?;
             return Ok(Started { run: RunId(id), is_new: false, lease: None });
         }
         self.insert_program(&new.run, &new.program)?;
@@ -274,7 +274,7 @@ impl Tables {
     }
 
     fn release(&self, id: i64, epoch: i64) -> Result<()> {
-        let live = live_of(&self.connection, id)?.filter(|live| live.epoch == epoch);
+        let live = self.connection.both(id)?.1.filter(|live| live.epoch == epoch);
         let Some(mut live) = live else { return Err(lost(id)) };
         live.owner = None;
         self.replace(epoch, &live)
@@ -284,11 +284,11 @@ impl Tables {
     fn import(&self, imported: &Exported) -> Result<RunId> {
         let Exported { mut run, live, decisions, program, metadata, .. } = imported.clone();
         // Keys are random, and stay.
-        let here = of_key(&self.connection, &run.key)?;
-        let here = here.map(|id| both_of(&self.connection, id)).transpose()?;
+        let here = self.connection.of_key(&run.key)?;
+        let here = here.map(|id| self.connection.both(id)).transpose()?;
         let known = here.as_ref().map(|(known, _)| known.id);
         if let Some(name) = &run.name
-            && let Some(other) = named(&self.connection, name)?
+            && let Some(other) = self.connection.named(name)?
             && Some(other) != known
         {
             return Err(Error::name_here(other, name));

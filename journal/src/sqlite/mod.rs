@@ -13,25 +13,21 @@ mod writer;
 pub(crate) use apply::{STATEMENTS, Statements, Tables};
 pub use file::{Access, access};
 #[cfg(test)]
-pub(crate) use reads::both_of;
-#[cfg(test)]
 pub(crate) use schema::create;
 #[cfg(test)]
 pub(crate) use writer::transaction;
 
-use crate::backend::{Alive, Backend, Decide, Filter, Found, Outcome, Ownership, Reads, Write, Written};
-use crate::cipher::{Cipher, RUN_KEY};
+use crate::backend::{Backend, Decide, Outcome, Ownership, ReadAccess, Write, Written};
+use crate::cipher::Cipher;
 use crate::clock;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::queue::Ticket;
-use crate::row::{DecisionRow, Live, Run};
+use crate::row::Live;
 #[cfg(not(test))]
 use apply::{STATEMENTS, Tables};
 use ilo_drive::locked::locked;
 use owner::{Owner, Owners};
 use rusqlite::{Connection, OpenFlags};
-use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use writer::Writer;
@@ -87,8 +83,8 @@ impl Backend for Sqlite {
         self.writer.submit(move |tables| tables.change(&owners, run, &decide))
     }
 
-    fn reads(&self) -> &dyn Reads {
-        self
+    fn reads(&self) -> ReadAccess<'_> {
+        ReadAccess::File(locked(&self.reader))
     }
 
     fn owner(&self) -> &dyn Ownership {
@@ -141,104 +137,6 @@ impl Backend for Sqlite {
             Ok(())
         });
         ticket.block()
-    }
-}
-
-impl Reads for Sqlite {
-    fn run(&self, id: i64) -> Result<Run> {
-        reads::run_of(&locked(&self.reader), id)
-    }
-
-    fn both(&self, id: i64) -> Result<(Run, Option<Live>)> {
-        reads::both_of(&locked(&self.reader), id)
-    }
-
-    fn named(&self, name: &str) -> Result<Option<i64>> {
-        reads::named(&locked(&self.reader), name)
-    }
-
-    fn of_key(&self, key: &[u8; RUN_KEY]) -> Result<Option<i64>> {
-        reads::of_key(&locked(&self.reader), key)
-    }
-
-    fn page(&self, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>> {
-        reads::page(&locked(&self.reader), filter, after, most)
-    }
-
-    fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {
-        reads::before_newest(&locked(&self.reader), filter, newest)
-    }
-
-    fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>> {
-        reads::metadata(&locked(&self.reader), run)
-    }
-
-    fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
-        reads::count(&locked(&self.reader))
-    }
-
-    fn unfinished(&self, subject: &str) -> Result<usize> {
-        reads::number_of(&locked(&self.reader), reads::UNFINISHED, subject)
-    }
-
-    fn bytes_of(&self, subject: &str) -> Result<usize> {
-        reads::number_of(&locked(&self.reader), reads::BYTES, subject)
-    }
-
-    fn continuable(&self, now: i64, after: i64, most: usize) -> Result<Vec<i64>> {
-        reads::continuable(&locked(&self.reader), now, after, most)
-    }
-
-    fn damaged(&self, each: &mut dyn FnMut(i64, Error)) -> Result<()> {
-        reads::damaged(&locked(&self.reader), each)
-    }
-
-    fn next_wake(&self) -> Result<Option<i64>> {
-        reads::next_wake(&locked(&self.reader))
-    }
-
-    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<DecisionRow>> {
-        reads::decisions(&locked(&self.reader), run, call)
-    }
-
-    fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>> {
-        reads::program_of(&locked(&self.reader), hash)
-    }
-
-    fn setting(&self, name: &str) -> Result<Option<i64>> {
-        reads::setting(&locked(&self.reader), name)
-    }
-
-    fn settings(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        reads::settings(&locked(&self.reader))
-    }
-
-    fn check(&self) -> Result<()> {
-        schema::check_pages(&locked(&self.reader))?;
-        if reads::orphans(&locked(&self.reader))? > 0 {
-            return Err(Error::damaged("a run under way has no entry"));
-        }
-        Ok(())
-    }
-}
-
-impl Alive for Owners {
-    fn lives(&self, id: i64) -> Result<bool> {
-        Owners::lives(self, id)
-    }
-
-    fn shown(&self, id: i64) -> String {
-        Owners::shown(self, id)
-    }
-}
-
-impl Ownership for Owner {
-    fn id(&self) -> i64 {
-        self.id
-    }
-
-    fn lock(&self) -> Option<Result<File>> {
-        Some(Owner::lock(self))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The kernel releases the lock when the process ends in any way. So no clocks and time-outs are needed.
 
+use crate::backend::{Alive, Ownership};
 use crate::cipher::Cipher;
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -89,9 +90,10 @@ impl Owners {
             }
         }
     }
+}
 
-    /// An owner for people.
-    pub(crate) fn shown(&self, id: i64) -> String {
+impl Alive for Owners {
+    fn shown(&self, id: i64) -> String {
         let mut text = String::new();
         let read = File::open(self.path(id)).and_then(|file| file.take(PID).read_to_string(&mut text));
         match text.parse::<u32>() {
@@ -100,8 +102,8 @@ impl Owners {
         }
     }
 
-    /// Whether the process of an owner lives, or has passed its lock to the process that ends its commands.
-    pub(crate) fn lives(&self, id: i64) -> Result<bool> {
+    /// A process may have passed its lock to the one that ends its commands.
+    fn lives(&self, id: i64) -> Result<bool> {
         let path = self.path(id);
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -121,12 +123,15 @@ impl Owners {
     }
 }
 
-impl Owner {
-    /// A copy of the lock for a process that outlives this one: until it ends, nobody takes this owner's
-    /// runs.
-    pub(crate) fn lock(&self) -> Result<File> {
+impl Ownership for Owner {
+    fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// A copy for a process that outlives this one: until it ends, nobody takes this owner's runs.
+    fn lock(&self) -> Option<Result<File>> {
         self.shared.store(true, Ordering::Relaxed);
-        self.file.try_clone().map_err(|error| Error::file(&self.path, &error))
+        Some(self.file.try_clone().map_err(|error| Error::file(&self.path, &error)))
     }
 }
 
@@ -157,6 +162,7 @@ fn same(_file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Owners;
+    use crate::backend::{Alive as _, Ownership as _};
     use crate::cipher::Cipher;
     use std::fs;
 
@@ -179,7 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let owners = Owners::of(&folder.path().join("j")).unwrap();
         let owner = owners.join(&Cipher::new(None)).unwrap();
-        let (id, copy) = (owner.id, owner.lock().unwrap());
+        let (id, copy) = (owner.id, owner.lock().unwrap().unwrap());
         drop(owner);
         assert!(owners.lives(id).unwrap());
         drop(copy);

@@ -1,9 +1,9 @@
 //! Exports and imports runs: an exported run is a database with the same tables and only this run.
 
 use super::apply::{STATEMENTS, Tables};
-use super::{reads, schema};
+use super::schema;
 use crate::answer::Answer;
-use crate::backend::{Exported, Filter};
+use crate::backend::{Exported, Filter, Reads as _};
 use crate::cipher::{Cipher, Column};
 use crate::clock;
 use crate::decide::hold;
@@ -54,15 +54,15 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Exported> {
     schema::migrate(&source)?;
     schema::check(&source, cipher)?;
     schema::check_pages(&source)?;
-    let page = reads::page(&source, &Filter::default(), 0, 2)?;
+    let page = source.page(&Filter::default(), 0, 2)?;
     let Ok([(_, found)]) = <[_; 1]>::try_from(page) else {
         return Err(refused("the file holds no run, or several; export each by itself"));
     };
     let (run, live) = found?;
-    let program = reads::program_of(&source, &run.program)?;
+    let program = source.program(&run.program)?;
     cipher.program(&run.program, program.clone())?;
-    let metadata = reads::metadata(&source, run.id)?;
-    let mut decisions = reads::decisions(&source, run.id, None)?;
+    let metadata = source.metadata(run.id)?;
+    let mut decisions = source.decisions(run.id, None)?;
     decisions.retain(|row| row.what != METADATA);
     if let Some(live) = &live {
         if let Some(answer) = live.answer.clone() {

@@ -2,7 +2,7 @@
 
 use super::{STATEMENTS, Tables};
 use crate::answer::Answer;
-use crate::backend::{Alive, Exported, Filter, Outcome, Prepared};
+use crate::backend::{Alive, Exported, Filter, Outcome, Prepared, Reads as _};
 use crate::cipher::Cipher;
 use crate::decide;
 use crate::error::{ErrorCode, Result};
@@ -11,7 +11,6 @@ use crate::model::{Decision, FirstRecord, NewRun, Record, To};
 use crate::policy::{Effect, RecordedPolicy};
 use crate::row::{DecisionRow, EXPECTS, Live};
 use crate::sqlite::portable;
-use crate::sqlite::reads::{self, continuable};
 use crate::sqlite::schema;
 use crate::state::State;
 use rusqlite::Connection;
@@ -76,10 +75,10 @@ fn block(tables: &Tables, cipher: &Cipher, run: i64, why: &str) {
 fn a_run_sleeps_until_its_time_by_a_clock_that_goes_on() {
     let (tables, cipher, run) = asleep();
     NOW.set(14_999);
-    assert!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap().is_empty());
+    assert!(tables.connection.continuable(NOW.get(), 0, 9).unwrap().is_empty());
     assert_eq!(claim(&tables, &cipher, run), None);
     NOW.set(15_000);
-    assert_eq!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap(), [run]);
+    assert_eq!(tables.connection.continuable(NOW.get(), 0, 9).unwrap(), [run]);
     assert_eq!(claim(&tables, &cipher, run), Some(Some(Answer::Ok("null".to_owned()))));
 }
 
@@ -87,9 +86,9 @@ fn a_run_sleeps_until_its_time_by_a_clock_that_goes_on() {
 fn a_clock_that_was_set_back_lets_a_run_sleep_its_time_once_more_at_most() {
     let (tables, cipher, run) = asleep();
     NOW.set(2_000);
-    assert_eq!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap(), [run], "it is looked at");
+    assert_eq!(tables.connection.continuable(NOW.get(), 0, 9).unwrap(), [run], "it is looked at");
     assert_eq!(claim(&tables, &cipher, run), None);
-    assert!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap().is_empty());
+    assert!(tables.connection.continuable(NOW.get(), 0, 9).unwrap().is_empty());
     NOW.set(6_999);
     assert_eq!(claim(&tables, &cipher, run), None);
     NOW.set(7_000);
@@ -109,11 +108,11 @@ fn a_run_that_is_cancelled_asleep_goes_on_at_once() {
 #[test]
 fn a_setting_that_was_damaged_is_no_setting() {
     let (tables, ..) = asleep();
-    assert_eq!(reads::setting(&tables.connection, "retention").unwrap(), None);
+    assert_eq!(tables.connection.setting("retention").unwrap(), None);
     tables.set("retention", 90).unwrap();
-    assert_eq!(reads::setting(&tables.connection, "retention").unwrap(), Some(90));
+    assert_eq!(tables.connection.setting("retention").unwrap(), Some(90));
     tables.connection.execute("UPDATE setting SET value = x'00000000'", []).unwrap();
-    assert!(reads::setting(&tables.connection, "retention").is_err());
+    assert!(tables.connection.setting("retention").is_err());
 }
 
 #[test]
@@ -124,24 +123,20 @@ fn a_run_whose_tools_are_missing_when_it_wakes_is_blocked_and_has_slept() {
     NOW.set(15_000);
     block(&tables, &cipher, run, "missing-tool: x");
     block(&tables, &cipher, run, "missing-tool: x");
-    let (row, live) = reads::both_of(&tables.connection, run).unwrap();
+    let (row, live) = tables.connection.both(run).unwrap();
     let live = live.unwrap();
     assert_eq!((live.state, live.wake), (State::Blocked(crate::state::Before::Answered), None));
-    let decided = reads::decisions(&tables.connection, run, Some(live.call)).unwrap();
+    let decided = tables.connection.decisions(run, Some(live.call)).unwrap();
     let why = decide::blocked(&cipher, (&row, &live), &decided).unwrap();
     assert_eq!(why.as_deref(), Some("missing-tool: x"));
-    assert_eq!(
-        reads::decisions(&tables.connection, run, None).unwrap().len(),
-        1,
-        "the same is recorded once"
-    );
+    assert_eq!(tables.connection.decisions(run, None).unwrap().len(), 1, "the same is recorded once");
     assert_eq!(claim(&tables, &cipher, run), Some(Some(Answer::Ok("null".to_owned()))));
 }
 
 #[test]
 fn an_answer_of_an_exported_run_is_compared_with_its_schema() {
     let (tables, cipher, id) = asleep();
-    let page = reads::page(&tables.connection, &Filter::default(), 0, 1).unwrap();
+    let page = tables.connection.page(&Filter::default(), 0, 1).unwrap();
     let (run, live) = page.into_iter().next().unwrap().1.unwrap();
     let schema = br#"{"type":"object","properties":{"paid":{"type":"boolean"}},"required":["paid"]}"#;
     let expects = DecisionRow {
@@ -166,7 +161,7 @@ fn an_answer_of_an_exported_run_is_compared_with_its_schema() {
             run: run.clone(),
             live: Some(live),
             decisions: vec![expects.clone()],
-            program: reads::program_of(&tables.connection, &run.program).unwrap(),
+            program: tables.connection.program(&run.program).unwrap(),
             metadata: BTreeMap::new(),
             settings: Vec::new(),
         };

@@ -6,7 +6,7 @@
 //! are wrong implementations, each of which the simulation must notice.
 
 use crate::answer::Answer;
-use crate::backend::{Alive, Decide, Outcome, Prepared, Write, Written};
+use crate::backend::{Alive, Decide, Outcome, Prepared, Reads as _, Write, Written};
 use crate::cipher::Cipher;
 use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
@@ -261,7 +261,7 @@ impl Simulation {
 
     fn both(&self, run: i64) -> Result<(Run, Option<Live>)> {
         match &self.place {
-            Place::File(tables) => sqlite::both_of(&tables.connection, run),
+            Place::File(tables) => tables.connection.both(run),
             #[cfg(feature = "postgres")]
             Place::Database(ledger) => ledger.borrow_mut().both(run),
         }

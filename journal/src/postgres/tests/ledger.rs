@@ -11,7 +11,7 @@ use crate::postgres::schema;
 use crate::postgres::target::Target;
 use crate::postgres::writer::{Fate, Writing};
 use crate::queue::ticket;
-use crate::row::{Live, Run};
+use crate::row::{Live, Run, both_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -90,12 +90,11 @@ impl Ledger {
     pub(crate) fn both(&mut self, run: i64) -> Result<(Run, Option<Live>)> {
         let schema = &self.writing.schema;
         let sql = format!(
-            "SELECT {}, {} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id WHERE r.id = $1",
-            crate::postgres::rows::RUN,
-            crate::postgres::rows::LIVE
+            "SELECT {} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id WHERE r.id = $1",
+            both()
         );
         let rows = self.send(Statement::new(sql, vec![int(run)]));
         let row = rows.first().ok_or_else(|| Error::new(ErrorCode::NoRun, "no run"))?;
-        both(row)
+        both_of(row, 0)
     }
 }
