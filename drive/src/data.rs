@@ -37,10 +37,10 @@ pub use nested::{Fields, Items};
 pub use ser::to_data;
 
 use bumpalo::Bump;
-use ilo_asm::sorting::sort_by;
 use ilo_spec::program::Number;
 use ilo_vm::Datum;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,18 +92,30 @@ impl Data {
 
     /// Whether the two are equal as JSON: `1` equals `1.0`, and the order of fields does not matter.
     pub fn same(&self, other: &Data) -> bool {
+        self.agrees(other, true)
+    }
+
+    /// Whether `other` contains all of `self`: its records may have more fields, in any order. Everything
+    /// else is equal; `1` equals `1.0`.
+    pub fn fits(&self, other: &Data) -> bool {
+        self.agrees(other, false)
+    }
+
+    fn agrees(&self, other: &Data, is_whole: bool) -> bool {
         let mut pairs = vec![(self, other)];
         while let Some(pair) = pairs.pop() {
-            let same = match pair {
-                (Data::Record(a), Data::Record(b)) if a.len() == b.len() => {
-                    let (mut a, mut b): (Vec<_>, Vec<_>) = (a.iter().collect(), b.iter().collect());
-                    if a.iter().zip(&b).any(|((name, _), (other, _))| name != other) {
-                        for fields in [&mut a, &mut b] {
-                            sort_by(fields, |(name, _), (other, _)| name.cmp(other));
-                        }
-                    }
-                    pairs.extend(a.iter().zip(&b).map(|((_, value), (_, other))| (value, other)));
-                    a.iter().zip(&b).all(|((name, _), (other, _))| name == other)
+            let agree = match pair {
+                (Data::Record(a), Data::Record(b)) if !is_whole || a.len() == b.len() => {
+                    // Most records have their fields in one order.
+                    let mut by_name = None;
+                    a.iter().enumerate().all(|(at, (name, value))| {
+                        let found = match b.get(at) {
+                            Some((other, found)) if other == name => Some(found),
+                            _ => by_name.get_or_insert_with(|| named(b)).get(name.as_str()).copied(),
+                        };
+                        pairs.extend(found.map(|found| (value, found)));
+                        found.is_some()
+                    })
                 }
                 (Data::List(a), Data::List(b)) => {
                     pairs.extend(a.iter().zip(b));
@@ -113,41 +125,17 @@ impl Data {
                 (Data::Record(_), Data::Record(_)) => false,
                 (a, b) => a == b,
             };
-            if !same {
+            if !agree {
                 return false;
             }
         }
         true
     }
+}
 
-    /// Whether `other` contains all of `self`: its records may have more fields, in any order. Everything
-    /// else is equal; `1` equals `1.0`.
-    pub fn fits(&self, other: &Data) -> bool {
-        let mut pairs = vec![(self, other)];
-        while let Some(pair) = pairs.pop() {
-            let same = match pair {
-                (Data::Record(fields), Data::Record(_)) => {
-                    fields.iter().all(|(name, value)| match pair.1.get(name) {
-                        Some(found) => {
-                            pairs.push((value, found));
-                            true
-                        }
-                        None => false,
-                    })
-                }
-                (Data::List(a), Data::List(b)) => {
-                    pairs.extend(a.iter().zip(b));
-                    a.len() == b.len()
-                }
-                (Data::Number(a), Data::Number(b)) => equal(*a, *b),
-                (a, b) => a == b,
-            };
-            if !same {
-                return false;
-            }
-        }
-        true
-    }
+/// The fields of a record by their names.
+fn named(fields: &Fields) -> HashMap<&str, &Data> {
+    fields.iter().map(|(name, value)| (name.as_str(), value)).collect()
 }
 
 /// Whether two numbers are equal, exactly: no integer is rounded to compare it.

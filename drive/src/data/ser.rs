@@ -8,7 +8,7 @@
 use super::{ConvertError, Data};
 use ilo_spec::limits;
 use ilo_spec::program::Number;
-use serde_core::ser::{self, Serialize, SerializeMap, SerializeSeq, SerializeStruct};
+use serde_core::ser::{self, Serialize, SerializeMap, SerializeSeq as _};
 use std::collections::HashSet;
 
 /// Converts a value of Rust.
@@ -37,11 +37,13 @@ impl Builder {
 
     fn list(self, length: Option<usize>) -> Result<ListBuilder, ConvertError> {
         // A length is only a claim.
-        Ok(ListBuilder { part: self.inside()?, items: Vec::with_capacity(length.unwrap_or(0).min(1_024)) })
+        let items = Vec::with_capacity(length.unwrap_or(0).min(1_024));
+        Ok(ListBuilder { part: self.inside()?, variant: None, items })
     }
 
     fn record(self) -> Result<RecordBuilder, ConvertError> {
-        Ok(RecordBuilder { part: self.inside()?, fields: Vec::new(), names: HashSet::new(), key: None })
+        let (fields, names) = (Vec::new(), HashSet::new());
+        Ok(RecordBuilder { part: self.inside()?, variant: None, fields, names, key: None })
     }
 }
 
@@ -63,10 +65,10 @@ impl ser::Serializer for Builder {
     type SerializeSeq = ListBuilder;
     type SerializeTuple = ListBuilder;
     type SerializeTupleStruct = ListBuilder;
-    type SerializeTupleVariant = Variant<ListBuilder>;
+    type SerializeTupleVariant = ListBuilder;
     type SerializeMap = RecordBuilder;
     type SerializeStruct = RecordBuilder;
-    type SerializeStructVariant = Variant<RecordBuilder>;
+    type SerializeStructVariant = RecordBuilder;
 
     integers! {
         serialize_i8 i8; serialize_i16 i16; serialize_i32 i32; serialize_i64 i64; serialize_i128 i128;
@@ -160,8 +162,8 @@ impl ser::Serializer for Builder {
         _index: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<Variant<ListBuilder>, ConvertError> {
-        Ok(Variant { variant, content: self.inside()?.list(Some(length))? })
+    ) -> Result<ListBuilder, ConvertError> {
+        Ok(ListBuilder { variant: Some(variant), ..self.inside()?.list(Some(length))? })
     }
 
     fn serialize_map(self, _length: Option<usize>) -> Result<RecordBuilder, ConvertError> {
@@ -178,33 +180,36 @@ impl ser::Serializer for Builder {
         _index: u32,
         variant: &'static str,
         _length: usize,
-    ) -> Result<Variant<RecordBuilder>, ConvertError> {
-        Ok(Variant { variant, content: self.inside()?.record()? })
+    ) -> Result<RecordBuilder, ConvertError> {
+        Ok(RecordBuilder { variant: Some(variant), ..self.inside()?.record()? })
+    }
+}
+
+/// The content of a variant of an enum is in a record with its name.
+fn within(variant: Option<&str>, value: Data) -> Data {
+    match variant {
+        Some(variant) => Data::record([(variant, value)]),
+        None => value,
+    }
+}
+
+/// The place of an error in it.
+fn placed(variant: Option<&str>, error: ConvertError) -> ConvertError {
+    match variant {
+        Some(variant) => error.in_field(variant),
+        None => error,
     }
 }
 
 struct ListBuilder {
     part: Builder,
+    variant: Option<&'static str>,
     items: Vec<Data>,
-}
-
-impl SerializeSeq for ListBuilder {
-    type Ok = Data;
-    type Error = ConvertError;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ConvertError> {
-        let item = value.serialize(self.part).map_err(|error| error.in_item(self.items.len()))?;
-        self.items.push(item);
-        Ok(())
-    }
-
-    fn end(self) -> Result<Data, ConvertError> {
-        Ok(Data::List(self.items.into()))
-    }
 }
 
 struct RecordBuilder {
     part: Builder,
+    variant: Option<&'static str>,
     fields: Vec<(String, Data)>,
     names: HashSet<String>,
     /// The key whose value follows.
@@ -213,10 +218,10 @@ struct RecordBuilder {
 
 impl RecordBuilder {
     fn field<T: Serialize + ?Sized>(&mut self, name: String, value: &T) -> Result<(), ConvertError> {
-        let value = value.serialize(self.part).map_err(|error| error.in_field(&name))?;
-        if !self.names.insert(name.clone()) {
-            return Err(ConvertError::new("the name is there twice").in_field(&name));
-        }
+        let is_new = self.names.insert(name.clone());
+        let twice = || ConvertError::new("the name is there twice");
+        let value = value.serialize(self.part).and_then(|value| is_new.then_some(value).ok_or_else(twice));
+        let value = value.map_err(|error| placed(self.variant, error.in_field(&name)))?;
         self.fields.push((name, value));
         Ok(())
     }
@@ -247,36 +252,7 @@ impl SerializeMap for RecordBuilder {
     }
 }
 
-impl SerializeStruct for RecordBuilder {
-    type Ok = Data;
-    type Error = ConvertError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), ConvertError> {
-        self.field(key.to_owned(), value)
-    }
-
-    fn end(self) -> Result<Data, ConvertError> {
-        Ok(Data::Record(self.fields.into()))
-    }
-}
-
-/// A variant of an enum with content: a record with its name.
-struct Variant<B> {
-    variant: &'static str,
-    content: B,
-}
-
-impl<B> Variant<B> {
-    fn whole(self, end: impl FnOnce(B) -> Result<Data, ConvertError>) -> Result<Data, ConvertError> {
-        Ok(Data::record([(self.variant, end(self.content)?)]))
-    }
-}
-
-/// Tuples are lists.
+/// Sequences, tuples and the content of variants are lists.
 macro_rules! as_list {
     ($($kind:ident $method:ident;)*) => {$(
         impl ser::$kind for ListBuilder {
@@ -284,48 +260,46 @@ macro_rules! as_list {
             type Error = ConvertError;
 
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ConvertError> {
-                SerializeSeq::serialize_element(self, value)
+                let item = value.serialize(self.part);
+                let at = self.items.len();
+                self.items.push(item.map_err(|error| placed(self.variant, error.in_item(at)))?);
+                Ok(())
             }
 
             fn end(self) -> Result<Data, ConvertError> {
-                SerializeSeq::end(self)
+                Ok(within(self.variant, Data::List(self.items.into())))
             }
         }
     )*};
 }
 
-as_list! { SerializeTuple serialize_element; SerializeTupleStruct serialize_field; }
+/// Structs are records.
+macro_rules! as_record {
+    ($($kind:ident)*) => {$(
+        impl ser::$kind for RecordBuilder {
+            type Ok = Data;
+            type Error = ConvertError;
 
-impl ser::SerializeTupleVariant for Variant<ListBuilder> {
-    type Ok = Data;
-    type Error = ConvertError;
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                key: &'static str,
+                value: &T,
+            ) -> Result<(), ConvertError> {
+                self.field(key.to_owned(), value)
+            }
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ConvertError> {
-        SerializeSeq::serialize_element(&mut self.content, value)
-            .map_err(|error| error.in_field(self.variant))
-    }
-
-    fn end(self) -> Result<Data, ConvertError> {
-        self.whole(SerializeSeq::end)
-    }
+            fn end(self) -> Result<Data, ConvertError> {
+                Ok(within(self.variant, Data::Record(self.fields.into())))
+            }
+        }
+    )*};
 }
 
-impl ser::SerializeStructVariant for Variant<RecordBuilder> {
-    type Ok = Data;
-    type Error = ConvertError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), ConvertError> {
-        self.content.field(key.to_owned(), value).map_err(|error| error.in_field(self.variant))
-    }
-
-    fn end(self) -> Result<Data, ConvertError> {
-        self.whole(SerializeStruct::end)
-    }
+as_list! {
+    SerializeSeq serialize_element; SerializeTuple serialize_element; SerializeTupleStruct serialize_field;
+    SerializeTupleVariant serialize_field;
 }
+as_record! { SerializeStruct SerializeStructVariant }
 
 /// A value with the number of lists and records around it.
 struct Nested<'d>(&'d Data, usize);
