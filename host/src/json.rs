@@ -47,6 +47,33 @@ pub(crate) fn items<E>(
     json.finish().map(|()| true).map_err(&wrong)
 }
 
+/// A place in a JSON text: in a string or not, and behind a backslash there.
+#[derive(Default)]
+pub(crate) struct InString {
+    pub(crate) is_inside: bool,
+    is_escaped: bool,
+}
+
+impl InString {
+    /// Takes a byte. Returns whether it is outside of strings, or begins one.
+    pub(crate) fn is_outside(&mut self, byte: u8) -> bool {
+        let was_outside = !self.is_inside;
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' => self.is_escaped = self.is_inside,
+            b'"' => self.is_inside = !self.is_inside,
+            _ => {}
+        }
+        was_outside
+    }
+}
+
+/// The bytes of a JSON text outside of strings, and the quotation mark that begins each, with their places.
+pub(crate) fn outside(json: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let mut place = InString::default();
+    json.iter().copied().enumerate().filter(move |&(_, byte)| place.is_outside(byte))
+}
+
 /// The kind of a JSON value, in the words of the language.
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub(crate) fn kind(json: &[u8]) -> &'static str {

@@ -8,6 +8,7 @@
 //! - Anything that is not a message is dropped.
 
 use super::pending::{Pending, Purpose};
+use crate::json::InString;
 use crate::tool::Failure;
 use ilo_spec::error::Code;
 use rmcp::model::{ErrorData, ServerJsonRpcMessage};
@@ -169,17 +170,6 @@ fn with_headers(message: &[u8], scan: &Scan) -> Vec<Value> {
     tools.unwrap_or_default().into_iter().filter(marked).map(bare).collect()
 }
 
-/// The state of the scanner within a message.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum ScanState {
-    #[default]
-    Outside,
-    /// In a text.
-    Text,
-    /// In a text, after a backslash.
-    Escaped,
-}
-
 /// What is known about a message from its bytes so far.
 #[derive(Default)]
 struct Scan {
@@ -188,7 +178,7 @@ struct Scan {
     deepest: usize,
     /// The number of values so far, or at least half of it.
     values: usize,
-    place: ScanState,
+    place: InString,
     /// The last text, with its escapes, and the member whose value is being read.
     text: Vec<u8>,
     name: String,
@@ -208,33 +198,23 @@ impl Scan {
 
     fn byte(&mut self, byte: u8) {
         let blank = matches!(byte, b' ' | b'\r' | b'\n' | b'\t');
-        let ends = self.place == ScanState::Outside && (blank || matches!(byte, b',' | b'}'));
+        let is_outside = self.place.is_outside(byte);
+        let ends = is_outside && (blank || matches!(byte, b',' | b'}'));
         if self.depth == 1 && self.name == "id" && self.id.len() <= KEPT && !ends {
             self.id.push(byte);
         }
-        if self.place != ScanState::Outside {
-            if byte == b'"' && self.place == ScanState::Text {
-                self.place = ScanState::Outside;
+        if !is_outside {
+            if !self.place.is_inside {
                 if self.depth == 1 && self.name == "method" {
                     self.method = Some(self.text());
                 }
-                return;
-            }
-            self.place = if byte == b'\\' && self.place == ScanState::Text {
-                ScanState::Escaped
-            } else {
-                ScanState::Text
-            };
-            if self.text.len() < KEPT {
+            } else if self.text.len() < KEPT {
                 self.text.push(byte);
             }
             return;
         }
         match byte {
-            b'"' => {
-                self.place = ScanState::Text;
-                self.text.clear();
-            }
+            b'"' => self.text.clear(),
             b'{' | b'[' => {
                 self.values = self.values.saturating_add(1);
                 self.depth = self.depth.saturating_add(1);

@@ -4,6 +4,7 @@
 //! log for example, would decide in another.
 
 use super::sender::Subject;
+use crate::json::outside;
 use ilo_drive::data::write::hex;
 use sha2::{Digest as _, Sha256};
 
@@ -20,18 +21,10 @@ impl Bound {
         let mut hash = Sha256::new();
         hash.update((tool.len() as u64).to_le_bytes());
         hash.update(tool.as_bytes());
-        let (mut from, mut in_text, mut escaped) = (0, false, false);
-        for (at, &byte) in arguments.iter().enumerate() {
-            if !in_text && byte.is_ascii_whitespace() {
-                hash.update(arguments.get(from..at).unwrap_or_default());
-                from = at + 1;
-            }
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = in_text,
-                b'"' => in_text = !in_text,
-                _ => {}
-            }
+        let mut from = 0;
+        for (at, _) in outside(arguments).filter(|(_, byte)| byte.is_ascii_whitespace()) {
+            hash.update(arguments.get(from..at).unwrap_or_default());
+            from = at + 1;
         }
         hash.update(arguments.get(from..).unwrap_or_default());
         Bound { subject: subject.cloned(), call: hash.finalize().into() }

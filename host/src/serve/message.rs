@@ -253,17 +253,7 @@ pub(super) fn values(text: &[u8]) -> usize {
     if text.len() <= VALUES {
         return 1;
     }
-    let (mut count, mut in_string, mut escaped) = (1, false, false);
-    for &byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_string,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => count += 1,
-            _ => {}
-        }
-    }
-    count
+    1 + json::outside(text).filter(|(_, byte)| matches!(byte, b',' | b'[' | b'{')).count()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "mcp")]
 use super::Failure;
+use crate::json::outside;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read};
 use ilo_spec::number::NumberError;
@@ -63,29 +64,21 @@ fn quoted(json: &[u8]) -> Vec<u8> {
 /// A JSON text with marks before and behind its integers. What is no JSON stays none.
 fn marked(json: &[u8], marks: impl Fn(&[u8]) -> (&'static str, &'static str)) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() + json.len() / 8);
-    let (mut in_text, mut escaped) = (false, false);
-    let mut at = 0;
-    while let Some(&byte) = json.get(at) {
-        if !in_text && (byte == b'-' || byte.is_ascii_digit()) {
-            let rest = json.get(at..).unwrap_or_default();
-            let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-            let length = rest.iter().position(|byte| !part(byte)).unwrap_or(rest.len());
-            let number = rest.get(..length).unwrap_or_default();
-            let (before, behind) = if is_integer(number) { marks(number) } else { ("", "") };
-            out.extend_from_slice(before.as_bytes());
-            out.extend_from_slice(number);
-            out.extend_from_slice(behind.as_bytes());
-            at += length;
+    let mut from = 0;
+    for (at, _) in outside(json).filter(|(_, byte)| *byte == b'-' || byte.is_ascii_digit()) {
+        if at < from {
             continue;
         }
-        match byte {
-            b'"' if !escaped => in_text = !in_text,
-            _ => {}
-        }
-        escaped = in_text && byte == b'\\' && !escaped;
-        out.push(byte);
-        at += 1;
+        let rest = json.get(at..).unwrap_or_default();
+        let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = rest.iter().position(|byte| !part(byte)).unwrap_or(rest.len());
+        let number = rest.get(..length).unwrap_or_default();
+        let (before, behind) = if is_integer(number) { marks(number) } else { ("", "") };
+        out.extend_from_slice(json.get(from..at).unwrap_or_default());
+        out.extend([before.as_bytes(), number, behind.as_bytes()].concat());
+        from = at + length;
     }
+    out.extend_from_slice(json.get(from..).unwrap_or_default());
     out
 }
 
