@@ -10,16 +10,12 @@
 mod export;
 mod metrics;
 mod span;
-#[cfg(not(feature = "telemetry"))]
-mod without_feature;
 
 pub use crate::trace_context::Context;
 #[cfg(feature = "telemetry")]
-use export::Queue;
+use export::queue;
 use metrics::Metric;
 use span::{EndedSpan, SpanKind};
-#[cfg(not(feature = "telemetry"))]
-use without_feature::Queue;
 
 use crate::tool::{Failure, Source};
 use ilo_drive::problem::Problem;
@@ -29,9 +25,28 @@ use std::time::{Duration, Instant, SystemTime};
 /// The exporter of the spans of runs. Clones share the queue.
 #[derive(Clone, Debug)]
 pub struct Telemetry {
-    queue: Arc<Queue>,
+    queue: Arc<dyn SpanQueue>,
     /// The parent span of the runs.
     parent: Option<Context>,
+}
+
+/// Sends what has ended, and waits for nothing.
+trait SpanQueue: std::fmt::Debug + Send + Sync {
+    /// Adds a span, unless the queue is full.
+    fn add(&self, span: EndedSpan);
+
+    /// Adds a duration to a metric.
+    fn measure(&self, metric: Metric, attributes: Vec<(&'static str, String)>, took: Duration);
+
+    /// Waits until the queue is empty, for at most this time. Returns the first error, once.
+    fn flush(&self, most: Duration) -> Option<String>;
+}
+
+/// Without the feature `telemetry` there is none.
+#[cfg(not(feature = "telemetry"))]
+#[allow(clippy::unnecessary_wraps, reason = "with the feature a setting may be wrong")]
+fn queue() -> Result<Option<Arc<dyn SpanQueue>>, Problem> {
+    Ok(None)
 }
 
 /// The trace of one run.
@@ -55,8 +70,7 @@ impl Telemetry {
     /// A setting that cannot be used.
     pub fn from_environment() -> Result<Option<Telemetry>, Problem> {
         let parent = std::env::var("TRACEPARENT").ok().and_then(|text| text.parse().ok());
-        let queue = Queue::from_environment()?;
-        Ok(queue.map(|queue| Telemetry { queue: Arc::new(queue), parent }))
+        Ok(queue()?.map(|queue| Telemetry { queue, parent }))
     }
 
     /// The same with another parent span, if there is one.

@@ -5,7 +5,7 @@ use super::listing::Listed;
 use super::server_config::Server;
 use super::server_tool::ServerTool;
 use super::stderr::Tail;
-use super::{Health, Started};
+use super::{Health, RunningServers, Started, StartingServers};
 use crate::tool::secrets::Secrets;
 use crate::tool::{Schema, Source, Tool};
 use ilo_asm::catalog::address;
@@ -23,13 +23,13 @@ use tokio::runtime::Runtime;
 ///
 /// Each has its own thread, so that what one sends does not delay the others.
 #[derive(Debug, Default)]
-pub(crate) struct Connections {
+struct Connections {
     servers: Mutex<Vec<(Arc<Link>, Runtime)>>,
 }
 
 /// Servers that are being started in parallel.
 #[derive(Debug)]
-pub(crate) struct Starting {
+struct Starting {
     connections: Arc<Connections>,
     /// Those that have not answered yet. One that could not be begun has no runtime.
     left: BTreeMap<String, (Secrets, Option<Runtime>)>,
@@ -39,25 +39,22 @@ pub(crate) struct Starting {
 /// A server, started or not.
 type Tried = Result<(Arc<Link>, Vec<(String, String)>), Refusal>;
 
-impl Connections {
-    /// No servers yet.
-    #[allow(clippy::unnecessary_wraps, reason = "a build without the client has none")]
-    pub(crate) fn new() -> Result<Arc<Connections>, Problem> {
-        Ok(Arc::default())
-    }
+/// No servers yet.
+#[allow(clippy::unnecessary_wraps, reason = "a build without the client has none")]
+pub(crate) fn connections() -> Result<Arc<dyn RunningServers>, Problem> {
+    Ok(Arc::new(Connections::default()))
+}
 
-    /// The state of the servers that were started.
-    pub(crate) fn health(&self) -> Vec<(String, Health)> {
+impl RunningServers for Connections {
+    fn health(&self) -> Vec<(String, Health)> {
         locked(&self.servers).iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
     }
 
-    /// Takes the notes about answers that did not make them fail.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         locked(&self.servers).iter().flat_map(|(link, _)| link.notes()).collect()
     }
 
-    /// Begins to start servers and to list their tools as `mcp://server/tool`, each on its own thread.
-    pub(crate) fn begin(self: &Arc<Self>, servers: Vec<Server>) -> Starting {
+    fn begin(self: Arc<Self>, servers: Vec<Server>) -> Box<dyn StartingServers> {
         let (to, tried) = mpsc::channel();
         let mut left = BTreeMap::new();
         for server in servers {
@@ -70,18 +67,16 @@ impl Connections {
             }
             left.insert(name, (secrets, runtime.ok()));
         }
-        Starting { connections: Arc::clone(self), left, tried }
+        Box::new(Starting { connections: self, left, tried })
     }
 }
 
-impl Starting {
-    /// The servers that have not answered yet.
-    pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
-        self.left.keys().map(String::as_str)
+impl StartingServers for Starting {
+    fn servers(&self) -> Vec<&str> {
+        self.left.keys().map(String::as_str).collect()
     }
 
-    /// Waits for the next server, or for the problem for which one has not started. `None` after the last.
-    pub(crate) fn next(&mut self) -> Option<(String, Result<Started, Problem>)> {
+    fn next(&mut self) -> Option<(String, Result<Started, Problem>)> {
         let ended = |left: &BTreeMap<String, _>| {
             let why = "cannot be served: its thread has ended".to_owned();
             Some((left.keys().next()?.clone(), Err(Refusal { why, errors: Tail::default() })))

@@ -38,17 +38,45 @@ mod stderr;
 mod transport;
 #[cfg(feature = "mcp")]
 mod web;
-#[cfg(not(feature = "mcp"))]
-mod without_feature;
 
 #[cfg(feature = "mcp")]
 pub use answer::read_text as read_answer;
 #[cfg(feature = "mcp")]
-pub(crate) use connect::{Connections, Starting};
-#[cfg(not(feature = "mcp"))]
-pub(crate) use without_feature::{Connections, Starting};
+pub(crate) use connect::connections;
 
 use crate::tool::Tool;
+use ilo_drive::problem::Problem;
+use server_config::Server;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The running servers.
+pub(crate) trait RunningServers: Debug + Send + Sync {
+    /// The state of the servers that were started.
+    fn health(&self) -> Vec<(String, Health)>;
+
+    /// Takes the notes about answers that did not make them fail.
+    fn notes(&self) -> Vec<String>;
+
+    /// Begins to start servers and to list their tools as `mcp://server/tool`, each on its own thread.
+    fn begin(self: Arc<Self>, servers: Vec<Server>) -> Box<dyn StartingServers>;
+}
+
+/// Servers that are being started in parallel.
+pub(crate) trait StartingServers: Debug + Send {
+    /// The servers that have not answered yet.
+    fn servers(&self) -> Vec<&str>;
+
+    /// Waits for the next server, or for the problem for which one has not started. `None` after the last.
+    fn next(&mut self) -> Option<(String, Result<Started, Problem>)>;
+}
+
+/// Without the feature `mcp` no server is started, and the error says why.
+#[cfg(not(feature = "mcp"))]
+pub(crate) fn connections() -> Result<Arc<dyn RunningServers>, Problem> {
+    let message = "MCP servers cannot be started: this build is without the feature `mcp`";
+    Err(Problem::new(ilo_spec::error::Code::BadUsage, "", message))
+}
 
 /// The state of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Sends spans and metrics to a collector, on a separate thread.
 
+use super::SpanQueue;
 use super::metrics::{Metric, Metrics};
 use super::span::{EndedSpan, attribute};
 use crate::https;
@@ -34,7 +35,7 @@ enum Message {
 }
 
 /// The connection to the collector.
-pub(super) struct Queue {
+struct Queue {
     sender: SyncSender<Message>,
     state: Arc<Losses>,
     /// Whether spans are sent.
@@ -95,57 +96,55 @@ fn endpoint(signal: &str, path: &str) -> Result<Option<Url>, Problem> {
     url.map(Some).ok_or_else(|| wrong(name, "no URL of a collector; write `http://HOST:4318`".to_owned()))
 }
 
-impl Queue {
-    pub(super) fn from_environment() -> Result<Option<Queue>, Problem> {
-        if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-            return Ok(None);
-        }
-        let traces = endpoint("TRACES", "traces")?;
-        let metrics = endpoint("METRICS", "metrics")?.map(|url| (url, Arc::new(Metrics::new())));
-        if traces.is_none() && metrics.is_none() {
-            return Ok(None);
-        }
-        let interval = match variable("OTEL_METRIC_EXPORT_INTERVAL") {
-            None => INTERVAL,
-            Some(text) => text.parse().ok().filter(|&millis| millis > 0).ok_or_else(|| {
-                wrong("OTEL_METRIC_EXPORT_INTERVAL", "expected a number of milliseconds".to_owned())
-            })?,
-        };
-        let headers = headers(variable("OTEL_EXPORTER_OTLP_HEADERS").as_deref().unwrap_or_default())?;
-        let service = variable("OTEL_SERVICE_NAME").unwrap_or_else(|| "ilo-vm".to_owned());
-        let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
-        let mut urls = traces.iter().chain(metrics.iter().map(|(url, _)| url));
-        let plain = urls.all(|url| url.scheme() == "http");
-        let http = https::client(builder, plain).map_err(|why| wrong(ALL, why))?;
-        let (sender, receiver) = sync_channel(QUEUE);
-        let state = Arc::<Losses>::default();
-        let (is_traced, measured) =
-            (traces.is_some(), metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)));
-        let interval = Duration::from_millis(interval);
-        let collector = Collector { http, traces, metrics, interval, headers, service };
-        let shared = Arc::clone(&state);
-        let begun = thread::Builder::new().name("telemetry".to_owned());
-        let begun = begun.spawn(move || collector.serve(&receiver, &shared));
-        begun.map_err(|error| wrong(ALL, format!("no thread: {error}")))?;
-        Ok(Some(Queue { sender, state, traces: is_traced, metrics: measured }))
+/// The queue that the environment asks for.
+pub(super) fn queue() -> Result<Option<Arc<dyn SpanQueue>>, Problem> {
+    if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        return Ok(None);
     }
+    let traces = endpoint("TRACES", "traces")?;
+    let metrics = endpoint("METRICS", "metrics")?.map(|url| (url, Arc::new(Metrics::new())));
+    if traces.is_none() && metrics.is_none() {
+        return Ok(None);
+    }
+    let interval = match variable("OTEL_METRIC_EXPORT_INTERVAL") {
+        None => INTERVAL,
+        Some(text) => text.parse().ok().filter(|&millis| millis > 0).ok_or_else(|| {
+            wrong("OTEL_METRIC_EXPORT_INTERVAL", "expected a number of milliseconds".to_owned())
+        })?,
+    };
+    let headers = headers(variable("OTEL_EXPORTER_OTLP_HEADERS").as_deref().unwrap_or_default())?;
+    let service = variable("OTEL_SERVICE_NAME").unwrap_or_else(|| "ilo-vm".to_owned());
+    let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
+    let mut urls = traces.iter().chain(metrics.iter().map(|(url, _)| url));
+    let plain = urls.all(|url| url.scheme() == "http");
+    let http = https::client(builder, plain).map_err(|why| wrong(ALL, why))?;
+    let (sender, receiver) = sync_channel(QUEUE);
+    let state = Arc::<Losses>::default();
+    let (is_traced, measured) = (traces.is_some(), metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)));
+    let interval = Duration::from_millis(interval);
+    let collector = Collector { http, traces, metrics, interval, headers, service };
+    let shared = Arc::clone(&state);
+    let begun = thread::Builder::new().name("telemetry".to_owned());
+    let begun = begun.spawn(move || collector.serve(&receiver, &shared));
+    begun.map_err(|error| wrong(ALL, format!("no thread: {error}")))?;
+    Ok(Some(Arc::new(Queue { sender, state, traces: is_traced, metrics: measured })))
+}
 
-    /// Adds a span, unless the queue is full.
-    pub(super) fn add(&self, span: EndedSpan) {
+impl SpanQueue for Queue {
+    fn add(&self, span: EndedSpan) {
         let wanted = self.traces && span.context.is_sampled();
         if wanted && self.sender.try_send(Message::Span(Box::new(span))).is_err() {
             self.state.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Adds a duration to a metric.
-    pub(super) fn measure(&self, metric: Metric, attributes: Vec<(&'static str, String)>, took: Duration) {
+    fn measure(&self, metric: Metric, attributes: Vec<(&'static str, String)>, took: Duration) {
         if let Some(metrics) = &self.metrics {
             metrics.add(metric, attributes, took);
         }
     }
 
-    pub(super) fn flush(&self, most: Duration) -> Option<String> {
+    fn flush(&self, most: Duration) -> Option<String> {
         let until = Instant::now() + most;
         let (done, wait) = sync_channel(1);
         let mut message = Message::Flush(done);

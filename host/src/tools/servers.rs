@@ -4,7 +4,7 @@
 use super::{McpServer, Source, Tool, Tools};
 use crate::blocking;
 use crate::mcp::server_config::{Input, Server};
-use crate::mcp::{self, Connections, Health, Started};
+use crate::mcp::{self, Health, RunningServers, Started, StartingServers};
 use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
 use ilo_drive::locked::locked;
@@ -29,12 +29,12 @@ pub(super) struct Servers {
     /// Who is asked for the values that servers need, and what was answered.
     prompter: Option<Arc<dyn Prompt>>,
     given: BTreeMap<String, String>,
-    connections: Option<Arc<Connections>>,
+    connections: Option<Arc<dyn RunningServers>>,
 }
 
 /// Servers that are being started, while the host does other things.
 #[derive(Debug)]
-pub struct Starting(Option<mcp::Starting>);
+pub struct Starting(Option<Box<dyn StartingServers>>);
 
 /// A server that has started, or the problem for which it has not.
 pub struct Arrived(Result<Started, Problem>);
@@ -42,7 +42,7 @@ pub struct Arrived(Result<Started, Problem>);
 impl Starting {
     /// The servers that have not arrived yet.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(mcp::Starting::servers)
+        self.0.iter().flat_map(|starting| starting.servers())
     }
 
     /// Waits for the next server, at most for its `timeout`. `None` after the last.
@@ -134,12 +134,12 @@ impl Servers {
         }
         let connections = match &mut self.connections {
             Some(connections) => connections,
-            none => match Connections::new() {
+            none => match mcp::connections() {
                 Ok(connections) => none.insert(connections),
                 Err(problem) => return (Starting(None), vec![problem]),
             },
         };
-        (Starting(Some(connections.begin(able))), problems)
+        (Starting(Some(Arc::clone(connections).begin(able))), problems)
     }
 
     /// Adds the tools of a server with their policies in the file. Names in the file that the server does not
