@@ -2,118 +2,84 @@
 
 use std::fmt;
 
-/// The stable code of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorCode {
-    /// The file is not a journal.
-    NotAJournal,
-    /// A newer release has written the journal, or a run in it.
-    NewerVersion,
-    /// Bytes were changed or lost.
-    Damaged,
-    /// The disk is full, or the file has reached its largest size.
-    Full,
-    /// The journal or its folder cannot be written to.
-    ReadOnly,
-    /// The journal is on a network file system.
-    NetworkFileSystem,
-    /// There is no such file, or it cannot be opened.
-    CannotOpen,
-    /// The server is not the one that the journal was written with: a standby has taken over.
-    FailedOver,
-    /// Another process has held the journal for too long.
-    Busy,
-    /// The system failed to read or write.
-    Io,
-    /// There is no such run.
-    NoRun,
-    /// Another process works on the run.
-    Owned,
-    /// The process that began the call was taken for dead, and may still be making it.
-    OwnerMayLive,
-    /// Another process has taken the run over.
-    Lost,
-    /// The run's state does not allow this.
-    NotNow,
-    /// The run waits at another call.
-    OtherCall,
-    /// The name belongs to another run.
-    NameTaken,
-    /// The run is in this journal already.
-    AlreadyHere,
-    /// The journal is encrypted and no key was given, the key is another one, or a key was given without
-    /// need.
-    Key,
-    /// A value that was given cannot be used.
-    Value,
-    /// The store has been closed.
-    Closed,
-    /// A function that blocks its thread was called in asynchronous code.
-    Blocks,
+/// The table of codes: each as it is printed, and the usual remedy.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident $printed:literal, $remedy:literal;)*) => {
+        /// The stable code of an error.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ErrorCode {
+            $($(#[$doc])* $code,)*
+        }
+
+        impl ErrorCode {
+            /// The code as it is printed.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(ErrorCode::$code => $printed,)*
+                }
+            }
+
+            /// The usual remedy.
+            fn remedy(self) -> &'static str {
+                match self {
+                    $(ErrorCode::$code => $remedy,)*
+                }
+            }
+        }
+    };
 }
 
-impl ErrorCode {
-    /// The code as it is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorCode::NotAJournal => "journal-other-file",
-            ErrorCode::NewerVersion => "journal-newer-version",
-            ErrorCode::Damaged => "journal-damaged",
-            ErrorCode::Full => "journal-full",
-            ErrorCode::ReadOnly => "journal-read-only",
-            ErrorCode::NetworkFileSystem => "journal-network-file-system",
-            ErrorCode::CannotOpen => "journal-cannot-open",
-            ErrorCode::FailedOver => "journal-failed-over",
-            ErrorCode::Busy => "journal-busy",
-            ErrorCode::Io => "journal-io",
-            ErrorCode::NoRun => "no-such-run",
-            ErrorCode::Owned => "run-owned",
-            ErrorCode::OwnerMayLive => "owner-may-live",
-            ErrorCode::Lost => "run-taken-over",
-            ErrorCode::NotNow => "not-in-this-state",
-            ErrorCode::OtherCall => "other-call",
-            ErrorCode::NameTaken => "name-taken",
-            ErrorCode::AlreadyHere => "run-already-here",
-            ErrorCode::Key => "journal-key",
-            ErrorCode::Value => "bad-value",
-            ErrorCode::Closed => "journal-closed",
-            ErrorCode::Blocks => "blocks-asynchronous-code",
-        }
-    }
-
-    /// The usual remedy.
-    fn remedy(self) -> &'static str {
-        match self {
-            ErrorCode::NotAJournal => "name another file; a journal is created where there is no file",
-            ErrorCode::NewerVersion => "use the release that wrote it, or a newer one",
-            ErrorCode::Damaged => "restore the journal from a back-up",
-            ErrorCode::Full => "make room on the disk, then `resume`; nothing that was acknowledged is lost",
-            ErrorCode::ReadOnly => "make the file and its folder writable for this user",
-            ErrorCode::NetworkFileSystem => "put the journal on a local disk; `runs export` moves a run",
-            ErrorCode::CannotOpen => "check the path and its permissions",
-            ErrorCode::FailedOver => {
-                "stop all processes, find out whether acknowledged records are lost, and then `runs after-failover`"
-            }
-            ErrorCode::Busy => {
-                "end the process that holds the journal, such as a back-up or a shell, and try again"
-            }
-            ErrorCode::Io => "check the disk, then `resume`",
-            ErrorCode::NoRun => "list the runs with `runs list`",
-            ErrorCode::Owned => "wait for that process, or end it",
-            ErrorCode::OwnerMayLive => {
-                "wait for that process, or see to it that it has ended and add `--owner-ended`"
-            }
-            ErrorCode::Lost => "nothing: the other process continues the run",
-            ErrorCode::NotNow | ErrorCode::OtherCall => "look at the run with `runs show`",
-            ErrorCode::NameTaken => "choose another name, or give the program and input that the run has",
-            ErrorCode::AlreadyHere => "there is nothing to do: the journal has the run",
-            ErrorCode::Key => "give the key with which the journal was created",
-            ErrorCode::Value => "give another value",
-            ErrorCode::Closed => "open the journal again",
-            ErrorCode::Blocks => "await the ticket, or call this in `tokio::task::spawn_blocking`",
-        }
-    }
+codes! {
+    /// The file is not a journal.
+    NotAJournal "journal-other-file", "name another file; a journal is created where there is no file";
+    /// A newer release has written the journal, or a run in it.
+    NewerVersion "journal-newer-version", "use the release that wrote it, or a newer one";
+    /// Bytes were changed or lost.
+    Damaged "journal-damaged", "restore the journal from a back-up";
+    /// The disk is full, or the file has reached its largest size.
+    Full "journal-full", "make room on the disk, then `resume`; nothing that was acknowledged is lost";
+    /// The journal or its folder cannot be written to.
+    ReadOnly "journal-read-only", "make the file and its folder writable for this user";
+    /// The journal is on a network file system.
+    NetworkFileSystem "journal-network-file-system",
+        "put the journal on a local disk; `runs export` moves a run";
+    /// There is no such file, or it cannot be opened.
+    CannotOpen "journal-cannot-open", "check the path and its permissions";
+    /// The server is not the one that the journal was written with: a standby has taken over.
+    FailedOver "journal-failed-over",
+        "stop all processes, find out whether acknowledged records are lost, and then `runs after-failover`";
+    /// Another process has held the journal for too long.
+    Busy "journal-busy",
+        "end the process that holds the journal, such as a back-up or a shell, and try again";
+    /// The system failed to read or write.
+    Io "journal-io", "check the disk, then `resume`";
+    /// There is no such run.
+    NoRun "no-such-run", "list the runs with `runs list`";
+    /// Another process works on the run.
+    Owned "run-owned", "wait for that process, or end it";
+    /// The process that began the call was taken for dead, and may still be making it.
+    OwnerMayLive "owner-may-live",
+        "wait for that process, or see to it that it has ended and add `--owner-ended`";
+    /// Another process has taken the run over.
+    Lost "run-taken-over", "nothing: the other process continues the run";
+    /// The run's state does not allow this.
+    NotNow "not-in-this-state", "look at the run with `runs show`";
+    /// The run waits at another call.
+    OtherCall "other-call", "look at the run with `runs show`";
+    /// The name belongs to another run.
+    NameTaken "name-taken", "choose another name, or give the program and input that the run has";
+    /// The run is in this journal already.
+    AlreadyHere "run-already-here", "there is nothing to do: the journal has the run";
+    /// The journal is encrypted and no key was given, the key is another one, or a key was given without
+    /// need.
+    Key "journal-key", "give the key with which the journal was created";
+    /// A value that was given cannot be used.
+    Value "bad-value", "give another value";
+    /// The store has been closed.
+    Closed "journal-closed", "open the journal again";
+    /// A function that blocks its thread was called in asynchronous code.
+    Blocks "blocks-asynchronous-code", "await the ticket, or call this in `tokio::task::spawn_blocking`";
 }
 
 impl fmt::Display for ErrorCode {

@@ -51,77 +51,81 @@ pub enum Status {
     Ended,
 }
 
-/// An action of an owner or a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// Owner: the call is made now.
-    Begin,
-    /// Owner: the call was certainly not made.
-    NotMade,
-    /// Owner: a person must approve the call.
-    Ask,
-    /// Owner: the run waits for a time.
-    Sleep,
-    /// Owner: the answer comes from outside.
-    Defer,
-    /// Owner: it is unknown whether the call was made.
-    Doubt,
-    /// Owner: the call has its answer.
-    Take,
-    /// Owner: a limit of the run is used up.
-    Limit,
-    /// Owner: the build or the tools do not allow the run to continue.
-    Block,
-    /// Owner: they do again.
-    Unblock,
-    /// Owner: the call is settled, and the run is at a later one.
-    Next,
-    /// Owner: the run has ended.
-    End,
-    /// Owner: the time to wake has come.
-    Wake,
-    /// Owner: nobody has approved the call in time.
-    Expire,
-    /// Person: the call may be made.
-    Approve,
-    /// Person: the call may not be made.
-    Deny,
-    /// Person: this is the call's answer.
-    Answer,
-    /// Person: the call has failed.
-    Fail,
-    /// Person: the call was not made, or may be made again.
-    Retry,
-    /// Person: the run gets more time, fuel or calls.
-    More,
-    /// Person: the run is cancelled.
-    Cancel,
+/// The table of actions: each with the word under which a person's decision is recorded, and what cannot be
+/// done where it is refused.
+macro_rules! actions {
+    ($($(#[$doc:meta])* $action:ident $name:literal $refused:literal;)*) => {
+        /// An action of an owner or a person.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $($(#[$doc])* $action,)*
+        }
+
+        /// All actions.
+        pub const ACTIONS: [Action; 21] = [$(Action::$action),*];
+
+        impl Action {
+            /// The word under which a person's decision is recorded.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Action::$action => $name,)*
+                }
+            }
+
+            /// What the action cannot do, for the message.
+            fn refused(self) -> &'static str {
+                match self {
+                    $(Action::$action => $refused,)*
+                }
+            }
+        }
+    };
 }
 
-/// All actions.
-pub const ACTIONS: [Action; 21] = [
-    Action::Begin,
-    Action::NotMade,
-    Action::Ask,
-    Action::Sleep,
-    Action::Defer,
-    Action::Doubt,
-    Action::Take,
-    Action::Limit,
-    Action::Block,
-    Action::Unblock,
-    Action::Next,
-    Action::End,
-    Action::Wake,
-    Action::Expire,
-    Action::Approve,
-    Action::Deny,
-    Action::Answer,
-    Action::Fail,
-    Action::Retry,
-    Action::More,
-    Action::Cancel,
-];
+actions! {
+    /// Owner: the call is made now.
+    Begin "begin" "its call cannot begin";
+    /// Owner: the call was certainly not made.
+    NotMade "not-made" "its call cannot be taken back";
+    /// Owner: a person must approve the call.
+    Ask "ask" "no approval can be asked for";
+    /// Owner: the run waits for a time.
+    Sleep "sleep" "it cannot be put to sleep";
+    /// Owner: the answer comes from outside.
+    Defer "defer" "its call cannot be deferred";
+    /// Owner: it is unknown whether the call was made.
+    Doubt "doubt" "its call cannot be in doubt";
+    /// Owner: the call has its answer.
+    Take "take" "its call takes no answer";
+    /// Owner: a limit of the run is used up.
+    Limit "limit" "it cannot reach a limit";
+    /// Owner: the build or the tools do not allow the run to continue.
+    Block "block" "it cannot be blocked";
+    /// Owner: they do again.
+    Unblock "unblock" "there is nothing to unblock";
+    /// Owner: the call is settled, and the run is at a later one.
+    Next "next" "it cannot continue to another call";
+    /// Owner: the run has ended.
+    End "end" "it cannot end";
+    /// Owner: the time to wake has come.
+    Wake "wake" "it cannot be woken";
+    /// Owner: nobody has approved the call in time.
+    Expire "expire" "no approval can expire";
+    /// Person: the call may be made.
+    Approve "approve" "there is nothing to approve";
+    /// Person: the call may not be made.
+    Deny "deny" "there is nothing to deny";
+    /// Person: this is the call's answer.
+    Answer "answer" "it takes no answer";
+    /// Person: the call has failed.
+    Fail "fail" "no call can be failed";
+    /// Person: the call was not made, or may be made again.
+    Retry "retry" "no call can be retried";
+    /// Person: the run gets more time, fuel or calls.
+    More "more" "it needs no higher limits";
+    /// Person: the run is cancelled.
+    Cancel "cancel" "it cannot be cancelled";
+}
 
 /// All states.
 pub const STATES: [State; 11] = [
@@ -286,62 +290,6 @@ impl Before {
             Before::Ready => State::Ready,
             Before::Calling => State::Calling,
             Before::Answered => State::Answered,
-        }
-    }
-}
-
-impl Action {
-    /// What the action cannot do, for the message.
-    fn refused(self) -> &'static str {
-        match self {
-            Action::Begin => "its call cannot begin",
-            Action::NotMade => "its call cannot be taken back",
-            Action::Ask => "no approval can be asked for",
-            Action::Sleep => "it cannot be put to sleep",
-            Action::Defer => "its call cannot be deferred",
-            Action::Doubt => "its call cannot be in doubt",
-            Action::Take => "its call takes no answer",
-            Action::Limit => "it cannot reach a limit",
-            Action::Block => "it cannot be blocked",
-            Action::Unblock => "there is nothing to unblock",
-            Action::Next => "it cannot continue to another call",
-            Action::End => "it cannot end",
-            Action::Wake => "it cannot be woken",
-            Action::Expire => "no approval can expire",
-            Action::Approve => "there is nothing to approve",
-            Action::Deny => "there is nothing to deny",
-            Action::Answer => "it takes no answer",
-            Action::Fail => "no call can be failed",
-            Action::Retry => "no call can be retried",
-            Action::More => "it needs no higher limits",
-            Action::Cancel => "it cannot be cancelled",
-        }
-    }
-
-    /// The word under which a person's decision is recorded.
-    pub fn name(self) -> &'static str {
-        match self {
-            Action::Begin => "begin",
-            Action::NotMade => "not-made",
-            Action::Ask => "ask",
-            Action::Sleep => "sleep",
-            Action::Defer => "defer",
-            Action::Doubt => "doubt",
-            Action::Take => "take",
-            Action::Limit => "limit",
-            Action::Block => "block",
-            Action::Unblock => "unblock",
-            Action::Next => "next",
-            Action::End => "end",
-            Action::Wake => "wake",
-            Action::Expire => "expire",
-            Action::Approve => "approve",
-            Action::Deny => "deny",
-            Action::Answer => "answer",
-            Action::Fail => "fail",
-            Action::Retry => "retry",
-            Action::More => "more",
-            Action::Cancel => "cancel",
         }
     }
 }
