@@ -22,8 +22,9 @@
 //! | 5 | `decide` | what follows of the rows of a run: pure functions |
 //! | 6 | `sqlite`, `postgres` | a journal in a file; one in a database that machines share |
 //! | 7 | `store` | one journal, opened |
-//! | 8 | `session` | a run under way: what is written when |
-//! | 9 | `recorder` | a session as the recorder of `ilo-drive` |
+//! | 8 | `stored` | stored runs as this build reads them |
+//! | 9 | `session` | a run under way: what is written when |
+//! | 10 | `recorder` | a session as the recorder of `ilo-drive` |
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -50,6 +51,7 @@ mod session;
 mod sqlite;
 mod state;
 mod store;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -73,3 +75,4 @@ pub use ilo_drive::recorder::{Due, Permit, Taken};
 pub use sqlite::{Access, access};
 pub use state::{ACTIONS, Action, Before, Leads, STATES, State, Status};
 pub use store::{Options, RETENTION_DAYS, Store};
+pub use stored::Programs;

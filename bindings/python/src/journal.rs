@@ -17,21 +17,18 @@ use ilo_drive::plan::changed;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_journal::{
     Answer, At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options,
-    Recording, RunId, RunLimits, State, Status, Summary,
+    Programs, Recording, RunId, RunLimits, State, Status, Summary,
 };
 use ilo_vm::{Limits, Program};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// The least time of a run that continues: enough to come to its call.
-const LEAST: Duration = Duration::from_secs(1);
 
 /// A call that was kept, as `_ilo.Store.calls` gives it.
 type Kept = (u64, f64, String, Py<PyAny>, Option<f64>, Py<PyAny>, Option<bool>);
@@ -205,7 +202,7 @@ impl Store {
         metadata: BTreeMap<String, String>,
     ) -> PyResult<Vec<JournalRun>> {
         let store = self.open(py)?;
-        let (mut found, mut programs) = (Vec::new(), HashMap::new());
+        let (mut found, mut programs) = (Vec::new(), Programs::default());
         let status =
             state.map(|state| Status::named(state).ok_or_else(|| unknown_state(state))).transpose()?;
         let listed = py.detach(|| {
@@ -222,7 +219,7 @@ impl Store {
     fn show(&self, py: Python<'_>, run: i64) -> PyResult<JournalRun> {
         let store = self.open(py)?;
         let summary = py.detach(|| store.show(RunId(run))).map_err(fails(py))?;
-        shown(py, &store, &mut HashMap::new(), summary)
+        shown(py, &store, &mut Programs::default(), summary)
     }
 
     /// The decisions of people on a run: the call, when, what, who.
@@ -400,22 +397,15 @@ impl Store {
         let obstacle = py.detach(|| obstacle(&store, &summary, &known, accept)).map_err(fails(py))?;
         if let Some(why) = obstacle {
             py.detach(|| store.block(RunId(run), &why)).map_err(fails(py))?;
-            let blocked = shown(py, &store, &mut HashMap::new(), summary)?;
-            let (name, tool) = (blocked.name, blocked.tool.unwrap_or_default());
-            let (arguments, call) =
-                (blocked.arguments.unwrap_or_else(|| py.None()), blocked.call.unwrap_or(0));
-            let state = State::Blocked(Before::Ready).name();
-            return Waiting { run, name, state, call, tool, arguments, reason: Some(why) }.into_py_any(py);
+            let blocked = shown(py, &store, &mut Programs::default(), summary)?;
+            return blocked.waits(py, State::Blocked(Before::Ready), None, Some(why));
         }
         match py.detach(|| store.claim(RunId(run)).wait()).map_err(fails(py))? {
             Claim::Mine(claimed) => claimed_run(py, &store, *claimed)?.into_py_any(py),
             Claim::Ended { outcome } => stored(py, &outcome),
             Claim::Waits { state, call, .. } => {
-                let shown = shown(py, &store, &mut HashMap::new(), summary)?;
-                let (name, tool) = (shown.name, shown.tool.unwrap_or_default());
-                let arguments = shown.arguments.unwrap_or_else(|| py.None());
-                let state = state.name();
-                Waiting { run, name, state, call, tool, arguments, reason: None }.into_py_any(py)
+                let shown = shown(py, &store, &mut Programs::default(), summary)?;
+                shown.waits(py, state, Some(call), None)
             }
         }
     }
@@ -438,8 +428,7 @@ fn obstacle(
         return Ok(Some(format!("missing-tool: {first}")));
     }
     let Some(stored) = store.tools(summary.run)?.filter(|_| !accept) else { return Ok(None) };
-    let limits = Limits { fuel: u64::MAX, ..summary.limits.machine.clone() };
-    let Ok(run) = ilo_vm::Run::from_snapshot(&program, &live.snapshot, limits) else { return Ok(None) };
+    let Ok(run) = summary.restored(&packed, live) else { return Ok(None) };
     let misfits = changed::misfits(&run, &stored, live.state.is_made(), &|name| known.tool(name));
     Ok(misfits.first().map(|first| format!("changed-tool: {first}")))
 }
@@ -461,27 +450,24 @@ fn claimed_run(
     store: &Arc<ilo_journal::Store>,
     claimed: Claimed,
 ) -> PyResult<(Run, Session)> {
-    let limits = claimed.limits.clone();
+    let limits = claimed.limits.machine.clone();
     let restored = py.detach(|| {
-        if limits.machine.value_depth > DEEPEST {
+        if limits.value_depth > DEEPEST {
             return Err(format!("its values may be deeper than {DEEPEST}"));
         }
-        let program = Program::load(&claimed.program).map_err(|error| error.to_string())?;
-        ilo_vm::Run::from_snapshot(&program, &claimed.snapshot, limits.machine.clone())
-            .map_err(|error| error.to_string())
+        claimed.restored()
     });
-    let run = match restored {
-        Ok(run) => run,
+    let (run, left) = match restored {
+        Ok(restored) => restored,
         Err(why) => {
             py.detach(|| store.release(&claimed.lease).wait()).map_err(fails(py))?;
             return Err(journal_error(py, &Error::unreadable(claimed.lease.run(), &why)));
         }
     };
-    let left = Duration::from_millis(limits.time_ms.saturating_sub(claimed.active_ms)).max(LEAST);
     let name = claimed.lease.name().map(str::to_owned);
     let session = ilo_journal::Session::resumed(Arc::clone(store), claimed);
     let session = Session { inner: Mutex::new(Some((session, name))), seconds: left.as_secs_f64() };
-    Ok((Run::new(run, limits.machine), session))
+    Ok((Run::new(run, limits), session))
 }
 
 /// The error for an unknown state.
@@ -489,9 +475,6 @@ fn unknown_state(found: &str) -> PyErr {
     let names: Vec<&str> = Status::all().map(Status::name).collect();
     PyValueError::new_err(format!("expected one of {}; found `{found}`", names.join(", ")))
 }
-
-/// Loaded programs, by their hash.
-type Programs = HashMap<[u8; 32], Option<Program>>;
 
 /// A run in the form for Python.
 fn shown(
@@ -501,6 +484,10 @@ fn shown(
     summary: Summary,
 ) -> PyResult<JournalRun> {
     let state = summary.status().name();
+    let arguments = match &summary.at {
+        At::Live(live) => programs.arguments(store, &summary, live),
+        At::Ended { .. } => None,
+    };
     let mut shown = JournalRun {
         run: summary.run.0,
         name: summary.name,
@@ -523,15 +510,7 @@ fn shown(
             shown.outcome = Some(stored(py, &outcome)?);
         }
         At::Live(live) => {
-            let load = || Program::load(&store.program(&summary.program).ok()?).ok();
-            let program = programs.entry(summary.program).or_insert_with(load).as_ref();
-            let arguments = program.and_then(|program| {
-                let limits = Limits { fuel: u64::MAX, ..summary.limits.machine };
-                let run = ilo_vm::Run::from_snapshot(program, &live.snapshot, limits).ok()?;
-                let mut json = String::new();
-                run.waiting()?.write_json(&mut json).ok()?;
-                data_of(&json).ok()
-            });
+            let arguments = arguments.and_then(|json| data_of(&json).ok());
             let asleep = live.state == State::Sleeping && live.wake.is_none_or(|wake| wake <= now());
             shown.since = seconds(live.since);
             shown.call = Some(live.call);
@@ -544,6 +523,22 @@ fn shown(
         }
     }
     Ok(shown)
+}
+
+impl JournalRun {
+    /// The same as a run that waits.
+    fn waits(
+        self,
+        py: Python<'_>,
+        state: State,
+        call: Option<u64>,
+        reason: Option<String>,
+    ) -> PyResult<Py<PyAny>> {
+        let JournalRun { run, name, .. } = self;
+        let (state, call) = (state.name(), call.or(self.call).unwrap_or(0));
+        let (tool, arguments) = (self.tool.unwrap_or_default(), self.arguments.unwrap_or_else(|| py.None()));
+        Waiting { run, name, state, call, tool, arguments, reason }.into_py_any(py)
+    }
 }
 
 #[pymethods]

@@ -6,14 +6,13 @@
 use super::super::terminal::{self, Terminal};
 use super::super::{Exit, Refused};
 use super::runs::{OneArgs, RunArgs, told};
-use super::shown::Programs;
 use super::{open, person};
 use ilo_host::data::Data;
 use ilo_host::data::read::data_of;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::tools::consent::{Consent, Question};
-use ilo_journal::{At, Decision, State, Store, Summary, WaitingRun, arguments_hash};
+use ilo_journal::{At, Decision, Programs, State, Store, Summary, WaitingRun, arguments_hash};
 use ilo_spec::error::Code;
 use std::time::{Duration, Instant};
 

@@ -12,16 +12,14 @@ use ilo_host::run::Options;
 use ilo_host::tools::Tools;
 use ilo_host::tools::consent::{Consent, Question};
 use ilo_journal::{
-    Answer, At, Claim, Claimed, Decision, Error, Left, Recording, RunId, Session, State, Store, Summary,
-    WaitingRun,
+    Answer, At, Claim, Claimed, Decision, Error, Left, Programs, Recording, RunId, Session, State, Store,
+    Summary, WaitingRun,
 };
-use ilo_vm::{Program, Run};
+use ilo_vm::Run;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The minimum time for a continued run: enough to reach its call.
-const LEAST: Duration = Duration::from_secs(1);
 /// The longest sleep for which the process waits, instead of leaving the run to `resume`.
 const NAP: Duration = Duration::from_secs(5);
 /// How long a question at the terminal waits.
@@ -80,7 +78,7 @@ impl Driver<'_> {
 
     /// How a live run waits.
     fn waiting(&self, summary: &Summary, live: &WaitingRun, at: (State, u64, Option<i64>)) -> Left {
-        let arguments = shown::Programs::default().arguments(&self.store, summary, live);
+        let arguments = Programs::default().arguments(&self.store, summary, live);
         let (arguments, (state, call, wake)) = (arguments.unwrap_or_else(|| "null".to_owned()), at);
         Left::Waits { run: summary.run, state, call, tool: live.tool.clone(), arguments, wake }
     }
@@ -131,21 +129,15 @@ impl Driver<'_> {
 
     fn claimed(&mut self, claimed: Claimed) -> Result<Then, Refused> {
         let name = claimed.lease.name().map(str::to_owned);
-        let limits = claimed.limits.clone();
-        let restored =
-            Program::load(&claimed.program).map_err(|error| error.to_string()).and_then(|program| {
-                Run::from_snapshot(&program, &claimed.snapshot, limits.machine.clone())
-                    .map_err(|error| error.to_string())
-            });
-        let run = match restored {
-            Ok(run) => run,
+        let (run, timeout) = match claimed.restored() {
+            Ok(restored) => restored,
             Err(why) => {
                 self.store.release(&claimed.lease).wait()?;
                 return Err(Error::unreadable(claimed.lease.run(), &why).into());
             }
         };
-        let left = Duration::from_millis(limits.time_ms.saturating_sub(claimed.active_ms));
-        let options = Options { limits: limits.machine, timeout: left.max(LEAST), ..self.options.clone() };
+        let limits = claimed.limits.machine.clone();
+        let options = Options { limits, timeout, ..self.options.clone() };
         let session = Session::resumed(self.store.clone(), claimed);
         self.until_left(session, run, options, name.as_deref())
     }

@@ -8,7 +8,7 @@ use super::{Place, SharedArgs, person, shown};
 use ilo_host::problem::Problem;
 use ilo_host::run::{CallSlots, Options};
 use ilo_host::tools::Tools;
-use ilo_journal::{At, Decision, Error, ErrorCode, RunId, State, Store, Summary};
+use ilo_journal::{At, Decision, Error, ErrorCode, Programs, RunId, State, Store, Summary};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -209,7 +209,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let program = self.store.program(&summary.program)?;
-        let waiting = match shown::restored(&program, &summary, live) {
+        let waiting = match summary.restored(&program, live) {
             Ok(waiting) => waiting,
             Err(why) => return Ok(Some(Obstacle::Release(why))),
         };
@@ -249,7 +249,7 @@ impl Work<'_> {
             }
         };
         let summary = self.store.show(run)?;
-        let line = shown::line(&self.store, &mut shown::Programs::default(), &summary);
+        let line = shown::line(&self.store, &mut Programs::default(), &summary);
         let line = line.replacen('{', &format!("{{\"status\":\"suspended\",\"reason\":\"{reason}\","), 1);
         output::print(&format!("{line}}}\n"), Exit::Suspended)
     }

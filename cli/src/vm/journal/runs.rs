@@ -3,12 +3,14 @@
 use super::super::{Exit, Refused, output};
 use super::approve::ApproveArgs;
 use super::calls::CallsArgs;
-use super::shown::{self, Programs, quoted, time};
+use super::shown::{self, quoted, time};
 use super::{Place, next_commands, open, options, pair, person, word_of};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
-use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, WaitingRun, arguments_hash};
+use ilo_journal::{
+    At, Decision, Listed, Programs, State, Status, Store, Summary, WaitingRun, arguments_hash,
+};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};

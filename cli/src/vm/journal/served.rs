@@ -1,25 +1,21 @@
 //! `serve --journal`: a server's runs in a journal.
 
 use super::super::load;
-use super::shown;
 use ilo_host::data::Data;
 use ilo_host::data::read::data_of;
 use ilo_host::run::{Due, NotRecorded, Options, Permit, Recorder, Taken, filled};
 use ilo_host::serve::{Call, Durable, DurableWork, NewRun, Now, Seen, Verdict};
 use ilo_host::tools::Failure;
 use ilo_journal::{
-    At, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Left, Recording, RunId, RunLimits, Session,
-    State, Store, Summary,
+    At, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Left, Programs, Recording, RunId, RunLimits,
+    Session, State, Store, Summary,
 };
-use ilo_vm::{Program, Run};
+use ilo_vm::Run;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// The recorded name for decisions of a person at a client.
 const CLIENT: &str = "the client of the server";
-/// The least time that a run gets that is continued: enough to come to its call.
-const LEAST: Duration = Duration::from_secs(1);
 
 /// A server's journal.
 pub(crate) struct Served {
@@ -52,7 +48,7 @@ impl Served {
     fn obstacle(&self, summary: &Summary, work: &DurableWork<'_>) -> Result<Option<String>, Error> {
         let At::Live(live) = &summary.at else { return Ok(None) };
         let program = self.store.program(&summary.program)?;
-        let waiting = match shown::restored(&program, summary, live) {
+        let waiting = match summary.restored(&program, live) {
             Ok(run) => run,
             Err(why) => {
                 let mut unreadable = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,12 +71,8 @@ impl Served {
     }
 
     fn claimed(&self, claimed: Claimed, work: DurableWork<'_>) -> Result<(), String> {
-        let limits = claimed.limits.clone();
-        let program = Program::load(&claimed.program).map_err(|error| error.to_string())?;
-        let run = Run::from_snapshot(&program, &claimed.snapshot, limits.machine.clone())
-            .map_err(|error| error.to_string())?;
-        let left = Duration::from_millis(limits.time_ms.saturating_sub(claimed.active_ms));
-        let options = Options { limits: limits.machine, timeout: left.max(LEAST), ..work.options };
+        let (run, timeout) = claimed.restored()?;
+        let options = Options { limits: claimed.limits.machine.clone(), timeout, ..work.options };
         let session = Session::resumed(self.store.clone(), claimed);
         drive(session, run, DurableWork { options, ..work }, &mut |_| {})
     }
@@ -189,7 +181,7 @@ impl Durable for Served {
             At::Live(live) => {
                 let asks = matches!(live.state, State::Asking | State::Doubt) && !live.exported;
                 let now = if asks {
-                    let arguments = shown::Programs::default().arguments(&self.store, &summary, live);
+                    let arguments = Programs::default().arguments(&self.store, &summary, live);
                     let arguments = arguments.and_then(|json| data_of(&json).ok());
                     Now::Asks(Call {
                         number: live.call,
