@@ -251,9 +251,26 @@ export function partOf(what: string, value: unknown): string {
     return LONG.test(text) || value instanceof Json ? jsonOf(what, value) : text;
 }
 
+/** The texts of a text of JSON, each with the colon behind a name, and its numbers. */
+const TOKENS = /"(?:[^"\\]|\\[^])*"?(\s*:)?|-?\d[\d.eE+-]*/g;
+/** The beginning of a text in which an integer is. A text of its own that begins so has it twice. */
+const MARK = "\ue000";
+const MARKED = /^"(?:\ue000|\\ue000)/i;
+const INTEGER = /^-?\d+$/;
+
 /** Reads JSON of the module; integers past 2^53 become `bigint`, or texts. */
 export function parse(text: string, asText = false): any {
-    return text.length >= DIGITS && LONG.test(text) ? new Reader(text, asText).value() : JSON.parse(text);
+    if (text.length < DIGITS || !LONG.test(text)) return JSON.parse(text);
+    const marked = text.replace(TOKENS, (token: string, colon: string | undefined) => {
+        if (colon !== undefined) return token;
+        if (token.startsWith('"')) return MARKED.test(token) ? `"${MARK}${token.slice(1)}` : token;
+        return INTEGER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${MARK}${token}"` : token;
+    });
+    return JSON.parse(marked, (_, value: unknown) => {
+        if (typeof value !== "string" || !value.startsWith(MARK)) return value;
+        const rest = value.slice(1);
+        return asText || rest.startsWith(MARK) ? rest : BigInt(rest);
+    });
 }
 
 /** The methods of an outcome, which `JSON.stringify` and comparisons do not see as its fields. */
@@ -274,98 +291,6 @@ export function withTexts<T extends object>(outcome: T, toText: () => string): T
     // Two calls take two thirds of the time of `defineProperties`.
     Object.defineProperty(outcome, "toText", { value: toText });
     return Object.defineProperty(outcome, "toJSON", { value: () => parse(toText(), true) }) as T & Texts;
-}
-
-/** Reads valid JSON that is no deeper than the limit on values. */
-class Reader {
-    private at = 0;
-
-    constructor(
-        private readonly text: string,
-        private readonly asText: boolean,
-    ) {}
-
-    /** Skips spaces and returns the character after them. */
-    private peek(): string | undefined {
-        const rest = /\s*/y;
-        rest.lastIndex = this.at;
-        this.at += rest.exec(this.text)?.[0].length ?? 0;
-        return this.text[this.at];
-    }
-
-    value(): unknown {
-        switch (this.peek()) {
-            case "{":
-                return this.record();
-            case "[":
-                return this.list();
-            case '"':
-                return this.string();
-            default:
-                return this.scalar();
-        }
-    }
-
-    /** Whether another item follows. The end is skipped. */
-    private goesOn(): boolean {
-        const found = this.peek();
-        this.at++;
-        return found === ",";
-    }
-
-    private record(): Record<string, unknown> {
-        const record: Record<string, unknown> = {};
-        this.at++;
-        if (this.peek() === "}") {
-            this.at++;
-            return record;
-        }
-        do {
-            this.peek();
-            const name = this.string();
-            this.peek();
-            this.at++;
-            const value = this.value();
-            if (name === "__proto__") {
-                Object.defineProperty(record, name, { value, enumerable: true, writable: true, configurable: true });
-            } else {
-                record[name] = value;
-            }
-        } while (this.goesOn());
-        return record;
-    }
-
-    private list(): unknown[] {
-        const list: unknown[] = [];
-        this.at++;
-        if (this.peek() === "]") {
-            this.at++;
-            return list;
-        }
-        do list.push(this.value());
-        while (this.goesOn());
-        return list;
-    }
-
-    private string(): string {
-        let end = this.at + 1;
-        while (this.text[end] !== '"') end += this.text[end] === "\\" ? 2 : 1;
-        const text = this.text.slice(this.at, end + 1);
-        this.at = end + 1;
-        return JSON.parse(text);
-    }
-
-    private scalar(): unknown {
-        const rest = /[^\],}\s]*/y;
-        rest.lastIndex = this.at;
-        const word = rest.exec(this.text)?.[0] ?? "";
-        this.at += word.length;
-        if (/^-?\d+$/.test(word)) {
-            const int = Number(word);
-            return Number.isSafeInteger(int) ? int : this.asText ? word : BigInt(word);
-        }
-        return JSON.parse(word);
-    }
 }
 
 /** Whether a value is a promise, or has a method `then`. */

@@ -536,12 +536,17 @@ export class Loop {
     }
 
     private answered(under: Under, value: unknown): void {
-        if (!this.isOpen(under)) return;
+        if (this.isOpen(under)) this.give(under, value, "answer");
+    }
+
+    /** Passes what a tool gave to the module, if it is a value. */
+    private give(under: Under, value: unknown, what: "answer" | "failure"): void {
         const text = write(value, this.bounds);
         this.end(under, () => {
-            if (typeof text === "string") this.drive.settle(under.ticket, text);
-            else if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
-            else this.drive.fail(under.ticket, JSON.stringify(text.message("the tool's answer")));
+            if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
+            else if (typeof text !== "string") this.drive.fail(under.ticket, JSON.stringify(text.message(`the tool's ${what}`)));
+            else if (what === "answer") this.drive.settle(under.ticket, text);
+            else this.drive.fail(under.ticket, text);
         });
     }
 
@@ -559,12 +564,7 @@ export class Loop {
             clearTimeout(under.timer);
             return this.again(under, retry + 1, least + Math.random() * (most - least));
         }
-        const text = write(failureOf(error), this.bounds);
-        this.end(under, () => {
-            if (typeof text === "string") this.drive.fail(under.ticket, text);
-            else if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
-            else this.drive.fail(under.ticket, JSON.stringify(text.message("the tool's failure")));
-        });
+        this.give(under, failureOf(error), "failure");
     }
 
     /** Makes a call again after a pause. */

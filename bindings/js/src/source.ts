@@ -37,22 +37,23 @@ export function checked<T extends SourceOptions>(source: string, options: T, kin
     return options.notation;
 }
 
-/** The diagnostics of a source, checked against the tools if they are given. */
-export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
+/** What the module says of a source that is checked against the tools, if they are given. */
+function judged(source: string, options: CheckOptions, work: "check" | "fix"): any {
     const notation = checked(source, options, CHECK);
     const { signature, strict = false } = options;
     const output = outputOf(options.outputSchema)?.text;
-    const found = (tools: Catalogue): string => call((module) => module.check(source, tools, notation, signature, output, strict));
+    const found = (tools: Catalogue): string => call((module) => module[work](source, tools, notation, signature, output, strict));
     return withCatalogue(core, options.tools, (tools) => JSON.parse(found(tools)));
+}
+
+/** The diagnostics of a source, checked against the tools if they are given. */
+export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
+    return judged(source, options, "check");
 }
 
 /** Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics. */
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
-    const notation = checked(source, options, CHECK);
-    const { signature, strict = false } = options;
-    const output = outputOf(options.outputSchema)?.text;
-    const fixed = (tools: Catalogue): string => call((module) => module.fix(source, tools, notation, signature, output, strict));
-    return withCatalogue(core, options.tools, (tools) => JSON.parse(fixed(tools)));
+    return judged(source, options, "fix");
 }
 
 /** The hover text for the word at an index of the source, for an editor. */
