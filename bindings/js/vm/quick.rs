@@ -10,9 +10,9 @@ use crate::run::{Run, numbers};
 use crate::tools::Catalogue;
 use bumpalo::Bump;
 use ilo_bindings::limits::bounds;
-use ilo_bindings::wiring::Wiring;
+use ilo_bindings::wiring::{Wiring, is_clean};
 use ilo_drive::data::Data;
-use ilo_vm::{Limits, Outcome, Status, Waiting};
+use ilo_vm::{Limits, Status, Waiting};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -64,16 +64,11 @@ impl Quick {
             return HAND_OVER;
         }
         if let Some(call) = self.run.waiting() {
-            let wired = self.wiring.wired(&call).filter(|wired| self.wiring.arguments_fit(wired, &call));
-            let Some(wired) = wired else { return HAND_OVER };
+            let Some(wired) = self.wiring.fitting(&call) else { return HAND_OVER };
             // Writing to a string does not fail.
             let _ = call.write_json(&mut self.text);
             let place = i32::try_from(call.tool_index()).unwrap_or(HAND_OVER);
-            if !wired.read_only
-                && let Some(mut call) = self.run.pending()
-            {
-                call.may_change();
-            }
+            wired.begins(&mut self.run);
             return place;
         }
         let Some(found) = self.run.outcome() else { return HAND_OVER };
@@ -108,11 +103,6 @@ impl Quick {
         }
         true
     }
-}
-
-/// Whether nothing was rolled back or left without rollback.
-fn is_clean(outcome: &Outcome<'_>) -> bool {
-    outcome.compensation_failures().len() + outcome.rolled_back().len() + outcome.not_rolled_back().len() == 0
 }
 
 #[wasm_bindgen]

@@ -7,7 +7,7 @@ use crate::tools::Catalogue;
 use crate::values::{Unfit, data, from_data, from_view, unless_it_ends};
 use ilo_asm::catalog::ToolSignature;
 use ilo_asm::compile::OutputSchema;
-use ilo_bindings::known::Known;
+use ilo_bindings::known::{Known, LONGEST};
 use ilo_bindings::limits::bounds;
 use ilo_drive::call_slots::CallSlots;
 use ilo_drive::data::Data;
@@ -25,8 +25,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The longest time limit of a run: a year.
-const LONGEST: f64 = 365.0 * 86_400.0;
 /// Slices of the machine without the interpreter's lock, after which the loop in Python runs, so that an
 /// event loop can do other work: some milliseconds.
 const SLICES: usize = 4;

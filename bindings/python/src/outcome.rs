@@ -3,6 +3,7 @@
 use crate::limits::DEEPEST;
 use crate::values::{data, from_data, from_view};
 use ilo_bindings::limits::input_bounds;
+use ilo_bindings::wiring::is_clean;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_spec::program::Number;
@@ -14,88 +15,37 @@ use pyo3::types::PyType;
 /// The levels of an outcome above its values.
 const OUTER: usize = 4;
 
+/// The lists of what was rolled back and what was not.
+const LISTS: [&str; 3] = ["compensation_failures", "rolled_back", "not_rolled_back"];
+
 /// The common part of all outcomes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Rest {
     fuel: u64,
-    compensation_failures: Vec<(String, Py<PyAny>)>,
-    rolled_back: Vec<(String, u64)>,
-    not_rolled_back: Vec<(String, String)>,
+    /// The instruction of a fault.
+    instruction: u32,
+    /// The [`LISTS`] that are not empty, in the form of `ilo-vm run`.
+    lists: Vec<(String, Data)>,
 }
 
 impl Rest {
-    fn of(py: Python<'_>, run: &Run, outcome: Outcome<'_>) -> PyResult<Rest> {
-        let failed = outcome.compensation_failures();
-        let failed = failed.map(|(tool, failure)| Ok((tool.to_owned(), from_view(py, failure)?)));
-        let left = outcome.not_rolled_back();
-        Ok(Rest {
-            fuel: run.fuel_used(),
-            compensation_failures: failed.collect::<PyResult<_>>()?,
-            rolled_back: outcome.rolled_back().map(|(tool, number)| (tool.to_owned(), number)).collect(),
-            not_rolled_back: left.map(|(tool, why)| (tool.to_owned(), why.to_owned())).collect(),
-        })
+    /// Takes what a stored outcome says.
+    fn of(found: &Data, fuel: u64, instruction: u32) -> Rest {
+        let list = |name: &str| Some((name.to_owned(), found.get(name)?.clone()));
+        Rest { fuel, instruction, lists: LISTS.into_iter().filter_map(list).collect() }
     }
-}
 
-impl Rest {
-    fn copied(&self, py: Python<'_>) -> Rest {
-        let failures = self.compensation_failures.iter();
-        Rest {
-            fuel: self.fuel,
-            compensation_failures: failures.map(|(tool, why)| (tool.clone(), why.clone_ref(py))).collect(),
-            rolled_back: self.rolled_back.clone(),
-            not_rolled_back: self.not_rolled_back.clone(),
-        }
+    /// The entries of a list: the tool, and another member.
+    fn entries(&self, py: Python<'_>, list: &str, other: &str) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        let found = self.lists.iter().find(|(name, _)| name == list).and_then(|(_, list)| list.as_list());
+        let entry = |entry: &Data| Ok((text(entry.get("tool")), member(py, entry, other)?));
+        found.unwrap_or_default().iter().map(entry).collect()
     }
-}
 
-impl Rest {
-    /// Reads an outcome from JSON.
-    fn stored(py: Python<'_>, found: &Data) -> PyResult<Rest> {
-        let mut rest = Rest::default();
-        for entry in items(found.get("compensation_failures")) {
-            let error = entry.get("error").map_or_else(|| Ok(py.None()), |error| from_data(py, error))?;
-            rest.compensation_failures.push((text(entry.get("tool")), error));
-        }
-        for entry in items(found.get("rolled_back")) {
-            if let Some(Data::Number(Number::Int(number))) = entry.get("number") {
-                let number = u64::try_from(*number).unwrap_or(0);
-                rest.rolled_back.push((text(entry.get("tool")), number));
-            }
-        }
-        for entry in items(found.get("not_rolled_back")) {
-            rest.not_rolled_back.push((text(entry.get("tool")), text(entry.get("why"))));
-        }
-        Ok(rest)
-    }
-}
-
-impl Rest {
     /// The outcome as JSON, in the form of `ilo-vm run`: exact to the digit.
-    fn to_json(&self, py: Python<'_>, mut head: Vec<(String, Data)>) -> PyResult<String> {
-        let named = |name: &str, value: Data| (name.to_owned(), value);
-        let failed = self.compensation_failures.iter().map(|(tool, error)| {
-            let error = exact(error.bind(py))?;
-            Ok(Data::Record(vec![named("tool", Data::from(tool.as_str())), named("error", error)].into()))
-        });
-        let failed = failed.collect::<PyResult<Vec<_>>>()?;
-        let number = |number: &u64| Data::Number(Number::Int(i64::try_from(*number).unwrap_or(i64::MAX)));
-        let back = self.rolled_back.iter().map(|(tool, call)| {
-            Data::Record(vec![named("tool", Data::from(tool.as_str())), named("number", number(call))].into())
-        });
-        let left = self.not_rolled_back.iter().map(|(tool, why)| {
-            Data::Record(
-                vec![named("tool", Data::from(tool.as_str())), named("why", Data::from(why.as_str()))].into(),
-            )
-        });
-        let lists = [
-            ("compensation_failures", failed),
-            ("rolled_back", back.collect()),
-            ("not_rolled_back", left.collect()),
-        ];
-        let lists = lists.into_iter().filter(|(_, items)| !items.is_empty());
-        head.extend(lists.map(|(name, items)| named(name, Data::List(items.into()))));
-        Ok(Data::Record(head.into()).to_json())
+    fn to_json(&self, mut head: Vec<(String, Data)>) -> String {
+        head.extend_from_slice(&self.lists);
+        Data::Record(head.into()).to_json()
     }
 }
 
@@ -113,13 +63,13 @@ macro_rules! outcome {
 
             /// The outcome as JSON, in the form of `ilo-vm run`: exact to the digit.
             fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-                self.rest.to_json(py, self.head(py)?)
+                Ok(self.rest.to_json(self.head(py)?))
             }
 
             /// Its JSON, and what that leaves out.
             fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, u64, u32))> {
                 let make = py.import("ilo._ilo")?.getattr("restored")?.unbind();
-                Ok((make, (self.to_json(py)?, self.rest.fuel, self.counted())))
+                Ok((make, (self.to_json(py)?, self.rest.fuel, self.rest.instruction)))
             }
 
             /// The fuel that the run has used.
@@ -130,53 +80,38 @@ macro_rules! outcome {
 
             /// The failed rollbacks: the tool, and its failure.
             #[getter]
-            fn compensation_failures(&self, py: Python<'_>) -> Vec<(String, Py<PyAny>)> {
-                let all = self.rest.compensation_failures.iter();
-                all.map(|(tool, failure)| (tool.clone(), failure.clone_ref(py))).collect()
+            fn compensation_failures(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+                self.rest.entries(py, "compensation_failures", "error")
             }
 
             /// The rollbacks: the tool, and the number of its call.
             #[getter]
-            fn rolled_back(&self) -> Vec<(String, u64)> {
-                self.rest.rolled_back.clone()
+            fn rolled_back(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+                self.rest.entries(py, "rolled_back", "number")
             }
 
             /// The calls that may have changed something and that nothing undid: the tool, and why.
             #[getter]
-            fn not_rolled_back(&self) -> Vec<(String, String)> {
-                self.rest.not_rolled_back.clone()
+            fn not_rolled_back(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+                self.rest.entries(py, "not_rolled_back", "why")
             }
         }
     };
 }
 
 impl OkOutcome {
-    #[allow(clippy::unused_self, reason = "as that of a fault")]
-    fn counted(&self) -> u32 {
-        0
-    }
-
     fn head(&self, py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
         Ok(vec![("status".into(), Data::from("ok")), ("value".into(), exact(self.value.bind(py))?)])
     }
 }
 
 impl ErrOutcome {
-    #[allow(clippy::unused_self, reason = "as that of a fault")]
-    fn counted(&self) -> u32 {
-        0
-    }
-
     fn head(&self, py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
         Ok(vec![("status".into(), Data::from("err")), ("error".into(), exact(self.error.bind(py))?)])
     }
 }
 
 impl FaultOutcome {
-    fn counted(&self) -> u32 {
-        self.instruction
-    }
-
     #[allow(clippy::unnecessary_wraps, reason = "as those of the other outcomes")]
     fn head(&self, _py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
         let number = |number: u32| Data::Number(Number::Int(number.into()));
@@ -185,7 +120,7 @@ impl FaultOutcome {
             Some((line, column)) => {
                 at.extend([("line".into(), number(line)), ("column".into(), number(column))]);
             }
-            None => at.push(("instruction".into(), number(self.instruction))),
+            None => at.push(("instruction".into(), number(self.rest.instruction))),
         }
         Ok(vec![
             ("status".into(), Data::from("fault")),
@@ -221,8 +156,8 @@ outcome! { OkOutcome {
     }
 
     /// The same with another value: one that a journal has stored, in the form that the host expects.
-    fn _with(&self, py: Python<'_>, value: Py<PyAny>) -> OkOutcome {
-        OkOutcome { value, rest: self.rest.copied(py) }
+    fn _with(&self, value: Py<PyAny>) -> OkOutcome {
+        OkOutcome { value, rest: self.rest.clone() }
     }
 
     /// The value.
@@ -281,7 +216,6 @@ pub(crate) struct FaultOutcome {
     message: String,
     function: String,
     position: Option<(u32, u32)>,
-    instruction: u32,
     rest: Rest,
 }
 
@@ -292,8 +226,7 @@ outcome! { FaultOutcome {
 
     #[new]
     fn new(code: String, message: String) -> FaultOutcome {
-        let (function, rest) = (String::new(), Rest::default());
-        FaultOutcome { code, message, function, position: None, instruction: 0, rest }
+        FaultOutcome { code, message, function: String::new(), position: None, rest: Rest::default() }
     }
 
     /// The stable code.
@@ -329,7 +262,7 @@ outcome! { FaultOutcome {
     /// The instruction, counted over the whole program.
     #[getter]
     fn instruction(&self) -> u32 {
-        self.instruction
+        self.rest.instruction
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -349,50 +282,39 @@ pub(crate) fn outcome(
     outcome: Outcome<'_>,
     typed: Option<&Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let rest = Rest::of(py, run, outcome)?;
-    Ok(match outcome.status() {
-        Status::Ok(value) => {
+    let (fuel, is_clean) = (run.fuel_used(), is_clean(&outcome));
+    let instruction = match outcome.status() {
+        Status::Ok(value) if is_clean => {
             let value = typed.map_or_else(|| from_view(py, value), |typed| Ok(typed.clone_ref(py)))?;
-            Py::new(py, OkOutcome { value, rest })?.into_any()
+            let rest = Rest { fuel, ..Rest::default() };
+            return Py::new(py, OkOutcome { value, rest }).map(Py::into_any);
         }
-        Status::Err(error) => Py::new(py, ErrOutcome { error: from_view(py, error)?, rest })?.into_any(),
-        Status::Fault(fault) => {
-            let fault = FaultOutcome {
-                code: fault.code.to_string(),
-                message: fault.message.clone(),
-                function: fault.function.clone(),
-                position: fault.position,
-                instruction: fault.pc,
-                rest,
-            };
-            Py::new(py, fault)?.into_any()
-        }
-    })
-}
-
-/// An outcome that was pickled.
-#[pyfunction]
-pub(crate) fn restored(py: Python<'_>, json: &str, fuel: u64, instruction: u32) -> PyResult<Py<PyAny>> {
-    stored_with(py, json.as_bytes(), fuel, instruction)
+        Status::Fault(fault) => fault.pc,
+        _ => 0,
+    };
+    let found = restored(py, &outcome.to_string(), fuel, instruction)?;
+    match (typed, found.bind(py).cast::<OkOutcome>()) {
+        (Some(typed), Ok(found)) => Py::new(py, found.get()._with(typed.clone_ref(py))).map(Py::into_any),
+        _ => Ok(found),
+    }
 }
 
 /// An outcome that a journal has stored as JSON. The fuel is not stored; it is 0.
 pub(crate) fn stored(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyAny>> {
-    stored_with(py, json, 0, 0)
+    restored(py, std::str::from_utf8(json).unwrap_or_default(), 0, 0)
 }
 
-fn stored_with(py: Python<'_>, json: &[u8], fuel: u64, instruction: u32) -> PyResult<Py<PyAny>> {
+/// An outcome from its JSON, and what that leaves out.
+#[pyfunction]
+pub(crate) fn restored(py: Python<'_>, json: &str, fuel: u64, instruction: u32) -> PyResult<Py<PyAny>> {
     let bounds = Bounds { depth: DEEPEST + OUTER, ..input_bounds() };
-    let found = read(json, &bounds)
+    let found = read(json.as_bytes(), &bounds)
         .map_err(|error| PyValueError::new_err(format!("the outcome in the journal: {error}")))?;
-    let rest = Rest { fuel, ..Rest::stored(py, &found)? };
-    let value = |name: &str| found.get(name).map_or_else(|| Ok(py.None()), |value| from_data(py, value));
-    match found.get("status") {
-        Some(Data::Text(status)) if status == "ok" => {
-            Py::new(py, OkOutcome { value: value("value")?, rest }).map(Py::into_any)
-        }
-        Some(Data::Text(status)) if status == "err" => {
-            Py::new(py, ErrOutcome { error: value("error")?, rest }).map(Py::into_any)
+    let rest = Rest::of(&found, fuel, instruction);
+    match found.get("status").and_then(Data::as_text) {
+        Some("ok") => Py::new(py, OkOutcome { value: member(py, &found, "value")?, rest }).map(Py::into_any),
+        Some("err") => {
+            Py::new(py, ErrOutcome { error: member(py, &found, "error")?, rest }).map(Py::into_any)
         }
         _ => {
             let at = found.get("at");
@@ -405,8 +327,7 @@ fn stored_with(py: Python<'_>, json: &[u8], fuel: u64, instruction: u32) -> PyRe
                 message: text(found.get("message")),
                 function: text(at.and_then(|at| at.get("function"))),
                 position: number("line").zip(number("column")),
-                instruction: number("instruction").unwrap_or(instruction),
-                rest,
+                rest: Rest { instruction: number("instruction").unwrap_or(instruction), ..rest },
             };
             Py::new(py, fault).map(Py::into_any)
         }
@@ -414,15 +335,10 @@ fn stored_with(py: Python<'_>, json: &[u8], fuel: u64, instruction: u32) -> PyRe
 }
 
 fn text(value: Option<&Data>) -> String {
-    match value {
-        Some(Data::Text(text)) => text.clone(),
-        _ => String::new(),
-    }
+    value.and_then(Data::as_text).unwrap_or_default().to_owned()
 }
 
-fn items(value: Option<&Data>) -> &[Data] {
-    match value {
-        Some(Data::List(items)) => items,
-        _ => &[],
-    }
+/// A member of a record; `None` if there is none.
+fn member(py: Python<'_>, record: &Data, name: &str) -> PyResult<Py<PyAny>> {
+    record.get(name).map_or_else(|| Ok(py.None()), |value| from_data(py, value))
 }

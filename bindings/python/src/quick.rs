@@ -96,15 +96,12 @@ impl<'py> Quick<'_, 'py> {
                 return Ok(Some(Left::NotMade));
             }
             let Some(call) = self.run.waiting() else { return Ok(None) };
-            let wired = self.wiring.wired(&call);
+            let wired = self.wiring.fitting(&call);
             let own = wired.and_then(|wired| Some((wired, self.tools.1.get(&wired.name)?)));
             let Some((wired, callable)) = own.filter(|(_, own)| own.is_async == self.is_async) else {
                 return Ok(Some(Left::NotMade));
             };
             if (wired.read_only && self.is_async) || Instant::now() >= self.until {
-                return Ok(Some(Left::NotMade));
-            }
-            if !self.wiring.arguments_fit(wired, &call) {
                 return Ok(Some(Left::NotMade));
             }
             if let Some(left) = self.call(wired, callable)? {
@@ -117,11 +114,7 @@ impl<'py> Quick<'_, 'py> {
     fn call(&mut self, wired: &Wired, callable: &Callable) -> PyResult<Option<Left<'py>>> {
         let Some(call) = self.run.waiting() else { return Ok(None) };
         let given = arguments(self.py, &call)?;
-        if !wired.read_only
-            && let Some(mut call) = self.run.pending()
-        {
-            call.may_change();
-        }
+        wired.begins(self.run);
         let called = callable.call.bind(self.py).call1((given,));
         let answered =
             if callable.is_async { called.and_then(|found| begin(&found)) } else { called.map(Begun::Value) };

@@ -13,7 +13,7 @@ use ilo_drive::data::read::data_of;
 use ilo_drive::policy::Policies as _;
 use ilo_drive::sent::leave_out;
 use ilo_drive::validate::{answer_misfit, misfit};
-use ilo_vm::{Program, Waiting};
+use ilo_vm::{Outcome, Program, Run, Waiting};
 use std::sync::Arc;
 
 /// The wiring of a program to the tools of one catalogue.
@@ -36,6 +36,22 @@ pub struct Wired {
     /// Whether arguments and answers are compared with schemas.
     checks_arguments: bool,
     checks_answer: bool,
+}
+
+impl Wired {
+    /// Notes that the call that the run waits for is made now.
+    pub fn begins(&self, run: &mut Run) {
+        if !self.read_only
+            && let Some(mut call) = run.pending()
+        {
+            call.may_change();
+        }
+    }
+}
+
+/// Whether nothing was rolled back or left without rollback.
+pub fn is_clean(outcome: &Outcome<'_>) -> bool {
+    outcome.compensation_failures().len() + outcome.rolled_back().len() + outcome.not_rolled_back().len() == 0
 }
 
 impl Wiring {
@@ -72,8 +88,12 @@ impl Wiring {
         (!call.is_rollback()).then_some(wired)
     }
 
-    /// Whether the arguments of a call fit its tool as they are.
-    pub fn arguments_fit(&self, wired: &Wired, call: &Waiting<'_>) -> bool {
+    /// The same, if its arguments fit the tool as they are.
+    pub fn fitting(&self, call: &Waiting<'_>) -> Option<&Wired> {
+        self.wired(call).filter(|wired| self.arguments_fit(wired, call))
+    }
+
+    fn arguments_fit(&self, wired: &Wired, call: &Waiting<'_>) -> bool {
         if !wired.checks_arguments {
             return true;
         }

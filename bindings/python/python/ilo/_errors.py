@@ -40,26 +40,23 @@ class StartError(IloError):
         return "\n".join(str(problem) for problem in self.problems)
 
 
-class SnapshotError(IloError, ValueError):
+class _Coded(IloError):
+    """An error with a stable code."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message, code)
+        self.code = code
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class SnapshotError(_Coded, ValueError):
     """Bytes are not a snapshot of this program, or exceed a limit; `code` is the stable code."""
 
-    def __init__(self, message: str, code: str) -> None:
-        super().__init__(message, code)
-        self.code = code
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-class JournalError(IloError):
+class JournalError(_Coded):
     """A journal refuses an operation; `code` is the stable code."""
-
-    def __init__(self, message: str, code: str) -> None:
-        super().__init__(message, code)
-        self.code = code
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class NotWaiting(IloError, RuntimeError):
