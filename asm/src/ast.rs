@@ -8,12 +8,10 @@
 
 mod expression;
 mod inputs;
-mod names;
 
 pub use expression::{Apply, Binary, Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
 pub(crate) use inputs::is_constant_of;
 pub use inputs::{Need, Parameter};
-pub use names::NameUse;
 
 use crate::notation::Notation;
 use crate::span::Span;

@@ -2,7 +2,7 @@
 //! of ilo's types.
 
 use super::{Analysis, Target};
-use crate::ast::{Expr, ExprKind, Function, Slot};
+use crate::ast::{Expr, ExprKind, Function};
 use crate::check::{KnownSlot, KnownSlots, Seen, ValueInfo};
 use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{ALL, Dialect, about, operator};
@@ -56,13 +56,6 @@ pub(super) fn value<'t>(analysis: &'t Analysis<'_>, of: &Expr<'_>, known: &[Know
         },
         _ => None,
     }
-}
-
-/// The name of a slot, or its number if it has none.
-pub(super) fn slot_name(analysis: &Analysis<'_>, function: usize, slot: Slot) -> String {
-    let info = analysis.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
-    let name = info.and_then(|info| info.name.map(str::to_owned));
-    name.or_else(|| info?.number.map(|number| number.to_string())).unwrap_or_default()
 }
 
 /// The header of a function, without the comment marker.

@@ -1,7 +1,7 @@
 //! Hover: what an editor shows about the word under the pointer, as Markdown.
 
 use super::completion::expression;
-use super::mention::{Role, What};
+use super::mention::{Entity, Mention, Role};
 use super::place::{self, At};
 use super::{Analysis, Target, describe};
 use crate::arena::Arena;
@@ -27,12 +27,13 @@ pub struct Hover {
 
 pub(super) fn hover(analysis: &Analysis<'_>, offset: u32) -> Option<Hover> {
     let named = analysis.mention_at(offset).and_then(|mention| {
-        let text = match mention.what {
-            What::Function(_) => of_function(analysis, mention.function),
-            What::Tool(name, _) => of_tool(analysis, name),
-            What::Slot(slot, role) => of_slot(analysis, mention.function, slot, role),
-            What::Argument(call, name) => of_argument(analysis, call.tool.text, name),
-            What::Field(record, name) => {
+        let text = match (mention.entity, mention.role) {
+            (Entity::Type, _) => return None,
+            (Entity::Function(number), _) => of_function(analysis, number),
+            (Entity::Tool(_), _) => of_tool(analysis, mention.name),
+            (Entity::Slot(function, slot), _) => of_slot(analysis, function, slot, mention),
+            (Entity::Field(name), Role::Argument(call)) => of_argument(analysis, call.tool.text, name),
+            (Entity::Field(name), Role::Read(record)) => {
                 let slots = describe::slots(analysis);
                 let known = slots.of(mention.function);
                 let found = describe::value(analysis, record, &known)
@@ -42,8 +43,7 @@ pub(super) fn hover(analysis: &Analysis<'_>, offset: u32) -> Option<Hover> {
                     None => field(name, "any", true),
                 }
             }
-            What::Key(name, _) => code(&format!("{name} (field)")),
-            What::Type => return None,
+            (Entity::Field(name), _) => code(&format!("{name} (field)")),
         };
         Some(Hover { span: mention.span, text })
     });
@@ -54,10 +54,9 @@ fn of_function(analysis: &Analysis<'_>, number: usize) -> String {
     analysis.file.functions.get(number).map_or_else(String::new, |function| code(&describe::header(function)))
 }
 
-/// The signature of a tool or function, and its description.
+/// The signature of a tool, and its description.
 fn of_tool(analysis: &Analysis<'_>, name: &str) -> String {
     match analysis.target(name) {
-        Target::Function(number) => of_function(analysis, number as usize),
         Target::Tool(tool) => {
             let signature = code(&tool.signature());
             match &tool.description {
@@ -65,7 +64,7 @@ fn of_tool(analysis: &Analysis<'_>, name: &str) -> String {
                 None => signature,
             }
         }
-        Target::Unknown => format!("{}\n\nThe tools are not known here.", code(name)),
+        _ => format!("{}\n\nThe tools are not known here.", code(name)),
     }
 }
 
@@ -75,22 +74,22 @@ fn of_argument(analysis: &Analysis<'_>, tool: &str, name: &str) -> String {
     field(name, &ty, !may_be_absent)
 }
 
-fn of_slot(analysis: &Analysis<'_>, function: usize, slot: Slot, role: Role) -> String {
-    let name = describe::slot_name(analysis, function, slot);
-    let info = analysis.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
-    let number = info.and_then(|info| info.number).map(|number| format!(" (slot {number})"));
-    let of = analysis.file.functions.get(function).filter(|_| role == Role::Parameter);
-    let parameter = of.and_then(|of| of.parameters.get(slot.0 as usize));
+fn of_slot(analysis: &Analysis<'_>, function: usize, slot: Slot, mention: &Mention<'_>) -> String {
+    let (name, at) = (mention.name, slot.0 as usize);
+    let of = analysis.file.functions.get(function);
+    let number = of.and_then(|of| of.slots.get(at)?.number);
+    let parameter =
+        of.filter(|_| matches!(mention.role, Role::Declared)).and_then(|of| of.parameters.get(at));
     let slots = describe::slots(analysis);
-    let known = slots.of(function);
     let ty = match parameter {
         Some(parameter) => {
             let (lists, behind) = ("list ".repeat(parameter.ty.ty.lists.into()), behind(&parameter.need));
             format!("{lists}{}{behind}", parameter.ty.name)
         }
-        None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), describe::slot),
+        None => slots.of(function).get(at).map_or_else(|| "any".to_owned(), describe::slot),
     };
-    code(&format!("{name}: {ty}")) + &number.map_or(String::new(), |number| format!("\n\n`{name}`{number}"))
+    let number = number.map_or(String::new(), |number| format!("\n\n`{name}` (slot {number})"));
+    code(&format!("{name}: {ty}")) + &number
 }
 
 /// The meaning of a word of the notation.

@@ -1,7 +1,9 @@
-//! Finds all names of a source with their exact spans, including headers and registries.
+//! Finds all names of a source with their exact spans, including headers and registries, and what each refers
+//! to.
 
-use super::Analysis;
-use crate::ast::{Call, Expr, Function, NameUse, Slot};
+use super::{Analysis, Target};
+use crate::ast::{Block, Call, Control, Expr, ExprKind, Field, Function, Name, Slot, StmtKind};
+use crate::catalog::own_function;
 use crate::span::Span;
 use crate::syntax::registry::{NameKind, Named};
 use hashbrown::HashMap;
@@ -17,46 +19,45 @@ pub(super) struct Mention<'a> {
     pub(super) span: Span,
     /// The index of the function that contains it.
     pub(super) function: usize,
-    pub(super) what: What<'a>,
+    /// The name; the number of a slot without one.
+    pub(super) name: &'a str,
+    pub(super) role: Role<'a>,
+    pub(super) entity: Entity<'a>,
 }
 
-/// What the name refers to.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What<'a> {
-    /// The function itself.
-    Function(&'a str),
+/// What several names refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entity<'a> {
     Type,
-    Slot(Slot, Role),
-    /// A tool or function, by its name.
-    Tool(&'a str, Role),
-    /// An argument of a call.
-    Argument(&'a Call<'a>, &'a str),
-    /// A field that is read from a record.
-    Field(&'a Expr<'a>, &'a str),
-    /// A field of a record that is built, or an entry of a registry.
-    Key(&'a str, Role),
+    /// A slot of a function.
+    Slot(usize, Slot),
+    Function(usize),
+    /// A tool, by its full name.
+    Tool(&'a str),
+    Field(&'a str),
 }
 
 /// The role of an occurrence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// A parameter in the header.
-    Parameter,
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role<'a> {
+    /// A function or a parameter in its header.
+    Declared,
     /// An entry of a registry, or of the list of tools.
     Entry,
     /// A slot is bound.
     Bind,
     /// A read, a call, or a field of a record that is built.
     Use,
+    /// An argument of a call.
+    Argument(&'a Call<'a>),
+    /// A field that is read from a record.
+    Read(&'a Expr<'a>),
 }
 
-impl<'a> What<'a> {
-    /// The text of a field's name.
-    pub(super) fn field(self) -> Option<&'a str> {
-        match self {
-            What::Argument(_, name) | What::Field(_, name) | What::Key(name, _) => Some(name),
-            _ => None,
-        }
+impl Role<'_> {
+    /// Whether the name is declared or bound there.
+    pub(super) fn declares(self) -> bool {
+        matches!(self, Role::Declared | Role::Entry | Role::Bind)
     }
 }
 
@@ -64,40 +65,17 @@ impl<'a> What<'a> {
 pub(super) fn all<'a>(of: &Analysis<'a>) -> Vec<Mention<'a>> {
     let mut found = Vec::new();
     for (number, function) in of.file.functions.iter().enumerate() {
-        function.each_name(&mut |name, span| {
-            found.extend(mention(of, number, function, name, span));
-        });
-    }
-    let sections = of.text.as_ref().map_or(&[][..], |text| &text.sections);
-    for (number, (section, function)) in sections.iter().zip(of.file.functions).enumerate() {
-        let slots: HashMap<u32, Slot> =
-            (0..).zip(function.slots).filter_map(|(slot, info)| Some((info.number?, Slot(slot)))).collect();
-        for kind in NameKind::ALL {
-            for entry in &section.registries.get(kind).entries {
-                let what = match kind {
-                    NameKind::Tools => What::Tool(entry.name, Role::Entry),
-                    NameKind::Fields => What::Key(entry.name, Role::Entry),
-                    NameKind::Vars => match slots.get(&entry.id) {
-                        Some(&slot) => What::Slot(slot, Role::Entry),
-                        None => continue,
-                    },
-                };
-                found.push(Mention { span: name_of(of, entry), function: number, what });
-            }
-        }
+        let mut finder = Finder { of, number, function, found: &mut found };
+        finder.header();
+        finder.block(&function.body);
+        finder.registries();
     }
     // A step that is bound and also the value of its block counts once.
-    crate::sorting::sort_by_key(&mut found, |mention| (mention.span, order(mention.what)));
+    let is_read =
+        |mention: &Mention<'_>| matches!((mention.entity, mention.role), (Entity::Slot(..), Role::Use));
+    crate::sorting::sort_by_key(&mut found, |mention| (mention.span, is_read(mention)));
     found.dedup_by_key(|mention| mention.span);
     found
-}
-
-/// If several occurrences have the same span, the first in this order is kept.
-fn order(what: What<'_>) -> u8 {
-    match what {
-        What::Slot(_, Role::Use) => 1,
-        _ => 0,
-    }
 }
 
 /// The slot with a number in ID text.
@@ -115,59 +93,143 @@ pub(super) fn name_of(of: &Analysis<'_>, entry: &Named<'_>) -> Span {
     Span::new(entry.span.end.saturating_sub(length), entry.span.end)
 }
 
-fn mention<'a>(
-    of: &Analysis<'a>,
+/// Finds the names of a function.
+struct Finder<'f, 'a> {
+    of: &'f Analysis<'a>,
     number: usize,
-    function: &Function<'a>,
-    name: NameUse<'a>,
-    span: Span,
-) -> Option<Mention<'a>> {
-    let is_id = of.text.is_some();
-    let exact = |text: &str| is_id || of.at(span) == text;
-    let (span, what) = match name {
-        NameUse::Function(name) => (span, What::Function(name.text)),
-        NameUse::Type(_) => (span, What::Type),
-        NameUse::Parameter(slot, _) => (span, What::Slot(slot, Role::Parameter)),
-        NameUse::Bind(slot) => (slot_span(of, function, slot, span)?, What::Slot(slot, Role::Bind)),
-        NameUse::Read(slot) | NameUse::Match(slot) => {
-            (slot_span(of, function, slot, span)?, What::Slot(slot, Role::Use))
-        }
-        NameUse::Allowed(name) => (span, What::Tool(name.text, Role::Entry)),
-        NameUse::Callee(call) => (span, What::Tool(call.tool.text, Role::Use)),
-        NameUse::Argument(call, name) => (span, What::Argument(call, name.text)),
-        NameUse::Field(record, name) => (span, What::Field(record, name.text)),
-        NameUse::Key(name) => (span, What::Key(name.text, Role::Use)),
-    };
-    let inexact = match what {
-        What::Function(name) | What::Tool(name, _) => !exact(name),
-        What::Slot(slot, Role::Parameter) => {
-            let name = function.slots.get(slot.0 as usize).and_then(|slot| slot.name);
-            !name.is_some_and(exact)
-        }
-        other => other.field().is_some_and(|name| !exact(name)),
-    };
-    (!inexact && span.start < span.end).then_some(Mention { span, function: number, what })
+    function: &'f Function<'a>,
+    found: &'f mut Vec<Mention<'a>>,
 }
 
-/// The span of the name or number of a slot in a reference to it; `None` if the source has neither.
-fn slot_span(of: &Analysis<'_>, function: &Function<'_>, slot: Slot, span: Span) -> Option<Span> {
-    let written = of.at(span);
-    if of.text.is_some() {
-        let digits = written.len() - written.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let digits = u32::try_from(digits).ok().filter(|&digits| digits > 0)?;
-        return Some(Span::new(span.end - digits, span.end));
+impl<'a> Finder<'_, 'a> {
+    /// Adds a name, if it is written as it is.
+    fn add(&mut self, span: Span, name: &'a str, role: Role<'a>, entity: Entity<'a>) {
+        let exact = self.of.text.is_some() || entity == Entity::Type || self.of.at(span) == name;
+        if exact && span.start < span.end {
+            self.found.push(Mention { span, function: self.number, name, role, entity });
+        }
     }
-    let name = function.slots.get(slot.0 as usize)?.name.filter(|_| written.len() <= LONGEST)?;
-    let continues = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let (at, _) = written.match_indices(name).find(|&(at, _)| {
-        let before = written.get(..at).unwrap_or("");
-        let after = written.get(at + name.len()..).unwrap_or("");
-        // A field of the same name follows a dot; inputs are fields of `$input` and of `$`.
-        let root = before.is_empty()
-            || before.trim_end_matches("[\"").trim_end_matches(['$', '{', ' ', '.']).is_empty()
-            || matches!(before, "$input." | "${input." | "input." | "${ input.");
-        root && !before.ends_with(continues) && !after.starts_with(continues)
-    })?;
-    let start = span.start.checked_add(u32::try_from(at).ok()?)?;
-    Some(Span::new(start, start.checked_add(u32::try_from(name.len()).ok()?)?))
+
+    fn tool(&mut self, span: Span, name: &'a str, role: Role<'a>) {
+        let entity = match self.of.target(name) {
+            Target::Function(number) => Entity::Function(number as usize),
+            Target::Tool(tool) => Entity::Tool(&tool.name),
+            Target::Unknown => Entity::Tool(own_function(name).unwrap_or(name)),
+        };
+        self.add(span, name, role, entity);
+    }
+
+    fn field(&mut self, name: Name<'a>, role: Role<'a>) {
+        self.add(name.span, name.text, role, Entity::Field(name.text));
+    }
+
+    /// Adds a slot that a span refers to.
+    fn slot(&mut self, slot: Slot, span: Span, role: Role<'a>) {
+        let name = self.function.slots.get(slot.0 as usize).and_then(|slot| slot.name);
+        if let Some(span) = self.slot_span(name, span) {
+            self.add(span, name.unwrap_or(self.of.at(span)), role, Entity::Slot(self.number, slot));
+        }
+    }
+
+    fn header(&mut self) {
+        let Function { name, parameters, output, allowed, .. } = *self.function;
+        self.add(name.span, name.text, Role::Declared, Entity::Function(self.number));
+        for (slot, parameter) in (0..).map(Slot).zip(parameters) {
+            let name = parameter.name;
+            self.add(name.span, name.text, Role::Declared, Entity::Slot(self.number, slot));
+            self.add(parameter.ty.span, "", Role::Use, Entity::Type);
+        }
+        for ty in [Some(output.ok), output.err].into_iter().flatten() {
+            self.add(ty.span, "", Role::Use, Entity::Type);
+        }
+        allowed.unwrap_or_default().iter().for_each(|name| self.tool(name.span, name.text, Role::Entry));
+    }
+
+    fn registries(&mut self) {
+        let (of, function) = (self.of, self.function);
+        let Some(section) = of.text.as_ref().and_then(|text| text.sections.get(self.number)) else { return };
+        let slots: HashMap<u32, Slot> =
+            (0..).zip(function.slots).filter_map(|(slot, info)| Some((info.number?, Slot(slot)))).collect();
+        for kind in NameKind::ALL {
+            for entry in &section.registries.get(kind).entries {
+                let span = name_of(of, entry);
+                match kind {
+                    NameKind::Tools => self.tool(span, entry.name, Role::Entry),
+                    NameKind::Fields => self.field(Name { text: entry.name, span }, Role::Entry),
+                    NameKind::Vars => {
+                        let slot = slots.get(&entry.id).map(|&slot| Entity::Slot(self.number, slot));
+                        slot.into_iter().for_each(|slot| self.add(span, entry.name, Role::Entry, slot));
+                    }
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block<'a>) {
+        for statement in block.statements {
+            match statement.kind {
+                StmtKind::Let { slot, slot_span, .. } => self.slot(slot, slot_span, Role::Bind),
+                StmtKind::Undo(call) | StmtKind::Rollback(call) => self.call(call),
+                _ => {}
+            }
+            statement.each_value(|value| self.expression(value));
+            let Some(control) = statement.control() else { continue };
+            match control {
+                Control::If(_) => {}
+                Control::For(node) => self.slot(node.item, node.item_span, Role::Bind),
+                Control::Try(node) => self.slot(node.handler.bind, node.handler.bind_span, Role::Bind),
+                Control::Match(node) => {
+                    self.slot(node.slot, node.slot_span, Role::Use);
+                    for arm in [&node.err, &node.ok].into_iter().flatten() {
+                        self.slot(arm.bind, arm.bind_span, Role::Bind);
+                    }
+                }
+            }
+            control.blocks().for_each(|(_, block)| self.block(block));
+        }
+    }
+
+    /// The names of a call, without those in its arguments.
+    fn call(&mut self, call: &'a Call<'a>) {
+        self.tool(call.tool.span, call.tool.text, Role::Use);
+        call.arguments.iter().for_each(|argument| self.field(argument.name, Role::Argument(call)));
+    }
+
+    fn expression(&mut self, of: &Expr<'a>) {
+        match of.kind {
+            ExprKind::Ref(slot) => self.slot(slot, of.span, Role::Use),
+            ExprKind::Field(record, name) | ExprKind::Has(record, name) => {
+                self.field(name, Role::Read(record));
+            }
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::Record(fields) | ExprKind::Merge(_, fields) => {
+                fields.iter().for_each(|Field { name, .. }| self.field(*name, Role::Use));
+            }
+            _ => {}
+        }
+        of.children(|child| self.expression(child));
+    }
+
+    /// The span of the name or number of a slot in a reference to it; `None` if the source has neither.
+    fn slot_span(&self, name: Option<&str>, span: Span) -> Option<Span> {
+        let written = self.of.at(span);
+        if self.of.text.is_some() {
+            let digits = written.len() - written.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            let digits = u32::try_from(digits).ok().filter(|&digits| digits > 0)?;
+            return Some(Span::new(span.end - digits, span.end));
+        }
+        let name = name.filter(|_| written.len() <= LONGEST)?;
+        let continues = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let (at, _) = written.match_indices(name).find(|&(at, _)| {
+            let before = written.get(..at).unwrap_or("");
+            let after = written.get(at + name.len()..).unwrap_or("");
+            // A field of the same name follows a dot; inputs are fields of `$input` and of `$`.
+            let root = before.is_empty()
+                || before.trim_end_matches("[\"").trim_end_matches(['$', '{', ' ', '.']).is_empty()
+                || matches!(before, "$input." | "${input." | "input." | "${ input.");
+            root && !before.ends_with(continues) && !after.starts_with(continues)
+        })?;
+        let start = span.start.checked_add(u32::try_from(at).ok()?)?;
+        Some(Span::new(start, start.checked_add(u32::try_from(name.len()).ok()?)?))
+    }
 }

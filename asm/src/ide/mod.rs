@@ -12,15 +12,13 @@
 //! | `place` | places in JSON and YAML |
 //! | `whole_source` | which documents are programs, fixes, layout |
 //! | this file, `mention`, `describe` | the analysis: all names and places; words and values in one line |
-//! | `hover`, `navigate`, `outline` | one answer each |
-//! | `rename` | on top of `navigate` |
+//! | `hover`, `outline`, `rename` | one answer each |
 //! | `completion` | completion, in ID text and in documents |
 
 pub mod completion;
 mod describe;
 mod hover;
 mod mention;
-mod navigate;
 mod outline;
 mod place;
 mod rename;
@@ -28,7 +26,6 @@ mod whole_source;
 
 pub use completion::{Completion, CompletionKind};
 pub use hover::Hover;
-pub use navigate::Purpose;
 pub use outline::Hint;
 pub use outline::{Symbol, SymbolKind};
 pub use outline::{Token, TokenKind};
@@ -47,7 +44,17 @@ use crate::notation::Notation;
 use crate::span::Span;
 use crate::syntax::lexer::{Comment, Lexed, Token as Lexeme};
 use hashbrown::{HashMap, HashSet};
-use mention::{Mention, Role, What};
+use mention::{Entity, Mention, Role};
+
+/// Which occurrences of a name are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Only its uses.
+    Uses,
+    /// Also where it is bound or declared.
+    All,
+}
 
 /// A source with its tree and all its names.
 pub struct Analysis<'a> {
@@ -112,18 +119,36 @@ impl<'a> Analysis<'a> {
 
     /// The name of the tool at an offset, as the catalogue has it.
     pub fn tool_at(&self, offset: u32) -> Option<&'a str> {
-        navigate::tool_at(self, offset)
+        let Entity::Tool(name) = self.mention_at(offset)?.entity else { return None };
+        Some(name)
     }
 
     /// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
     /// of a registry. Empty if there is no name, or if the host defines it.
     pub fn definition(&self, offset: u32) -> Vec<Span> {
-        navigate::definition(self, offset)
+        let Some(named) = self.mention_at(offset) else { return Vec::new() };
+        let binds = |other: &Mention<'_>| matches!(other.role, Role::Declared | Role::Bind);
+        let bound = self.places(named.entity, binds);
+        let listed =
+            |other: &Mention<'_>| matches!(other.role, Role::Entry) && other.function == named.function;
+        if bound.is_empty() { self.places(named.entity, listed) } else { bound }
     }
 
     /// All occurrences of the name at an offset.
     pub fn references(&self, offset: u32, purpose: Purpose) -> Vec<Span> {
-        navigate::references(self, offset, purpose)
+        let Some(named) = self.mention_at(offset) else { return Vec::new() };
+        self.places(named.entity, |other| purpose == Purpose::All || !other.role.declares())
+    }
+
+    /// The spans of some names of an entity.
+    fn places(&self, entity: Entity<'a>, which: impl Fn(&Mention<'a>) -> bool) -> Vec<Span> {
+        self.mentions_of(entity).filter(|mention| which(mention)).map(|mention| mention.span).collect()
+    }
+
+    /// All names of an entity; none of a type.
+    fn mentions_of(&self, entity: Entity<'a>) -> impl Iterator<Item = &Mention<'a>> {
+        let all = if entity == Entity::Type { &[][..] } else { &self.mentions };
+        all.iter().filter(move |mention| mention.entity == entity)
     }
 
     /// The source text of a span.
@@ -173,8 +198,8 @@ impl<'a> Analysis<'a> {
     /// The slots of a function that are bound before an offset.
     fn bound_before(&self, function: usize, offset: u32) -> HashSet<Slot> {
         let before = self.mentions.iter().take_while(|mention| mention.span.start < offset);
-        let bound = |mention: &Mention<'_>| match mention.what {
-            What::Slot(slot, Role::Bind | Role::Parameter) if mention.function == function => Some(slot),
+        let bound = |mention: &Mention<'_>| match (mention.entity, mention.role) {
+            (Entity::Slot(of, slot), Role::Bind | Role::Declared) if of == function => Some(slot),
             _ => None,
         };
         before.filter_map(bound).collect()

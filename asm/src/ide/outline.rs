@@ -2,8 +2,7 @@
 //! numbers in ID text as inlay hints, and semantic tokens.
 
 use super::Analysis;
-use super::describe;
-use super::mention::{Role, What};
+use super::mention::{Entity, Mention, Role};
 use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::syntax::lexer::Kind;
@@ -66,15 +65,17 @@ impl Analysis<'_> {
             .collect();
         let mut seen = HashSet::new();
         for mention in &self.mentions {
-            let What::Slot(slot, Role::Parameter | Role::Bind) = mention.what else { continue };
-            let Some(symbol) = symbols.get_mut(mention.function) else { continue };
+            let (Entity::Slot(function, slot), Role::Declared | Role::Bind) = (mention.entity, mention.role)
+            else {
+                continue;
+            };
+            let Some(symbol) = symbols.get_mut(function) else { continue };
             let inside = symbol.span.start <= mention.span.start && mention.span.end <= symbol.span.end;
-            let name = describe::slot_name(self, mention.function, slot);
-            if !inside || name.is_empty() || !seen.insert((mention.function, slot)) {
+            if !inside || mention.name.is_empty() || !seen.insert((function, slot)) {
                 continue;
             }
             symbol.children.push(Symbol {
-                name,
+                name: mention.name.to_owned(),
                 detail: String::new(),
                 kind: SymbolKind::Variable,
                 span: mention.span,
@@ -92,26 +93,13 @@ impl Analysis<'_> {
         }
         let first = self.mentions.partition_point(|mention| mention.span.end < range.start);
         let within = self.mentions.iter().skip(first).take_while(|mention| mention.span.start <= range.end);
-        within
-            .filter_map(|mention| {
-                let written = self.at(mention.span);
-                if !written.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return None;
-                }
-                let label = match mention.what {
-                    What::Slot(slot, Role::Bind | Role::Use) => {
-                        describe::slot_name(self, mention.function, slot)
-                    }
-                    What::Tool(name, Role::Use) => name.to_owned(),
-                    What::Argument(_, name) | What::Field(_, name) | What::Key(name, Role::Use) => {
-                        name.to_owned()
-                    }
-                    _ => return None,
-                };
-                let hint = Hint { offset: mention.span.end, label: shortened(&label, LONGEST) };
-                (label != written).then_some(hint)
-            })
-            .collect()
+        let is_named = |mention: &&Mention<'_>| {
+            let written = self.at(mention.span);
+            let is_number = written.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && !matches!(mention.role, Role::Declared | Role::Entry) && mention.name != written
+        };
+        let hint = |of: &Mention<'_>| Hint { offset: of.span.end, label: shortened(of.name, LONGEST) };
+        within.filter(is_named).map(hint).collect()
     }
 
     /// The tokens in order. They do not overlap, and each is on one line.
@@ -148,25 +136,17 @@ impl Analysis<'_> {
         found
     }
 
-    fn token(&self, mention: &super::mention::Mention<'_>) -> Token {
-        let (kind, declares) = match mention.what {
-            What::Function(_) => (TokenKind::Function, true),
-            What::Type => (TokenKind::Type, false),
-            What::Slot(slot, role) => {
-                let parameters =
-                    self.file.functions.get(mention.function).map_or(0, |of| of.parameters.len());
-                let is_parameter = (slot.0 as usize) < parameters;
-                let kind = if is_parameter { TokenKind::Parameter } else { TokenKind::Variable };
-                (kind, role != Role::Use)
-            }
-            What::Tool(name, role) => {
-                let own = matches!(self.target(name), super::Target::Function(_));
-                (if own { TokenKind::Function } else { TokenKind::Tool }, role == Role::Entry)
-            }
-            What::Argument(..) | What::Field(..) => (TokenKind::Property, false),
-            What::Key(_, role) => (TokenKind::Property, role == Role::Entry),
+    fn token(&self, mention: &Mention<'_>) -> Token {
+        let parameters = self.file.functions.get(mention.function).map_or(0, |of| of.parameters.len());
+        let kind = match mention.entity {
+            Entity::Function(_) => TokenKind::Function,
+            Entity::Type => TokenKind::Type,
+            Entity::Slot(_, slot) if (slot.0 as usize) < parameters => TokenKind::Parameter,
+            Entity::Slot(..) => TokenKind::Variable,
+            Entity::Tool(_) => TokenKind::Tool,
+            Entity::Field(_) => TokenKind::Property,
         };
-        Token { span: mention.span, kind, declares }
+        Token { span: mention.span, kind, declares: mention.role.declares() }
     }
 }
 

@@ -5,20 +5,17 @@
 //! accepted only if the new source builds the same program. Tools and fields belong to the host and cannot be
 //! renamed.
 
-use super::describe;
-use super::mention::{Mention, Role, What, name_of};
-use super::navigate;
-use super::navigate::Identity;
+use super::mention::{Entity, Mention, Role, name_of};
 use super::{Analysis, Target};
 use crate::catalog::own_function;
 use crate::compile::{self, Options};
-use crate::diagnostic::{Diagnostic, Edit, fix};
+use crate::diagnostic::{Diagnostic, Edit, Fix, fix};
 use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
 use crate::syntax::header::write_name;
+use crate::syntax::registry::NameKind;
 use crate::text::{is_name, shorten};
 use ilo_spec::error::Code;
-use ilo_spec::program::Program;
 
 /// The longest new name.
 const LONGEST: usize = 200;
@@ -27,24 +24,8 @@ impl<'a> Analysis<'a> {
     /// The name at an offset that can be renamed, and its span.
     pub fn renamable(&self, offset: u32) -> Option<(Span, String)> {
         let mention = self.mention_at(offset)?;
-        match navigate::identity(self, mention)? {
-            Identity::Slot(function, slot) => Some((mention.span, describe::slot_name(self, function, slot))),
-            Identity::Function(number) => {
-                Some((mention.span, self.file.functions.get(number)?.name.text.to_owned()))
-            }
-            Identity::Tool(_) | Identity::Field(_) => None,
-        }
-    }
-
-    /// Where calls in the file pass an input of a function.
-    fn passed(&self, function: usize, slot: u32) -> Vec<&Mention<'a>> {
-        let of = self.file.functions.get(function);
-        let input = of.and_then(|of| of.parameters.get(slot as usize)).map(|input| input.name.text);
-        let passes = |mention: &&Mention<'a>| {
-            matches!(mention.what, What::Argument(call, name)
-                if Some(name) == input && matches!(self.target(call.tool.text), Target::Function(number) if number as usize == function))
-        };
-        self.mentions.iter().filter(passes).collect()
+        let renamed = matches!(mention.entity, Entity::Slot(..) | Entity::Function(_));
+        renamed.then(|| (mention.span, mention.name.to_owned()))
     }
 
     /// The edits that rename the name at an offset.
@@ -53,106 +34,76 @@ impl<'a> Analysis<'a> {
     /// A message that says why it cannot be renamed.
     pub fn rename(&self, offset: u32, new: &str, options: &Options<'_>) -> Result<Vec<Edit>, String> {
         let nothing = || "there is no slot or function here that can be renamed".to_owned();
-        let mention = self.mention_at(offset).ok_or_else(nothing)?;
-        let identity = navigate::identity(self, mention).ok_or_else(nothing)?;
+        let entity = self.mention_at(offset).ok_or_else(nothing)?.entity;
         let new = new.trim();
         if new.is_empty() || new.len() > LONGEST || new.contains(char::is_control) {
             return Err(format!("expected a name of at most {LONGEST} bytes, found `{}`", shorten(new)));
         }
-        match identity {
-            Identity::Tool(name) => Err(format!("`{}` is a tool of the host, which names it", shorten(name))),
-            Identity::Field(name) => {
-                Err(format!("`{}` is a field of the data, which names it", shorten(name)))
-            }
-            Identity::Function(number) => self.rename_function(number, identity, new, options),
-            Identity::Slot(function, slot) if self.text.is_some() => {
-                self.rename_numbered(function, slot.0, identity, new)
-            }
-            Identity::Slot(function, _) => self.rename_named(function, identity, new, options),
-        }
-    }
-
-    fn places(&self, of: Identity<'a>) -> impl Iterator<Item = &Mention<'a>> {
-        self.mentions.iter().filter(move |mention| navigate::identity(self, mention) == Some(of))
-    }
-
-    fn rename_function(
-        &self,
-        number: usize,
-        identity: Identity<'a>,
-        new: &str,
-        options: &Options<'_>,
-    ) -> Result<Vec<Edit>, String> {
-        if self.file.functions.iter().any(|function| function.name.text == new) {
-            return Err(format!("another function is named `{}`", shorten(new)));
-        }
-        let mut quoted = String::new();
-        write_name(new, &mut quoted);
         let is_id = self.text.is_some();
         if !is_id && !is_name(new) {
             return Err(format!("`{}` is not a name: write letters, digits, `_` and `-`", shorten(new)));
         }
-        let own = self.file.functions.get(number).map_or("", |function| function.name.text);
-        let mut edits = Vec::new();
-        for mention in self.places(identity) {
-            let text = match mention.what {
-                What::Function(_) | What::Tool(_, Role::Entry) if is_id => quoted.clone(),
-                // In the body of ID text it is the number.
-                What::Tool(..) if is_id => continue,
-                What::Tool(name, _) if own_function(name).is_some() => {
-                    self.at(mention.span).replacen(own, new, 1)
-                }
-                _ => new.to_owned(),
-            };
-            edits.push(Edit { span: mention.span, text });
+        let (function, taken) = match entity {
+            Entity::Type => return Err(nothing()),
+            Entity::Tool(name) => {
+                return Err(format!("`{}` is a tool of the host, which names it", shorten(name)));
+            }
+            Entity::Field(name) => {
+                return Err(format!("`{}` is a field of the data, which names it", shorten(name)));
+            }
+            Entity::Slot(..) if !is_id && (FAILURES.contains(&new) || new == INPUT) => {
+                return Err(format!("`{new}` is kept for what it means"));
+            }
+            Entity::Function(number) => (number, self.file.functions.iter().any(|of| of.name.text == new)),
+            Entity::Slot(number, _) => {
+                let of = self.file.functions.get(number);
+                (number, of.is_some_and(|of| of.slots.iter().any(|info| info.name == Some(new))))
+            }
+        };
+        if taken {
+            return Err(format!("another name here is `{}`", shorten(new)));
         }
-        self.tried(&edits, options)?;
+        let of = self.file.functions.get(function).ok_or_else(nothing)?;
+        let mut written = String::new();
+        write_name(new, &mut written);
+        let renamed = |mention: &Mention<'a>| {
+            let text = match own_function(mention.name) {
+                _ if is_id => written.clone(),
+                Some(own) => self.at(mention.span).replacen(own, new, 1),
+                None => new.to_owned(),
+            };
+            Edit { span: mention.span, text }
+        };
+        // In the body of ID text it is the number.
+        let is_written =
+            |mention: &&Mention<'a>| !is_id || matches!(mention.role, Role::Declared | Role::Entry);
+        let mut edits: Vec<Edit> = self.mentions_of(entity).filter(is_written).map(renamed).collect();
+        let Entity::Slot(_, slot) = entity else {
+            self.tried(&edits, false, options)?;
+            return Ok(edits);
+        };
+        let parameter = of.parameters.get(slot.0 as usize).map(|parameter| parameter.name.text);
+        let passes = |mention: &&Mention<'a>| {
+            matches!(mention.role, Role::Argument(call)
+                if Some(mention.name) == parameter && matches!(self.target(call.tool.text), Target::Function(of) if of as usize == function))
+        };
+        let passed = self.mentions.iter().filter(passes);
+        if !is_id {
+            edits.extend(passed.map(renamed));
+            self.tried(&edits, parameter.is_none(), options)?;
+        } else if passed.count() > 0 {
+            let why = "callers of this function pass it by name: rename it in their `Fields` first";
+            return Err(why.to_owned());
+        } else if edits.is_empty() {
+            let number = of.slots.get(slot.0 as usize).and_then(|info| info.number);
+            let entry = number.and_then(|number| self.new_entry(function, NameKind::Vars, number, &written));
+            edits.push(entry.ok_or_else(nothing)?);
+        }
         Ok(edits)
     }
 
-    /// Renames a slot of ID text.
-    fn rename_numbered(
-        &self,
-        function: usize,
-        slot: u32,
-        identity: Identity<'a>,
-        new: &str,
-    ) -> Result<Vec<Edit>, String> {
-        let mut quoted = String::new();
-        write_name(new, &mut quoted);
-        let declared =
-            |mention: &&Mention<'a>| matches!(mention.what, What::Slot(_, Role::Parameter | Role::Entry));
-        let edits: Vec<Edit> = self
-            .places(identity)
-            .filter(declared)
-            .map(|mention| Edit { span: mention.span, text: quoted.clone() })
-            .collect();
-        let missing = || "this slot cannot be renamed".to_owned();
-        let of = self.file.functions.get(function).ok_or_else(missing)?;
-        if of.slots.iter().any(|info| info.name == Some(new)) {
-            return Err(format!("another slot is named `{}`", shorten(new)));
-        }
-        let is_parameter = (slot as usize) < of.parameters.len();
-        if is_parameter && !self.passed(function, slot).is_empty() {
-            let why = "callers of this function pass it by name: rename it in their `Fields` first";
-            return Err(why.to_owned());
-        }
-        if !edits.is_empty() {
-            return Ok(edits);
-        }
-        let number = of.slots.get(slot as usize).and_then(|info| info.number).ok_or_else(missing)?;
-        let entry = self.new_entry(function, crate::syntax::registry::NameKind::Vars, number, &quoted);
-        entry.map(|edit| vec![edit]).ok_or_else(missing)
-    }
-
     /// The edit that adds an entry to a registry of a function.
-    pub(super) fn new_entry(
-        &self,
-        function: usize,
-        kind: crate::syntax::registry::NameKind,
-        id: u32,
-        name: &str,
-    ) -> Option<Edit> {
+    pub(super) fn new_entry(&self, function: usize, kind: NameKind, id: u32, name: &str) -> Option<Edit> {
         let text = self.text.as_ref()?;
         let section = text.sections.get(function)?;
         if let Some(last) = section.registries.get(kind).entries.iter().max_by_key(|entry| entry.span.end) {
@@ -165,47 +116,16 @@ impl<'a> Analysis<'a> {
         Some(Edit { span: Span::at(end), text: format!("\n; {}: {id}={name}", kind.name()) })
     }
 
-    /// Renames a name of a document.
-    fn rename_named(
-        &self,
-        function: usize,
-        identity: Identity<'a>,
-        new: &str,
-        options: &Options<'_>,
-    ) -> Result<Vec<Edit>, String> {
-        if !is_name(new) {
-            return Err(format!("`{}` is not a name: write letters, digits, `_` and `-`", shorten(new)));
-        }
-        if FAILURES.contains(&new) || new == INPUT {
-            return Err(format!("`{new}` is kept for what it means"));
-        }
-        let of = self.file.functions.get(function);
-        if of.is_some_and(|of| of.slots.iter().any(|info| info.name == Some(new))) {
-            return Err(format!("another name of this program is `{}`", shorten(new)));
-        }
-        let mut edits: Vec<Edit> =
-            self.places(identity).map(|mention| Edit { span: mention.span, text: new.to_owned() }).collect();
-        let input = if let Identity::Slot(_, slot) = identity { slot.0 } else { u32::MAX };
-        let is_parameter = of.is_some_and(|of| (input as usize) < of.parameters.len());
-        let passed = self.passed(function, input);
-        edits.extend(passed.iter().map(|mention| Edit { span: mention.span, text: new.to_owned() }));
-        let (before, after) = self.tried(&edits, options)?;
-        if !is_parameter && before != after {
-            return Err("this name is used in a way that cannot be renamed".to_owned());
-        }
-        Ok(edits)
-    }
-
-    /// The programs before and after some edits.
-    fn tried(&self, edits: &[Edit], options: &Options<'_>) -> Result<(Program, Program), String> {
+    /// Refuses edits after which the source builds no program, or, if it must be the same, another.
+    fn tried(&self, edits: &[Edit], same: bool, options: &Options<'_>) -> Result<(), String> {
         let options = Options { from: Some(self.notation), strip: true, ..options.clone() };
-        let (before, _) = compile::compile(self.source, &options);
-        let Some(before) = before else { return Err("correct the errors of this source first".to_owned()) };
-        let whole = crate::diagnostic::Fix { title: String::new(), edits: edits.to_vec() };
+        let before = compile::compile(self.source, &options).0;
+        let before = before.ok_or("correct the errors of this source first")?;
+        let whole = Fix { title: String::new(), edits: edits.to_vec() };
         let change = Diagnostic::new(Code::BadStep, Span::default(), "").fix(whole);
         let (source, applied) = fix::apply(self.source, &[change]);
         let after = if applied == 1 { compile::compile(&source, &options).0 } else { None };
-        let after = after.ok_or("this name is used in a way that cannot be renamed")?;
-        Ok((before, after))
+        let fits = after.is_some_and(|after| !same || before == after);
+        if fits { Ok(()) } else { Err("this name is used in a way that cannot be renamed".to_owned()) }
     }
 }
