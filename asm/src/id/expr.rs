@@ -3,9 +3,9 @@
 use super::literal;
 use super::numbers;
 use super::parser::BodyParser;
-use super::state::{Nesting, Stop};
+use super::state::{Lack, Nesting, Stop};
 use super::unknown_operand;
-use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
+use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::{repeated, twice};
 use crate::document::Key;
 use crate::span::Span;
@@ -87,8 +87,14 @@ impl<'a> BodyParser<'_, 'a> {
 
     fn field(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let record = self.path(nesting)?;
-        let name = numbers::field_name(self, Word::Field)?;
+        let name = self.field_of(&record, Word::Field)?;
         Ok(ExprKind::Field(self.context.arena.alloc(record), name))
+    }
+
+    /// Reads the name of a field of a record.
+    fn field_of(&mut self, record: &Expr<'a>, of: Word) -> Result<Name<'a>, Stop> {
+        let name = numbers::field_name(self, of);
+        name.inspect_err(|_| self.lack().into_iter().for_each(|lack| lack.record = Some(*record)))
     }
 
     /// Reads the record of a FIELD: a slot number, or REF, FIELD or AT.
@@ -139,7 +145,7 @@ impl<'a> BodyParser<'_, 'a> {
         let record = self.expr(Word::Has, nesting)?;
         let record = self.context.arena.alloc(record);
         if self.state.current.word.is_none() {
-            return Ok(ExprKind::Has(record, numbers::field_name(self, Word::Has)?));
+            return Ok(ExprKind::Has(record, self.field_of(record, Word::Has)?));
         }
         let name = self.expr(Word::Has, nesting)?;
         Ok(ExprKind::Binary(Binary::HasName, record, self.context.arena.alloc(name)))
@@ -163,7 +169,9 @@ impl<'a> BodyParser<'_, 'a> {
     pub(crate) fn call_behind(&mut self, span: Span, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let id = self.new_attempt();
         let tool = numbers::tool_name(self)?;
-        let arguments = self.pairs(Word::Call, nesting)?;
+        let arguments = self.pairs(Word::Call, nesting);
+        let of_tool = |lack: &mut Lack<'a>| lack.tool = lack.tool.or(Some(tool.text));
+        let arguments = arguments.inspect_err(|_| self.lack().into_iter().for_each(of_tool))?;
         Ok(self.context.arena.alloc(Call { id, tool, arguments, span }))
     }
 
@@ -247,6 +255,9 @@ impl<'a> BodyParser<'_, 'a> {
             self.pair(Word::Merge, nesting)?;
         }
         self.state.merge_end = Some(self.state.at);
+        if self.at_end() {
+            self.lacks(Word::Merge, Shape::OpenPairs);
+        }
         let help = "remove one of them; if the second belongs to another instruction, write the number of pairs after \
                     MERGE, as in `MERGE 1 REF …`";
         Ok(ExprKind::Merge(record, self.take_fields(start, help)))

@@ -129,7 +129,8 @@ impl<'a> Source<'a> {
         let slots = parser.context.arena.alloc_slice_copy(parser.names.slots.list());
         if let Some(layout) = &mut parser.layout {
             let registries = std::mem::replace(&mut parser.names.registries, Registries::new());
-            layout.functions.push(FunctionLayout { header, registries, consumed, tokens, comments });
+            let lack = layout.lack.take();
+            layout.functions.push(FunctionLayout { header, registries, consumed, tokens, comments, lack });
         }
         Some(Function {
             notation: Notation::Id,

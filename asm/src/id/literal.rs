@@ -13,6 +13,7 @@ use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::node::{Shape, Word};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 
@@ -113,6 +114,7 @@ fn literal_without_kind<'a>(parser: &mut BodyParser<'_, 'a>) -> Result<Literal<'
     if unknown_word::kind_of(parser, &token).is_some() {
         return Ok(constant_at(parser, &token));
     }
+    parser.lacks(Word::Lit, Shape::Literal);
     let wrong = parser.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
     let name = parser.text(&token);
     // In `LIT TEXT "a"` it names the kind.
@@ -158,6 +160,7 @@ fn wrong_literal<'a>(parser: &mut BodyParser<'_, 'a>, kind: Token) -> Result<Lit
             parser.bump();
             return Ok(Literal::Text(text));
         }
+        parser.lacks(Word::Lit, Shape::Literal);
         let wrong = parser.refuse(Code::BadLiteral, message, wanted);
         return Err(
             parser.fail(wrong.help(format!("write {KINDS}; for the number {number} write `LIT 1 {number}`")))

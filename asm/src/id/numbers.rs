@@ -12,7 +12,7 @@ use crate::syntax::registry;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Place::Expression;
-use ilo_spec::node::Word;
+use ilo_spec::node::{Shape, Word};
 
 /// Reads the slot of `of`.
 pub(crate) fn slot(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<(Slot, Span), Stop> {
@@ -50,6 +50,7 @@ fn slot_otherwise(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<u32, Stop
         parser.bump();
         return Ok(slot);
     }
+    parser.lacks(of, Shape::Slot);
     Err(no_id(parser, of, "a slot's number"))
 }
 
@@ -131,7 +132,10 @@ fn named_otherwise<'a>(
     let name = match token.kind {
         Kind::Word if token.word.is_none() => text,
         Kind::Text => text.trim_matches('"'),
-        _ => return Err(no_id(parser, of, &format!("a {what}'s number"))),
+        _ => {
+            parser.lacks(of, if kind == registry::NameKind::Tools { Shape::Tool } else { Shape::Field });
+            return Err(no_id(parser, of, &format!("a {what}'s number")));
+        }
     };
     if parser.names.id_of(kind, name).is_some() {
         parser.bump();
@@ -224,6 +228,7 @@ pub(crate) fn integer(parser: &BodyParser<'_, '_>, token: &Token) -> Option<u32>
 
 /// Rejects a token in the position of a count.
 pub(crate) fn no_count(parser: &mut BodyParser<'_, '_>, of: Word, what: &str) -> Stop {
+    parser.lacks(of, Shape::Block);
     let message = format!("`{}` needs the number of {what} here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
     let operator = parser.state.current.word.is_some_and(|word| word.row().place == Expression);
@@ -252,6 +257,7 @@ pub(crate) fn short_list(
     count: u32,
     read: u32,
 ) -> Stop {
+    parser.lacks(of, of.row().operands.last().copied().unwrap_or(Shape::Pairs));
     let message = format!("`{}` counts {count} {what}, but {read} follow", of.mnemonic());
     let code =
         if of == Word::List || of == Word::MatchMap { Code::ExpectedOperand } else { Code::ExpectedId };
@@ -266,6 +272,7 @@ pub(crate) fn short_list(
 /// Rejects a token that is not the key of a case.
 pub(crate) fn no_case_key(parser: &mut BodyParser<'_, '_>) -> Stop {
     let token = parser.state.current;
+    parser.lacks(Word::MatchMap, Shape::Cases);
     let message = "a key of `MATCH_MAP` is a literal".to_owned();
     let wrong =
         parser.refuse(Code::ExpectedOperand, message, "a text, number, `true`, `false`, `nil` or `ELSE`");

@@ -5,13 +5,13 @@
 
 use super::messages::blanks;
 use super::state::Names;
-use super::state::{Context, END, Floor, Frame, Layout, Nesting, Progress, Scratch, Stop};
+use super::state::{Context, END, Floor, Frame, Lack, Layout, Nesting, Progress, Scratch, Stop};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind, Token};
 use crate::text::shorten;
 use ilo_spec::error::Code;
-use ilo_spec::node::Word;
+use ilo_spec::node::{Shape, Word};
 
 /// The parser of a function. It is reused for the next function.
 pub(crate) struct BodyParser<'p, 'a> {
@@ -164,6 +164,21 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         matches!(error.code, BadLiteral | ExpectedOperand | UnexpectedText)
             && error.fix.is_none()
             && self.diagnostics.iter().any(is_cause)
+    }
+
+    /// Notes what is missing, if the function ends at the cursor.
+    #[cold]
+    pub(crate) fn lacks(&mut self, of: Word, shape: Shape) {
+        if self.state.current.kind == Kind::End
+            && let Some(layout) = &mut self.layout
+        {
+            layout.lack.get_or_insert(Lack { of, shape, tool: None, record: None });
+        }
+    }
+
+    /// What is missing at the end of the function, to add where it is.
+    pub(crate) fn lack(&mut self) -> Option<&mut Lack<'a>> {
+        self.layout.as_mut()?.lack.as_mut()
     }
 
     /// Reports an error that does not affect where constructs end.

@@ -9,7 +9,7 @@ use crate::syntax::registry;
 use crate::syntax::registry::Registries;
 use crate::syntax::registry::SlotTable;
 use crate::text::nearest;
-use ilo_spec::node::Word;
+use ilo_spec::node::{Shape, Word};
 
 /// Why parsing stopped. The diagnostic, if there is one, is reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) struct Floor<'a> {
     pub(crate) header: usize,
 }
 
-/// What the formatter needs in addition to the tree.
+/// What the formatter and editors need in addition to the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
     pub(crate) functions: Vec<FunctionLayout<'a>>,
@@ -36,9 +36,23 @@ pub(crate) struct Layout<'a> {
     pub(crate) lines: Vec<(usize, usize)>,
     /// Wrong count tokens, with the correct counts.
     pub(crate) counts: Vec<(usize, u32)>,
+    /// What the function that is read lacks at its end.
+    pub(super) lack: Option<Lack<'a>>,
 }
 
-/// A function for the formatter.
+/// What the last instruction of a function lacks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lack<'a> {
+    /// The instruction, or that of its innermost operand.
+    pub(crate) of: Word,
+    pub(crate) shape: Shape,
+    /// The tool of the innermost call.
+    pub(crate) tool: Option<&'a str>,
+    /// The record of a field.
+    pub(crate) record: Option<Expr<'a>>,
+}
+
+/// A function for the formatter and for editors.
 #[derive(Debug)]
 pub(crate) struct FunctionLayout<'a> {
     pub(crate) header: FunctionHeader<'a>,
@@ -47,6 +61,7 @@ pub(crate) struct FunctionLayout<'a> {
     pub(crate) consumed: Vec<usize>,
     pub(crate) tokens: std::ops::Range<usize>,
     pub(crate) comments: std::ops::Range<usize>,
+    pub(crate) lack: Option<Lack<'a>>,
 }
 
 /// The context of a function, which does not change while it is parsed.

@@ -13,11 +13,12 @@ use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
 use ilo_spec::error::Code;
-use ilo_spec::node::{Place, Word};
+use ilo_spec::node::{Place, Shape, Word};
 
 /// Rejects an instruction that is not an operand.
 pub(crate) fn no_operand(parser: &mut BodyParser<'_, '_>, of: Word) -> Stop {
     let found = parser.state.current.word;
+    parser.lacks(of, Shape::Expr);
     let message = format!("`{}` needs an operand here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedOperand, message, "an expression");
     let wrong = match found {
@@ -54,6 +55,7 @@ fn lacking(parser: &BodyParser<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnost
 /// A call behind UNDO or ROLLBACK without its word: the number of a tool begins one.
 #[cold]
 pub(crate) fn call_without_word(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<Span, Stop> {
+    parser.lacks(of, Shape::Call);
     let of = of.mnemonic();
     let form = format!("`{of} CALL <tool> <count> …`");
     let token = parser.state.current;

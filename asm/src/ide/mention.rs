@@ -78,12 +78,6 @@ pub(super) fn all<'a>(of: &Analysis<'a>) -> Vec<Mention<'a>> {
     found
 }
 
-/// The slot with a number in ID text.
-pub(super) fn slot_of(function: &Function<'_>, number: u32) -> Option<Slot> {
-    let at = function.slots.iter().position(|slot| slot.number == Some(number))?;
-    Some(Slot(u32::try_from(at).ok()?))
-}
-
 /// The span of the name in an entry of a registry.
 pub(super) fn name_of(of: &Analysis<'_>, entry: &Named<'_>) -> Span {
     let text = of.at(entry.span);

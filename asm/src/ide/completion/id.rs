@@ -1,219 +1,21 @@
-//! Completion of ID text. Parses the tokens before a position by the operand shapes of `ilo_spec::node`, and
-//! offers what the next operand may be.
+//! Completion of ID text: the parser reads what is before a position, and says what is missing there.
 
 use super::{Completion, CompletionKind, Found, MOST};
+use crate::arena::Arena;
 use crate::ast::Slot;
 use crate::catalog::{SchemaShape, bare};
-use crate::check::{KnownSlot, Seen, ValueInfo};
-use crate::id::state::FunctionLayout;
-use crate::ide::mention::slot_of;
+use crate::check::KnownSlot;
+use crate::diagnostic::Diagnostics;
+use crate::id::Source;
+use crate::id::state::{FunctionLayout, Lack, Layout};
 use crate::ide::{Analysis, IdText, Target, describe};
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::syntax::header::write_name;
-use crate::syntax::lexer::{Comment, Kind, NO_VALUE, Token};
+use crate::syntax::lexer::{Comment, Kind, Token};
 use crate::syntax::registry;
 use hashbrown::HashSet;
 use ilo_spec::node::{Place, Shape as OperandShape, TABLE, Word};
-
-/// What is needed next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// A statement, or the start of an arm.
-    Statement,
-    /// The slot that a word binds.
-    Binds,
-    /// The slot that a word reads.
-    Reads,
-    /// An expression.
-    Value,
-    /// An expression, IF, MATCH or FOR.
-    Bound,
-    /// A slot or an expression.
-    Path,
-    /// A tool.
-    Tool,
-    /// The name of an argument.
-    Argument,
-    /// A field that is read from a record.
-    Field,
-    /// A field of a record that is built.
-    Key,
-    /// A count, then this number of items.
-    Count(Repeated),
-    /// This number of items.
-    Left(u32, Repeated),
-    /// Pairs of a field and a value, as long as integers follow.
-    OpenPairs,
-    /// The kind of a constant.
-    Kind,
-    /// A constant of a kind.
-    Constant(u32),
-    /// The key of a case.
-    Case,
-    /// A CALL.
-    Call,
-}
-
-/// The items that a count counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repeated {
-    Arguments,
-    Pairs,
-    Values,
-    Cases,
-    Statements,
-}
-
-/// What is needed at a position, and its context.
-pub(super) struct Needed<'t, 'a> {
-    pub(super) need: Missing,
-    /// The tool of the innermost call.
-    pub(super) tool: Option<&'a str>,
-    /// The record of a needed field.
-    pub(super) record: Seen<'t>,
-}
-
-/// Reads the tokens of a statement.
-struct Reader<'r, 't, 'a> {
-    of: &'r Analysis<'a>,
-    function: usize,
-    known: &'r [KnownSlot<'t>],
-    needs: Vec<Missing>,
-    tools: Vec<&'a str>,
-    /// The last value.
-    last: Seen<'t>,
-}
-
-/// Reads `tokens`, the beginning of a statement, up to a position.
-pub(super) fn needed<'t, 'a>(
-    of: &'t Analysis<'a>,
-    function: usize,
-    known: &[KnownSlot<'t>],
-    tokens: &[Token],
-) -> Needed<'t, 'a> {
-    let mut reader =
-        Reader { of, function, known, needs: vec![Missing::Statement], tools: Vec::new(), last: None };
-    tokens.iter().for_each(|token| reader.token(token));
-    let need = loop {
-        match reader.needs.pop() {
-            Some(Missing::Left(0, _)) => {}
-            Some(Missing::Left(_, Repeated::Arguments)) => break Missing::Argument,
-            Some(Missing::Left(_, Repeated::Values)) => break Missing::Value,
-            Some(Missing::Left(_, Repeated::Cases)) => break Missing::Case,
-            // Another pair may follow, or the end of the record.
-            Some(Missing::OpenPairs | Missing::Left(_, Repeated::Pairs)) => break Missing::Key,
-            Some(need) => break need,
-            None => break Missing::Statement,
-        }
-    };
-    Needed { need, tool: reader.tools.last().copied(), record: reader.last }
-}
-
-impl<'t, 'a> Reader<'_, 't, 'a> {
-    fn token(&mut self, token: &Token) {
-        let number = Some(token.value).filter(|&value| token.kind == Kind::Integer && value != NO_VALUE);
-        // A token after a complete statement begins a new one, if it can.
-        let need = self.needs.pop().unwrap_or(Missing::Statement);
-        match need {
-            Missing::Left(0, _) => self.token(token),
-            Missing::Left(left, repeated) => {
-                self.needs.push(Missing::Left(left - 1, repeated));
-                match repeated {
-                    Repeated::Arguments => self.needs.extend([Missing::Value, Missing::Argument]),
-                    Repeated::Pairs => self.needs.extend([Missing::Value, Missing::Key]),
-                    Repeated::Values => self.needs.push(Missing::Value),
-                    Repeated::Cases => self.needs.extend([Missing::Value, Missing::Case]),
-                    Repeated::Statements => self.needs.push(Missing::Statement),
-                }
-                self.token(token);
-            }
-            Missing::OpenPairs => {
-                if number.is_some() {
-                    self.needs.extend([Missing::OpenPairs, Missing::Value]);
-                } else {
-                    self.token(token);
-                }
-            }
-            Missing::Count(repeated) => {
-                // A count that is larger than the number of items shown is wrong.
-                let count = number.unwrap_or(0).min(1 << 12);
-                self.needs.push(Missing::Left(count, repeated));
-            }
-            Missing::Tool => self.tools.push(self.name(registry::NameKind::Tools, number).unwrap_or("")),
-            Missing::Reads | Missing::Path if number.is_some() => {
-                self.last = number.and_then(|id| self.slot(id));
-            }
-            Missing::Field => {
-                let name = self.name(registry::NameKind::Fields, number);
-                self.last = self.last.and_then(|record| ValueInfo::field_of(record.part.shape()?, name?));
-            }
-            Missing::Kind => self.needs.push(Missing::Constant(number.unwrap_or(0))),
-            Missing::Binds
-            | Missing::Argument
-            | Missing::Key
-            | Missing::Case
-            | Missing::Constant(_)
-            | Missing::Reads => {
-                self.last = None;
-            }
-            Missing::Statement | Missing::Value | Missing::Bound | Missing::Path | Missing::Call => {
-                self.word(token);
-            }
-        }
-    }
-
-    /// The name that a number has in a registry.
-    fn name(&self, kind: registry::NameKind, number: Option<u32>) -> Option<&'a str> {
-        self.of.text.as_ref()?.sections.get(self.function)?.registries.get(kind).name(number?)
-    }
-
-    fn slot(&self, number: u32) -> Seen<'t> {
-        let slot = slot_of(self.of.file.functions.get(self.function)?, number)?;
-        let known = self.known.get(slot.0 as usize)?;
-        known.plain.or(known.ok)
-    }
-
-    /// Pushes the operands of a word.
-    fn word(&mut self, token: &Token) {
-        let Some(word) = token.word else { return };
-        self.last = None;
-        let binds = matches!(word, Word::Let | Word::For | Word::Err | Word::Ok);
-        for shape in word.row().operands.iter().rev() {
-            let need = match shape {
-                OperandShape::Slot if binds => Missing::Binds,
-                OperandShape::Slot => Missing::Reads,
-                OperandShape::Expr => Missing::Value,
-                OperandShape::Bound => Missing::Bound,
-                OperandShape::Literal => Missing::Kind,
-                OperandShape::Path => Missing::Path,
-                OperandShape::Field | OperandShape::FieldOrName => Missing::Field,
-                OperandShape::Tool => Missing::Tool,
-                OperandShape::Pairs if word == Word::Call => Missing::Count(Repeated::Arguments),
-                OperandShape::Pairs => Missing::Count(Repeated::Pairs),
-                OperandShape::OpenPairs => Missing::OpenPairs,
-                OperandShape::Exprs => Missing::Count(Repeated::Values),
-                OperandShape::Cases => Missing::Count(Repeated::Cases),
-                OperandShape::Block | OperandShape::Arms => Missing::Count(Repeated::Statements),
-                OperandShape::Otherwise | OperandShape::Handler => continue,
-                OperandShape::Call => Missing::Call,
-            };
-            self.needs.push(need);
-        }
-    }
-}
-
-/// Whether a word can satisfy a need.
-pub(super) fn takes(need: Missing, word: Word) -> bool {
-    let place = word.row().place;
-    match need {
-        Missing::Statement => true,
-        Missing::Value | Missing::Path => place == Place::Expression,
-        Missing::Bound => matches!(place, Place::Expression | Place::Control),
-        Missing::Call => word == Word::Call,
-        Missing::Case => word == Word::Else,
-        _ => false,
-    }
-}
 
 /// The completions at an offset.
 pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec<Completion> {
@@ -234,30 +36,19 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     let Some(function) = of.function_at(offset).filter(|_| !typed.is_some_and(is_text)) else {
         return Vec::new();
     };
-    let last = typed.unwrap_or(behind);
+    let last = typed.unwrap_or(behind).checked_sub(1).and_then(|at| tokens.get(at));
     let span =
         typed.and_then(|at| tokens.get(at)).map_or(Span::at(offset), |token| Span::new(token.start, offset));
-    let first = text.sections.get(function).map_or(0, |section| section.tokens.start);
-    // The start of the line of the last statement.
-    let begins = |at: &usize| {
-        tokens.get(*at).is_some_and(|token| token.first && token.word.is_some_and(begins_statement))
-    };
-    let end = last.checked_sub(1).and_then(|at| tokens.get(at)).map_or(0, |token| token.end);
-    let new_line = of.at(Span::new(end, span.start)).contains('\n');
-    let start = (first..last).rev().find(begins).unwrap_or(first);
-    let slots = describe::slots(of);
-    let known = slots.of(function);
-    let line = if new_line { &[][..] } else { tokens.get(start..last).unwrap_or_default() };
-    let needed = needed(of, function, &known, line);
+    let (arena, mut unused, mut layout) = (Arena::new(), Diagnostics::default(), Layout::default());
+    let before = of.at(Span::new(0, span.start));
+    let read = Source::new(before, &arena, &SourceLimits::default(), &mut unused);
+    let _ = read.map(|read| read.file(&arena, &mut unused, Some(&mut layout)));
+    // A new line begins a statement.
+    let goes_on = last.is_some_and(|last| !of.at(Span::new(last.end, span.start)).contains('\n'));
+    let lack = layout.functions.get(function).and_then(|section| section.lack).filter(|_| goes_on);
     let mut offers = Offers { of, function, found: Found { span, all: Vec::new() } };
-    offers.offer(&known, &needed);
+    offers.offer(lack.as_ref(), last);
     offers.found.all
-}
-
-/// Whether a word at the start of a line begins a statement and does not continue the previous one.
-fn begins_statement(word: Word) -> bool {
-    use ilo_spec::node::Place::{Control, Part, Statement};
-    matches!(word.row().place, Statement | Control | Part) || matches!(word, Word::Call | Word::Obj)
 }
 
 /// What may be written at a position of a function.
@@ -277,46 +68,57 @@ impl<'t, 'a> Offers<'t, 'a> {
         self.section().map_or(&[][..], |section| &section.registries.get(kind).entries)
     }
 
-    fn offer(&mut self, known: &[KnownSlot<'t>], needed: &Needed<'t, '_>) {
-        match needed.need {
-            Missing::Reads => self.slots(known),
-            Missing::Binds => {
+    /// Adds what is missing behind a token.
+    fn offer(&mut self, lack: Option<&Lack<'_>>, last: Option<&Token>) {
+        let Some(&Lack { of, shape, tool, record }) = lack else { return self.words(|_| true) };
+        let slots = describe::slots(self.of);
+        let known = slots.of(self.function);
+        let is_value = |word: Word| word.row().place == Place::Expression;
+        match (shape, of) {
+            (OperandShape::Slot, Word::Let | Word::For | Word::Err | Word::Ok) => {
                 self.new_slot();
-                self.slots(known);
+                self.slots(&known);
             }
-            Missing::Tool => self.tools(),
-            Missing::Argument => self.arguments(needed),
-            Missing::Field => {
-                let shape = needed.record.and_then(|record| record.part.shape());
+            (OperandShape::Slot, _) => {
+                self.slots(&known);
+                self.words(|word| of == Word::Field && is_value(word));
+            }
+            (OperandShape::Tool, _) => self.tools(),
+            (OperandShape::Field | OperandShape::Pairs, Word::Call) => self.arguments(tool),
+            (OperandShape::Field | OperandShape::Pairs | OperandShape::OpenPairs, _) => {
+                let record = record.and_then(|record| describe::value(self.of, &record, &known));
+                let shape = record.and_then(|record| record.part.shape());
                 for field in shape.into_iter().flat_map(SchemaShape::fields).take(MOST) {
-                    self.by_name(
-                        registry::NameKind::Fields,
-                        field.name,
-                        field.shape.written(),
-                        CompletionKind::Field,
-                    );
+                    let ty = field.shape.written();
+                    self.by_name(registry::NameKind::Fields, field.name, ty, CompletionKind::Field);
                 }
                 self.listed(registry::NameKind::Fields, CompletionKind::Field);
             }
-            Missing::Key => self.listed(registry::NameKind::Fields, CompletionKind::Field),
-            Missing::Kind => {
-                for (kind, about) in [("0", "text"), ("1", "number"), ("2", "nil"), ("3", "bool")] {
-                    self.found.add(CompletionKind::Word, kind, about, "the kind of the constant");
-                }
+            (OperandShape::Literal, _) => {
+                const KINDS: [(&str, &str); 4] =
+                    [("0", "text"), ("1", "number"), ("2", "nil"), ("3", "bool")];
+                let (all, about) = match last.map(|last| (last.kind, last.value)) {
+                    Some((Kind::Integer, 2)) => (&[("nil", "")][..], "no value"),
+                    Some((Kind::Integer, 3)) => (&[("true", ""), ("false", "")][..], ""),
+                    Some((Kind::Integer, _)) => return,
+                    _ => (&KINDS[..], "the kind of the constant"),
+                };
+                all.iter().for_each(|(text, ty)| self.found.add(CompletionKind::Word, text, *ty, about));
             }
-            Missing::Constant(2) => self.found.add(CompletionKind::Word, "nil", "", "no value"),
-            Missing::Constant(3) => {
-                self.found.add(CompletionKind::Word, "true", "", "");
-                self.found.add(CompletionKind::Word, "false", "", "");
+            (OperandShape::Cases, _) => self.words(|word| word == Word::Else),
+            (OperandShape::Call, _) => self.words(|word| word == Word::Call),
+            (OperandShape::Expr, Word::Let) => {
+                self.words(|word| is_value(word) || word.row().place == Place::Control);
             }
-            need => {
-                if need == Missing::Path {
-                    self.slots(known);
-                }
-                for row in TABLE.iter().filter(|row| takes(need, row.word)) {
-                    self.found.add(CompletionKind::Word, row.mnemonic, crate::id::syntax(row), row.meaning);
-                }
-            }
+            (OperandShape::Expr | OperandShape::Exprs, _) => self.words(is_value),
+            _ => {}
+        }
+    }
+
+    /// Some words of the language.
+    fn words(&mut self, which: impl Fn(Word) -> bool) {
+        for row in TABLE.iter().filter(|row| which(row.word)) {
+            self.found.add(CompletionKind::Word, row.mnemonic, crate::id::syntax(row), row.meaning);
         }
     }
 
@@ -397,8 +199,8 @@ impl<'t, 'a> Offers<'t, 'a> {
         }
     }
 
-    fn arguments(&mut self, needed: &Needed<'_, '_>) {
-        let Some(inputs) = self.of.inputs_of(needed.tool.unwrap_or("")) else {
+    fn arguments(&mut self, tool: Option<&str>) {
+        let Some(inputs) = self.of.inputs_of(tool.unwrap_or("")) else {
             return self.listed(registry::NameKind::Fields, CompletionKind::Argument);
         };
         for (name, ty, _) in inputs.into_iter().take(MOST) {
