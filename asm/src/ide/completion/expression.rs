@@ -1,10 +1,11 @@
-//! Completion inside the expressions of JSON and YAML: in the braces of a text, and in texts that need none.
+//! Completion inside the texts of JSON and YAML: of references, and of expressions, in braces and in texts that
+//! need none.
 //!
 //! What is typed may be incomplete, so only braces and quotes are followed, not the grammar.
 
-use super::document::fields;
 use super::{CompletionKind, Found};
 use crate::ast::Slot;
+use crate::catalog::SchemaShape;
 use crate::check::KnownSlot;
 use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{Dialect, Key, operator};
@@ -30,7 +31,7 @@ pub(crate) fn is_open(typed: &str, whole: bool) -> bool {
 }
 
 /// `None` outside of expressions; else whether it is no text in one.
-pub(super) fn inside(typed: &str, whole: bool) -> Option<bool> {
+fn inside(typed: &str, whole: bool) -> Option<bool> {
     let bytes = typed.as_bytes();
     let mut open = Vec::new();
     open.extend(whole.then_some(Open::Expression));
@@ -113,10 +114,19 @@ fn plain(path: &str) -> String {
     out
 }
 
-/// The names, fields and functions that may end an expression.
+/// The names, fields and functions that may end a text.
 pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level<'_>], found: &mut Found) {
     let typed = of.at(Span::new(found.span.start, offset));
-    let start = path_start(typed);
+    let is_bare = Dialect::of(of.notation).is_bare();
+    let inside = inside(typed, is_whole(of.notation, path));
+    let start = match inside {
+        None if !is_bare => typed.rfind('$').unwrap_or(typed.len()),
+        _ => path_start(typed),
+    };
+    let is_plain = !typed.is_empty() && if is_bare { start > 0 } else { start == typed.len() };
+    if inside == Some(false) || (inside.is_none() && is_plain) {
+        return;
+    }
     let steps = path;
     let path = typed.get(start..).unwrap_or("");
     let from = |byte: usize| Span::new(found.span.start + u32::try_from(byte).unwrap_or(0), offset);
@@ -135,32 +145,27 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32, path: &[Level<'_>], found
         return;
     }
     found.span = from(start);
-    inputs(of, function, &known, input_prefix(of.notation), found);
-    let dollar = if path.starts_with('$') { "$" } else { "" };
-    variables(of, (function, offset), &known, (dollar, ""), found);
-    if !path.starts_with('$') {
+    let input = match of.notation {
+        Notation::ToolCalling => "$input.",
+        Notation::Constrained => "",
+        _ => "$.",
+    };
+    inputs(of, function, &known, input, found);
+    let signs = match of.notation {
+        Notation::Constrained => ("", ""),
+        Notation::Workflow | Notation::Mcp if inside.is_none() => ("${", "}"),
+        _ if inside.is_none() || path.starts_with('$') => ("$", ""),
+        _ => ("", ""),
+    };
+    variables(of, (function, offset), &known, signs, found);
+    if inside.is_some() && !path.starts_with('$') {
         steps_before(of.notation, steps, found);
         functions(found);
     }
 }
 
-/// What is before the name of an input.
-pub(super) fn input_prefix(notation: Notation) -> &'static str {
-    match notation {
-        Notation::ToolCalling => "$input.",
-        Notation::Constrained => "",
-        _ => "$.",
-    }
-}
-
 /// The inputs of the function.
-pub(super) fn inputs(
-    of: &Analysis<'_>,
-    function: usize,
-    known: &[KnownSlot<'_>],
-    prefix: &str,
-    found: &mut Found,
-) {
+fn inputs(of: &Analysis<'_>, function: usize, known: &[KnownSlot<'_>], prefix: &str, found: &mut Found) {
     let Some(info) = of.file.functions.get(function) else { return };
     for (parameter, known) in info.parameters.iter().zip(known).filter(|(own, _)| is_name(own.name.text)) {
         let name = format!("{prefix}{}", parameter.name.text);
@@ -169,7 +174,7 @@ pub(super) fn inputs(
 }
 
 /// What is bound before a place, between two signs.
-pub(super) fn variables(
+fn variables(
     of: &Analysis<'_>,
     (function, offset): (usize, u32),
     known: &[KnownSlot<'_>],
@@ -182,6 +187,22 @@ pub(super) fn variables(
         if let Some(name) = slot.name.filter(|name| is_name(name) && bound.contains(&Slot(number))) {
             found.add(CompletionKind::Slot, &format!("{before}{name}{after}"), describe::slot(known), "");
         }
+    }
+}
+
+/// The fields of the value at a path: a slot, and fields in it.
+fn fields<'t>(of: &'t Analysis<'_>, function: usize, path: &str, known: &[KnownSlot<'t>], found: &mut Found) {
+    let mut names = path.trim_start_matches('.').split('.').filter(|name| *name != INPUT);
+    let Some((info, root)) = of.file.functions.get(function).zip(names.next()) else { return };
+    let slot = info.slots.iter().position(|slot| slot.name == Some(root));
+    let value = slot.and_then(|slot| known.get(slot)).and_then(|known| known.plain.or(known.ok));
+    let mut shape = value.and_then(|value| value.part.shape());
+    for name in names {
+        let index = name.bytes().all(|byte| byte.is_ascii_digit());
+        shape = shape.and_then(|shape| if index { Some(shape.item()) } else { Some(shape.field(name)?.0) });
+    }
+    for field in shape.into_iter().flat_map(SchemaShape::fields) {
+        found.add(CompletionKind::Field, field.name, field.shape.written(), "");
     }
 }
 
