@@ -77,30 +77,22 @@ fn document<'a>(printer: &mut Printer<'_, 'a>, named: bool) -> Doc<'a> {
     printer.steps(printer.function.body.statements, Goal::Function, &mut steps);
     let words = printer.words;
     let word = |key: Key| Cow::Borrowed(words.word(key));
+    let declared = [(word(Key::Input), Doc::Record(input)), (word(Key::Output), output)];
+    let tools = tools.map(|tools| (word(Key::Deps), tools));
     let mut entries: Vec<Pair<'a>> = Vec::new();
-    match words.notation {
-        Notation::Mcp => {
-            let mut meta: Vec<Pair<'a>> = Vec::new();
-            meta.extend(named.then_some((word(Key::Name), name)));
-            meta.extend(tools.map(|tools| (word(Key::Deps), tools)));
-            meta.push((word(Key::Input), Doc::Record(input)));
-            meta.push((word(Key::Output), output));
-            entries.push((word(Key::Meta), Doc::Record(meta)));
-            entries.push((word(Key::Steps), listed(printer, steps)));
-        }
-        notation => {
-            entries.push((word(Key::Name), name));
-            entries.push((word(Key::Input), Doc::Record(input)));
-            entries.push((word(Key::Output), output));
-            entries.extend(tools.map(|tools| (word(Key::Deps), tools)));
-            let steps = if notation == Notation::Workflow {
-                named_steps(printer, steps, false)
-            } else {
-                listed(printer, steps)
-            };
-            entries.push((word(Key::Steps), steps));
-        }
+    if words.notation == Notation::Mcp {
+        let name = named.then_some((word(Key::Name), name));
+        let meta = name.into_iter().chain(tools).chain(declared).collect();
+        entries.push((word(Key::Meta), Doc::Record(meta)));
+    } else {
+        entries.push((word(Key::Name), name));
+        entries.extend(declared.into_iter().chain(tools));
     }
+    let steps = match words.notation {
+        Notation::Workflow => named_steps(printer, steps, false),
+        _ => listed(printer, steps),
+    };
+    entries.push((word(Key::Steps), steps));
     Doc::Record(entries)
 }
 

@@ -2,7 +2,7 @@
 //! a call followed by a step with `match`.
 
 use super::function;
-use super::steps::{Goal, Step, last_read, nothing};
+use super::steps::{Exit, Goal, Step, Way, exit, last_read, nothing};
 use super::{Printer, names};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind, Try};
 use crate::dialect::Key;
@@ -167,26 +167,18 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Let { slot: bound, value: Bound::Expr(_), .. } => bound == slot,
             _ => false,
         };
-        // After a BREAK in the arm, another slot would still have its old value.
-        let breaks = err.body.goes_on_elsewhere();
         match (bound, &node.ok) {
-            (None, None) => binds(node.slot).then_some(node.slot),
-            (None, Some(ok)) if !ok.body.statements.is_empty() && is_registered_alone(matched) => {
+            (None, Some(ok)) if ok.body.statements.is_empty() => {
+                let same = ok.bind == node.slot || ok.bind == matched.into;
+                (binds(ok.bind) && same).then_some(ok.bind)
+            }
+            (None, ok) if ok.is_none() || is_registered_alone(matched) => {
                 binds(node.slot).then_some(node.slot)
             }
-            (None, Some(ok)) if ok.body.statements.is_empty() => {
-                let slot = ok.bind;
-                let same = slot == node.slot || (err.bind != slot && !breaks && !err.body.uses(slot));
-                (binds(slot) && same).then_some(slot)
-            }
-            (Some(slot), Some(ok)) if !breaks => {
-                let [Stmt { kind: StmtKind::Value(value), .. }] = ok.body.statements else { return None };
+            (Some(slot), Some(ok)) if matched.only_binds => {
                 let StmtKind::Value(instead) = last.kind else { return None };
-                let passes = matches!(value.kind, ExprKind::Ref(of) if of == ok.bind);
-                let only = self.uses.count(ok.bind) == 1;
-                let free = err.bind != slot && !err.body.touches(slot);
                 let kept = instead.attempt().is_none() || self.is_surely_read(slot);
-                (passes && only && free && kept).then_some(slot)
+                (self.uses.count(ok.bind) == 1 && kept).then_some(slot)
             }
             _ => None,
         }
@@ -332,37 +324,19 @@ impl<'a> Printer<'_, 'a> {
 
     /// The action of a handler whose arm leaves the block.
     fn leaving(&mut self, arm: &Arm<'a>, tail: Goal) -> Vec<Pair<'a>> {
-        let exit = arm.body.statements.split_last().and_then(|(last, before)| {
-            let (kind, value) = match last.kind {
-                StmtKind::Return(kind, value) => (Some(kind), value),
-                StmtKind::Fail(value) => (None, value),
-                _ => return None,
-            };
-            Some((kind, value, names::rollbacks(before, kind == Some(ReturnKind::Err))?))
-        });
-        if let [Stmt { kind: StmtKind::Skip, .. }] = arm.body.statements {
-            return vec![self.flag(Key::Skip)];
-        }
-        if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
-            && let Some(calls) = names::rollbacks(before, false)
-        {
-            return self.compensate(&calls).into_iter().chain([self.flag(Key::Break)]).collect();
-        }
-        if let Some((kind, value, calls)) = exit {
-            // A named failure is read by its name, which affects other uses of that name.
-            let unnamed = self.failures.last() == Some(&Some(arm.bind));
-            let passes_on = unnamed && matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
-            let compensate = self.compensate(&calls);
-            match (kind, compensate) {
-                (Some(kind), compensate) => {
-                    let returns = self.returns(kind, &value);
-                    return compensate.into_iter().chain(returns).collect();
-                }
-                (None, Some(compensate)) if passes_on => return vec![compensate],
-                _ => {}
-            }
-        }
-        vec![("then".into(), self.nested(&arm.body, tail))]
+        let Some(Exit { calls, way }) = exit(&arm.body, true) else {
+            return vec![("then".into(), self.nested(&arm.body, tail))];
+        };
+        let compensate = self.compensate(&calls);
+        let Way::Fails(value) = way else {
+            let left = self.left(&way);
+            return compensate.into_iter().chain(left).collect();
+        };
+        // A named failure is read by its name, which affects other uses of that name.
+        let unnamed = self.failures.last() == Some(&Some(arm.bind));
+        let passes_on = unnamed && matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
+        let compensate = compensate.filter(|_| passes_on);
+        vec![compensate.unwrap_or_else(|| ("then".into(), self.nested(&arm.body, tail)))]
     }
 
     /// The action of a handler whose arm continues: with a value for a slot, or with the value of its block.

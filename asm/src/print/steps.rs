@@ -353,7 +353,7 @@ impl<'a> Printer<'_, 'a> {
     /// IF with its branches.
     fn branches(&mut self, node: &If<'a>, tail: Goal) -> Vec<Pair<'a>> {
         if node.otherwise.is_none()
-            && let Some(exit) = Self::exit(&node.then)
+            && let Some(exit) = exit(&node.then, false)
         {
             return self.guard(&node.condition, &exit);
         }
@@ -408,26 +408,20 @@ impl<'a> Printer<'_, 'a> {
         self.in_list = before;
     }
 
-    /// Rollbacks and a return, BREAK or SKIP, if the block is nothing else.
-    fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
-        let (last, before) = block.statements.split_last()?;
-        let way = match last.kind {
-            StmtKind::Return(kind, value) => Way::Returns(kind, value),
-            StmtKind::Break => Way::Breaks,
-            StmtKind::Skip => Way::Skips,
-            _ => return None,
-        };
-        Some(Exit { calls: names::rollbacks(before, false)?, way })
+    /// How a block is left that is only an exit.
+    pub(super) fn left(&mut self, way: &Way<'a>) -> Vec<Pair<'a>> {
+        match way {
+            Way::Returns(kind, value) => self.returns(*kind, value),
+            Way::Fails(_) => Vec::new(),
+            Way::Breaks => vec![self.flag(Key::Break)],
+            Way::Skips => vec![self.flag(Key::Skip)],
+        }
     }
 
     /// IF whose branch leaves the function or a loop.
     fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Pair<'a>> {
         let compensate = self.compensate(&exit.calls);
-        let returns = match &exit.way {
-            Way::Returns(kind, value) => self.returns(*kind, value),
-            Way::Breaks => vec![self.flag(Key::Break)],
-            Way::Skips => vec![self.flag(Key::Skip)],
-        };
+        let returns = self.left(&exit.way);
         let workflow = self.words.notation == Notation::Workflow;
         let fails = matches!(exit.way, Way::Returns(ReturnKind::Err, _));
         let asserts = self.words.notation == Notation::Mcp && fails && self.tries == 0;
@@ -491,13 +485,28 @@ pub(super) fn nothing<'a>() -> Step<'a> {
 }
 
 /// Rollbacks, and how the block is left.
-struct Exit<'a> {
-    calls: Vec<&'a Call<'a>>,
-    way: Way<'a>,
+pub(super) struct Exit<'a> {
+    pub(super) calls: Vec<&'a Call<'a>>,
+    pub(super) way: Way<'a>,
 }
 
-enum Way<'a> {
+/// The exit that a branch of IF or an ERR arm is, if it is nothing else.
+pub(super) fn exit<'a>(block: &Block<'a>, in_arm: bool) -> Option<Exit<'a>> {
+    let (last, before) = block.statements.split_last()?;
+    let way = match last.kind {
+        StmtKind::Return(kind, value) => Way::Returns(kind, value),
+        StmtKind::Fail(value) if in_arm => Way::Fails(value),
+        StmtKind::Break => Way::Breaks,
+        StmtKind::Skip if !in_arm || before.is_empty() => Way::Skips,
+        _ => return None,
+    };
+    let fails = in_arm && matches!(way, Way::Returns(ReturnKind::Err, _));
+    Some(Exit { calls: names::rollbacks(before, fails)?, way })
+}
+
+pub(super) enum Way<'a> {
     Returns(ReturnKind, Expr<'a>),
+    Fails(Expr<'a>),
     Breaks,
     Skips,
 }
