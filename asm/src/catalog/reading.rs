@@ -10,9 +10,8 @@ mod merged;
 use self::merged::{MergedField, MergedSchema, Mode, Others, Source, tighter};
 use super::Format;
 use super::shape::{
-    ANYTHING, Constraints, ListedField, NodeId, RangeEnd, RecordFields, Shapes, Variants, order,
+    ANYTHING, Constraints, Indexed, ListedField, NodeId, RangeEnd, RecordFields, Shapes, Variants, order,
 };
-use crate::sorting::sort_numbers;
 use crate::text::shortened;
 use core::cmp::Ordering;
 use hashbrown::{HashMap, HashSet};
@@ -218,15 +217,12 @@ impl<'s> Reader<'s, '_> {
             arms: arms.into_iter().map(|(text, source)| (text.into(), self.node(source))).collect(),
         });
         let texts = merged.texts.filter(|_| merged.kinds.meets(Kinds::TEXT));
+        let texts = texts.map(|all| all.into_iter().map(Box::from).collect());
         let numbers = merged.numbers.filter(|_| merged.kinds.meets(Kinds::NUMBER));
-        let sorted_texts = texts.as_ref().and_then(|all| sorted(all, Ord::cmp));
-        let sorted_numbers = numbers.as_ref().and_then(|all| sorted(all, |&a, &b| order(a, b)));
         Constraints {
             kinds: merged.kinds,
-            sorted_texts,
-            sorted_numbers,
-            texts: texts.map(|all| all.into_iter().map(Box::from).collect()),
-            numbers: numbers.map(Vec::into_boxed_slice),
+            texts: texts.map(|all| Indexed::new(all, MANY, Ord::cmp)),
+            numbers: numbers.map(|all| Indexed::new(all.into(), MANY, |&a, &b| order(a, b))),
             format: merged.format,
             boolean: merged.boolean,
             least: merged.least,
@@ -480,24 +476,9 @@ fn bound(inner: Option<&Value>, beside: Option<&Value>, side: Ordering) -> Optio
 /// The number of constants from which on a sorted index is kept.
 const MANY: usize = 16;
 
-/// The sorted index of many constants.
-fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32]>> {
-    if all.len() < MANY {
-        return None;
-    }
-    let mut places: Vec<u32> = (0..).take(all.len()).collect();
-    sort_numbers(&mut places, &|a, b| match (all.get(a as usize), all.get(b as usize)) {
-        (Some(a), Some(b)) => compare(a, b),
-        _ => Ordering::Equal,
-    });
-    Some(places.into())
-}
-
 /// A record with a sorted index of its fields.
 pub(super) fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> RecordFields {
-    let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
-    let name = |place: u32| fields.get(place as usize).map(|field| &field.name);
-    sort_numbers(&mut sorted, &|a, b| name(a).cmp(&name(b)));
     let required = (0..).zip(&fields).filter(|(_, field)| field.required).map(|(place, _)| place).collect();
-    RecordFields { sorted: sorted.into(), required, rest, refused, fields }
+    let fields = Indexed::new(fields, 0, |a, b| a.name.cmp(&b.name));
+    RecordFields { fields, required, rest, refused }
 }

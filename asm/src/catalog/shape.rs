@@ -6,6 +6,7 @@
 //! (`pattern`, `not`, `if` and the like) are ignored: a shape allows at least what its schema allows.
 
 use super::Format;
+use crate::sorting::sort_numbers;
 use crate::types::Inferred;
 use core::cmp::Ordering;
 use ilo_spec::limits::TYPE_LISTS;
@@ -31,15 +32,11 @@ pub struct RangeEnd {
 pub(super) struct Constraints {
     pub(super) kinds: Kinds,
     /// The texts that are allowed, if only some are.
-    pub(super) texts: Option<Box<[Box<str>]>>,
+    pub(super) texts: Option<Indexed<Box<str>>>,
     /// The numbers that are allowed, if only some are.
-    pub(super) numbers: Option<Box<[Number]>>,
+    pub(super) numbers: Option<Indexed<Number>>,
     /// The format of texts.
     pub(super) format: Option<Format>,
-    /// The sorted index of the texts, if there are many.
-    pub(super) sorted_texts: Option<Box<[u32]>>,
-    /// The sorted index of the numbers, if there are many.
-    pub(super) sorted_numbers: Option<Box<[u32]>>,
     /// The only bool that is allowed.
     pub(super) boolean: Option<bool>,
     pub(super) least: Option<RangeEnd>,
@@ -61,8 +58,6 @@ impl Constraints {
         texts: None,
         numbers: None,
         format: None,
-        sorted_texts: None,
-        sorted_numbers: None,
         boolean: None,
         least: None,
         most: None,
@@ -71,6 +66,40 @@ impl Constraints {
         record: None,
         arms: None,
     };
+}
+
+/// Items in the order of a schema, with an index by which they are found.
+#[derive(Clone, Debug)]
+pub(super) struct Indexed<T> {
+    all: Box<[T]>,
+    /// The places in ascending order; none of few items.
+    sorted: Option<Box<[u32]>>,
+}
+
+impl<T> Indexed<T> {
+    /// Items, with an index if there are as many as `least`.
+    pub(super) fn new(all: Box<[T]>, least: usize, compare: impl Fn(&T, &T) -> Ordering) -> Indexed<T> {
+        let sorted = (all.len() >= least).then(|| {
+            let mut places: Vec<u32> = (0..).take(all.len()).collect();
+            sort_numbers(&mut places, &|a, b| match (all.get(a as usize), all.get(b as usize)) {
+                (Some(a), Some(b)) => compare(a, b),
+                _ => Ordering::Equal,
+            });
+            places.into()
+        });
+        Indexed { all, sorted }
+    }
+
+    fn get(&self, place: u32) -> Option<&T> {
+        self.all.get(place as usize)
+    }
+
+    /// The item that is equal to another, with which `compare` compares.
+    fn find(&self, compare: impl Fn(&T) -> Ordering) -> Option<&T> {
+        let Some(sorted) = &self.sorted else { return self.all.iter().find(|one| compare(one).is_eq()) };
+        let at = sorted.binary_search_by(|&place| self.get(place).map_or(Ordering::Less, &compare));
+        self.get(*sorted.get(at.ok()?)?)
+    }
 }
 
 /// The arms of a union of records.
@@ -85,10 +114,8 @@ pub(super) struct Variants {
 /// The fields of a record.
 #[derive(Clone, Debug)]
 pub(super) struct RecordFields {
-    /// In the order of the schema.
-    pub(super) fields: Box<[ListedField]>,
-    /// The indices of the fields, sorted by name.
-    pub(super) sorted: Box<[u32]>,
+    /// In the order of the schema, with an index by name.
+    pub(super) fields: Indexed<ListedField>,
     /// The indices of the required fields.
     pub(super) required: Box<[u32]>,
     /// The values of other fields, if these are allowed.
@@ -100,9 +127,7 @@ pub(super) struct RecordFields {
 impl RecordFields {
     /// The field of this name that the schema lists.
     fn listed(&self, name: &str) -> Option<&ListedField> {
-        let of = |place: &u32| self.fields.get(*place as usize);
-        let at = self.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
-        self.sorted.get(at.ok()?).and_then(of)
+        self.fields.find(|field| (*field.name).cmp(name))
     }
 }
 
@@ -265,7 +290,7 @@ impl<'c> SchemaShape<'c> {
 
     /// The listed fields, in the order of the schema.
     pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'c>> + Clone {
-        let listed = self.node().record.as_ref().map_or(&[][..], |record| &record.fields);
+        let listed = self.node().record.as_ref().map_or(&[][..], |record| &record.fields.all);
         listed.iter().map(move |field| self.listed(field))
     }
 
@@ -277,14 +302,14 @@ impl<'c> SchemaShape<'c> {
     pub fn required(self) -> impl Iterator<Item = Field<'c>> {
         let record = self.node().record.as_ref();
         let places = record.map_or(&[][..], |record| &record.required);
-        places.iter().filter_map(move |&place| Some(self.listed(record?.fields.get(place as usize)?)))
+        places.iter().filter_map(move |&place| Some(self.listed(record?.fields.get(place)?)))
     }
 
     /// The names of the listed fields in alphabetical order.
     pub fn names(self) -> impl Iterator<Item = &'c str> + Clone {
         let record = self.node().record.as_ref();
-        let sorted = record.map_or(&[][..], |record| &record.sorted);
-        sorted.iter().filter_map(move |&place| Some(&*record?.fields.get(place as usize)?.name))
+        let sorted = record.and_then(|record| record.fields.sorted.as_deref()).unwrap_or_default();
+        sorted.iter().filter_map(move |&place| Some(&*record?.fields.get(place)?.name))
     }
 
     /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
@@ -340,17 +365,17 @@ impl<'c> SchemaShape<'c> {
 
     /// The texts that are allowed, if only some are.
     pub fn texts(self) -> Option<&'c [Box<str>]> {
-        self.node().texts.as_deref()
+        self.node().texts.as_ref().map(|texts| &*texts.all)
     }
 
     /// All texts that the schemas of the tool list.
     pub fn listed_texts(self) -> impl Iterator<Item = &'c str> {
-        self.all.nodes.iter().flat_map(|node| node.texts.iter().flatten()).map(|text| &**text)
+        self.all.nodes.iter().flat_map(|node| &node.texts).flat_map(|texts| &texts.all).map(|text| &**text)
     }
 
     /// The numbers that are allowed, if only some are.
     pub fn numbers(self) -> Option<&'c [Number]> {
-        self.node().numbers.as_deref()
+        self.node().numbers.as_ref().map(|numbers| &*numbers.all)
     }
 
     /// The only bool that is allowed, if there is only one.
@@ -370,13 +395,8 @@ impl<'c> SchemaShape<'c> {
 
     /// Why a text is not allowed.
     pub fn refuses_text(self, text: &str) -> Option<Misfit> {
-        let texts = self.texts()?;
-        let at = |place: u32| texts.get(place as usize).map_or("", |one| one);
-        let is_listed = match &self.node().sorted_texts {
-            Some(sorted) => sorted.binary_search_by(|&place| at(place).cmp(text)).is_ok(),
-            None => texts.iter().any(|one| &**one == text),
-        };
-        (!is_listed).then_some(Misfit::Constant)
+        let found = self.node().texts.as_ref()?.find(|one| (**one).cmp(text));
+        found.is_none().then_some(Misfit::Constant)
     }
 
     /// The format that a text does not have. Answers are not compared with it.
@@ -387,11 +407,7 @@ impl<'c> SchemaShape<'c> {
     /// Why a number is not allowed.
     pub fn refuses_number(self, number: Number) -> Option<Misfit> {
         let node = self.node();
-        let compare = |one: Option<&Number>| one.map_or(Ordering::Less, |&one| order(one, number));
-        let listed = |all: &[Number]| match &node.sorted_numbers {
-            Some(sorted) => sorted.binary_search_by(|&place| compare(all.get(place as usize))).is_ok(),
-            None => all.iter().any(|one| compare(Some(one)).is_eq()),
-        };
+        let listed = |all: &Indexed<Number>| all.find(|&one| order(one, number)).is_some();
         if node.numbers.as_ref().is_some_and(|all| !listed(all)) {
             return Some(Misfit::Constant);
         }
