@@ -17,31 +17,20 @@ use ilo_spec::error::Code;
 use ilo_spec::types::{Output, Type};
 use std::fmt;
 
-/// An input that a host gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Input {
-    name: String,
-    ty: Type,
-    /// Its type as it was written.
-    written: String,
-    /// Whether the host may leave it out, or give nil.
-    may_be_nil: bool,
-}
+/// What is before a signature in a header of ID text.
+const COMMENT: &str = "; fn ";
 
 /// The signature that a host expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    text: String,
+    /// The header of ID text, which is read where it is used.
+    header: String,
     name: String,
-    inputs: Vec<Input>,
-    output: Output,
-    /// The output as it was written.
-    written: String,
 }
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.header.get(COMMENT.len()..).unwrap_or_default().trim_end())
     }
 }
 
@@ -58,27 +47,15 @@ impl std::str::FromStr for Signature {
         if text.contains(['\n', '\r']) {
             return Err(wrong("it is one line"));
         }
-        let header = format!("; fn {text}\n");
+        let header = format!("{COMMENT}{text}\n");
         let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
         let file = read_id(&header, &arena, &SourceLimits::default(), &mut diagnostics);
         if let Some(found) = diagnostics.as_slice().iter().find(|found| found.is_error()) {
             return Err(wrong(&found.message));
         }
         let [function] = file.functions else { return Err(wrong("it has no name and no output")) };
-        let written = |span: Span| text_at(&header, span).to_owned();
-        let inputs = function.parameters.iter().map(|parameter| Input {
-            name: parameter.name.text.to_owned(),
-            ty: parameter.ty.ty,
-            written: written(parameter.ty.span),
-            may_be_nil: parameter.takes_nil(),
-        });
-        Ok(Signature {
-            text: text.to_owned(),
-            name: function.name.text.to_owned(),
-            inputs: inputs.collect(),
-            output: function.output.output(),
-            written: written(function.output.span),
-        })
+        let name = function.name.text.to_owned();
+        Ok(Signature { header, name })
     }
 }
 
@@ -88,12 +65,14 @@ impl Signature {
         &self.name
     }
 
+    /// A function that has only this signature.
+    fn file<'a>(&'a self, arena: &'a Arena) -> File<'a> {
+        read_id(&self.header, arena, &SourceLimits::default(), &mut Diagnostics::default())
+    }
+
     /// The beginning of a program with this signature, in a notation.
     pub fn beginning(&self, notation: Notation) -> String {
-        let (arena, mut diagnostics) = (Arena::new(), Diagnostics::default());
-        let header = format!("; fn {}\n", self.text);
-        let file = read_id(&header, &arena, &SourceLimits::default(), &mut diagnostics);
-        print::print(&file, notation, &mut diagnostics)
+        print::print(&self.file(&Arena::new()), notation, &mut Diagnostics::default())
     }
 
     /// Reports where the function that a host will run has another signature.
@@ -108,54 +87,58 @@ impl Signature {
         if file.functions.is_empty() || diagnostics.as_slice().iter().any(is_of_header) {
             return;
         }
-        let function = named_or_only(Some(&self.name), file, checked).or(file.functions.last());
-        let Some(function) = function else { return };
-        if function.name.text != self.name {
+        let arena = Arena::new();
+        let own = named_or_only(Some(&self.name), file, checked).or(file.functions.last());
+        let (Some(own), [wanted]) = (own, self.file(&arena).functions) else { return };
+        if own.name.text != self.name {
             let message = "the function has another name than its host calls".to_owned();
-            let found = self.found(function, function.name.span, message, &self.name, function.name.text);
-            diagnostics.push(replaced(found, source, function.name.span, &self.name));
+            let found = self.found(own, own.name.span, message, &self.name, own.name.text);
+            diagnostics.push(replaced(found, source, own.name.span, &self.name));
         }
-        self.compare_inputs(source, function, diagnostics);
-        let span = function.output.span;
-        let output = function.output.output();
-        if !gives(output, self.output) {
+        self.compare_inputs(source, own, wanted.parameters, diagnostics);
+        let (span, output) = (own.output.span, own.output.output());
+        if !gives(output, wanted.output.output()) {
             let message = "the function has another output than its host expects".to_owned();
-            let found = self.found(function, span, message, &self.written, &output.to_string());
-            diagnostics.push(replaced(found, source, span, &self.written));
+            let expected = text_at(&self.header, wanted.output.span);
+            let found = self.found(own, span, message, expected, &output.to_string());
+            diagnostics.push(replaced(found, source, span, expected));
         }
     }
 
-    fn compare_inputs(&self, source: &str, function: &Function<'_>, diagnostics: &mut Diagnostics) {
-        let place = function.name.span;
-        for input in &self.inputs {
-            let same = |own: &&Parameter<'_>| own.name.text == input.name;
-            let Some(own) = function.parameters.iter().find(same) else {
-                let message = format!("the input `{}` is missing", input.name);
-                let expected = format!("{}: {}", input.name, input.written);
+    fn compare_inputs(
+        &self,
+        source: &str,
+        function: &Function<'_>,
+        wanted: &[Parameter<'_>],
+        diagnostics: &mut Diagnostics,
+    ) {
+        for input in wanted {
+            let (name, written) = (input.name.text, text_at(&self.header, input.ty.span));
+            let Some(own) = function.parameters.iter().find(|own| own.name.text == name) else {
+                let message = format!("the input `{name}` is missing");
+                let expected = format!("{name}: {written}");
+                let place = function.name.span;
                 diagnostics.push(self.found(function, place, message, &expected, "no such input"));
                 continue;
             };
             let TypeName { ty, span, .. } = own.ty;
-            if ty != input.ty && ty != Type::ANY {
-                let message = format!("the input `{}` has another type than its host gives", input.name);
-                let found = self.found(function, span, message, &input.written, &ty.to_string());
-                diagnostics.push(replaced(found, source, span, &input.written));
-            } else if input.may_be_nil && !own.takes_nil() && ty != Type::ANY {
-                let message =
-                    format!("the host may give nil for the input `{}`, or leave it out", input.name);
-                let expected = format!("{}|nil", input.written);
+            if ty != input.ty.ty && ty != Type::ANY {
+                let message = format!("the input `{name}` has another type than its host gives");
+                let found = self.found(function, span, message, written, &ty.to_string());
+                diagnostics.push(replaced(found, source, span, written));
+            } else if input.takes_nil() && !own.takes_nil() && ty != Type::ANY {
+                let message = format!("the host may give nil for the input `{name}`, or leave it out");
+                let expected = format!("{written}|nil");
                 diagnostics.push(self.found(function, span, message, &expected, &ty.to_string()));
             }
         }
-        for own in function.parameters {
-            let known = self.inputs.iter().any(|input| input.name == own.name.text);
-            if !known && !own.may_be_absent() {
-                let name = own.name.text;
-                let message = format!("the host gives no input `{name}`");
-                let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
-                let expected = if names.is_empty() { "no inputs".to_owned() } else { names.join(", ") };
-                diagnostics.push(self.found(function, own.name.span, message, &expected, name));
-            }
+        let names: Vec<&str> = wanted.iter().map(|input| input.name.text).collect();
+        let unknown = function.parameters.iter().filter(|own| !names.contains(&own.name.text));
+        for own in unknown.filter(|own| !own.may_be_absent()) {
+            let name = own.name.text;
+            let message = format!("the host gives no input `{name}`");
+            let expected = if names.is_empty() { "no inputs".to_owned() } else { names.join(", ") };
+            diagnostics.push(self.found(function, own.name.span, message, &expected, name));
         }
     }
 
@@ -168,12 +151,11 @@ impl Signature {
         found: &str,
     ) -> Diagnostic {
         let begin = match function.notation {
-            Notation::Id => format!("begin with `; fn {}`", self.text),
+            Notation::Id => format!("begin with `{}`", self.header.trim_end()),
             notation => {
                 let text = self.beginning(notation);
                 let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                let header = header_of(&words);
-                format!("a program with the signature `{}` begins with `{header}`", self.text)
+                format!("a program with the signature `{self}` begins with `{}`", header_of(&words))
             }
         };
         let (expected, found) = (format!("`{expected}`"), format!("`{found}`"));
