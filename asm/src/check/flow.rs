@@ -1,9 +1,9 @@
 //! Flow analysis: what each slot may hold at each point: nothing, a plain value, or the result of a call that
 //! a MATCH handles.
 //!
-//! It is a forward dataflow analysis over the events. As in [`super::liveness`], the effect of a loop is
-//! computed once per loop, inner loops first, so that the whole is linear. Why a slot is unset is looked up
-//! in the events, for a diagnostic only.
+//! It is a forward dataflow analysis over the events. What holds at the end of an iteration may hold at the
+//! head of the loop: as in [`super::liveness`], the events are walked again until nothing is added there. Why a
+//! slot is unset is looked up in the events, for a diagnostic only.
 //!
 //! A tool that ROLLBACK registers is followed like a slot that this binds, so that an UNDO of it is found.
 //!
@@ -12,9 +12,9 @@
 use super::facts::Facts;
 use super::messages::slots as messages;
 use super::report::Unset;
-use super::slot_events::{Ending, Event, Events, Failing};
+use super::slot_events::{Ending, Event, Events};
 use super::slot_set::{Bits, FEW, WORDS};
-use crate::ast::{CallId, Function, Name, Slot};
+use crate::ast::{CallId, Function, LoopId, Name, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use core::ops::Range;
@@ -56,14 +56,11 @@ struct Holding<const W: usize> {
     unset: Bits<W>,
     plain: Bits<W>,
     checked: Bits<W>,
-    /// Slots that may be unchanged since the iteration of the innermost loop began; only in the run that
-    /// computes loops.
-    kept: Bits<W>,
 }
 
 impl<const W: usize> Holding<W> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
-        for set in [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept] {
+        for set in [&mut self.unset, &mut self.plain, &mut self.checked] {
             set.remove(slot);
         }
         if self.live {
@@ -81,21 +78,14 @@ impl<const W: usize> Holding<W> {
         self.unset.extend(&other.unset);
         self.plain.extend(&other.plain);
         self.checked.extend(&other.checked);
-        self.kept.extend(&other.kept);
     }
 
-    /// Turns the state at a BREAK into the state after the loop. `start` is the state at the start of an
-    /// iteration.
-    fn behind(&mut self, start: &Holding<W>) {
-        let kept = core::mem::take(&mut self.kept);
-        let from = [&start.unset, &start.plain, &start.checked, &start.kept];
-        for (set, from) in
-            [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept].into_iter().zip(from)
-        {
-            let mut from = *from;
-            from.keep(&kept);
-            set.extend(&from);
-        }
+    /// Whether all of it holds in `other` too.
+    fn is_within(&self, other: &Holding<W>) -> bool {
+        self.live <= other.live
+            && self.unset.is_within(&other.unset)
+            && self.plain.is_within(&other.plain)
+            && self.checked.is_within(&other.checked)
     }
 }
 
@@ -108,7 +98,7 @@ enum Holds {
 
 /// An open fork or loop.
 struct Entered<const W: usize> {
-    /// The state at the fork, or the state after the loop without the effect of its iterations.
+    /// The state at the fork, or before the loop.
     before: Holding<W>,
     /// The state after the first branch, once the second one has begun.
     first: Option<Holding<W>>,
@@ -123,22 +113,21 @@ impl<const W: usize> Entered<W> {
     }
 }
 
-/// The state at the BREAKs or the SKIPs of a loop; `None` without one.
-type Left<const W: usize> = Option<Holding<W>>;
-
-/// BREAK or SKIP: control does not continue here but where the loop or its pass has ended.
-fn leave<const W: usize>(left: Option<&mut Left<W>>, state: &mut Holding<W>) {
-    add(left, state);
-    *state = Holding::default();
+/// The states in a loop that continue elsewhere; unreachable ones where there are none.
+#[derive(Clone, Copy, Default)]
+struct LoopStates<const W: usize> {
+    /// At the end of its iterations.
+    passes: Holding<W>,
+    /// At its BREAKs.
+    broken: Holding<W>,
+    /// At its SKIPs.
+    skipped: Holding<W>,
 }
 
-/// Adds a state to those that continue elsewhere.
-fn add<const W: usize>(left: Option<&mut Left<W>>, state: &Holding<W>) {
-    match left.filter(|_| state.live) {
-        Some(Some(before)) => before.meet(state),
-        Some(none) => *none = Some(*state),
-        None => {}
-    }
+/// Control does not continue here but where other paths end.
+fn leave<const W: usize>(to: Option<&mut Holding<W>>, state: &mut Holding<W>) {
+    let state = core::mem::take(state);
+    to.into_iter().for_each(|to| to.meet(&state));
 }
 
 struct Forward<'e, 'a, const W: usize> {
@@ -146,19 +135,12 @@ struct Forward<'e, 'a, const W: usize> {
     events: &'e Events<'a>,
     facts: &'e Facts,
     entries: &'e Registered<'a>,
-    /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
-    loops: SmallVec<[Holding<W>; 2]>,
-    /// The state at the BREAKs of a loop, by [`crate::ast::LoopId`].
-    broken: SmallVec<[Left<W>; 2]>,
-    /// The state at the SKIPs of a loop, by [`crate::ast::LoopId`]; empty without a SKIP.
-    skipped: Vec<Left<W>>,
-    /// The state at the failures that leave a loop, by [`crate::ast::LoopId`]; only in the run that computes
-    /// loops, and only with a TRY.
-    failed: Vec<Left<W>>,
+    /// By [`crate::ast::LoopId`].
+    loops: SmallVec<[LoopStates<W>; 2]>,
     /// The state at the failures that go to the handler of a TRY, by [`super::slot_events::TryId`].
-    caught: Vec<Left<W>>,
-    /// Whether this run only computes the effects of loops.
-    only_loops: bool,
+    caught: SmallVec<[Holding<W>; 1]>,
+    /// Whether an iteration has added to the state at the head of its loop.
+    adds: bool,
     /// The index of the current event.
     at: usize,
     /// Whether the previous statement was unreachable too.
@@ -179,32 +161,27 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             events,
             facts,
             entries,
-            loops: smallvec![Holding::default(); events.yields.len()],
-            broken: smallvec![None; events.yields.len()],
-            skipped: vec![None; if events.skips { events.yields.len() } else { 0 }],
-            failed: vec![None; if events.tries > 0 { events.yields.len() } else { 0 }],
-            caught: vec![None; events.tries as usize],
-            only_loops: true,
+            loops: smallvec![LoopStates::default(); events.yields.len()],
+            caught: smallvec![Holding::default(); events.tries as usize],
+            adds: false,
             at: 0,
             unreachable: false,
             found: Diagnostics::default(),
         };
-        if !events.yields.is_empty() {
+        forward.run();
+        while core::mem::take(&mut forward.adds) {
+            // What is wrong is wrong with more states too.
+            forward.found = Diagnostics::default();
             forward.run();
         }
-        forward.only_loops = false;
-        forward.run();
         forward.found
     }
 
-    /// Adds a diagnostic, but not in the run that only computes loops.
     #[cold]
     fn wrong(&mut self, code: Code, diagnostic: impl FnOnce(&Self) -> Diagnostic) {
-        if !self.only_loops {
-            let mut found = core::mem::take(&mut self.found);
-            found.push_with(code, || diagnostic(self));
-            self.found = found;
-        }
+        let mut found = core::mem::take(&mut self.found);
+        found.push_with(code, || diagnostic(self));
+        self.found = found;
     }
 
     fn start(&self) -> Holding<W> {
@@ -222,8 +199,8 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             match event {
                 Event::Statement(span) => self.statement(&state, span),
                 Event::Read(slot, span) => self.read(&mut state, slot, span),
-                Event::Bind(slot, span) => self.bind(&mut state, slot, span, None),
-                Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
+                Event::Bind(slot, span, _) => self.bind(&mut state, slot, span, None),
+                Event::BindCall(slot, span, _, call) => self.bind(&mut state, slot, span, Some(call)),
                 Event::Match(slot, span) => self.match_result(&mut state, slot, span),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
                 Event::Register(call) => {
@@ -232,10 +209,17 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                     }
                 }
                 Event::Undo(call) => self.undo(&state, call),
-                Event::MayFail(failing) => self.may_fail(&state, failing),
+                // A failure goes to the handler of a TRY, unless a MATCH handles it.
+                Event::MayFail(to, bound) => {
+                    if !bound.is_some_and(|call| self.is_checked(call))
+                        && let Some(caught) = self.caught.get_mut(to.0 as usize)
+                    {
+                        caught.meet(&state);
+                    }
+                }
                 Event::Handler(id) => {
-                    let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
-                    self.handle(&mut state, open.last_mut(), caught);
+                    let caught = self.caught.get_mut(id.0 as usize).map(core::mem::take);
+                    self.handle(&mut state, open.last_mut(), caught.unwrap_or_default());
                 }
                 Event::Fork(..) | Event::Try(_) => open.push(Entered::new(state)),
                 Event::Branch => Self::branch(&mut state, open.last_mut()),
@@ -245,24 +229,23 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                     }
                 }
                 Event::Loop(id, _) => {
-                    let before = self.enter(&mut state, id.0 as usize);
-                    open.push(Entered { is_loop: true, ..Entered::new(before) });
+                    open.push(Entered { is_loop: true, ..Entered::new(state) });
+                    state.meet(&self.of(id).passes);
                 }
                 Event::Repeat(id) => {
                     if let Some(Entered { before, .. }) = open.pop() {
-                        self.repeat(&mut state, before, id.0 as usize);
+                        self.repeat(&mut state, before, id);
                     }
                 }
-                Event::Break(id) => leave(self.broken.get_mut(id.0 as usize), &mut state),
+                Event::Break(id) => leave(self.of_mut(id).map(|of| &mut of.broken), &mut state),
                 Event::Skip(id, span) => {
                     self.skip(&mut state, open.as_slice(), span);
-                    leave(self.skipped.get_mut(id.0 as usize), &mut state);
+                    leave(self.of_mut(id).map(|of| &mut of.skipped), &mut state);
                 }
                 // After a loop and its ELSE, the paths of the BREAKs join.
                 Event::Done(id) => {
-                    if let Some(broken) = self.broken.get_mut(id.0 as usize).and_then(Option::take) {
-                        state.meet(&broken);
-                    }
+                    let broken = self.of_mut(id).map(|of| core::mem::take(&mut of.broken));
+                    state.meet(&broken.unwrap_or_default());
                 }
             }
         }
@@ -276,68 +259,41 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         }
     }
 
-    /// Begins the body of a loop. Returns the state after the loop without the effect of its iterations.
-    fn enter(&mut self, state: &mut Holding<W>, id: usize) -> Holding<W> {
-        let before = *state;
-        if self.only_loops {
-            let kept = if state.live { Bits::all() } else { Bits::default() };
-            *state = Holding { live: state.live, kept, ..Holding::default() };
-        } else if let Some(passes) = self.loops.get(id).filter(|_| before.live) {
-            state.meet(passes);
-        }
-        before
+    fn of(&self, id: LoopId) -> LoopStates<W> {
+        self.loops.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    fn repeat(&mut self, state: &mut Holding<W>, mut before: Holding<W>, id: usize) {
-        if let Some(skipped) = self.skipped.get_mut(id).and_then(Option::take) {
-            state.meet(&skipped);
-        }
-        let (live, only_loops) = (before.live, self.only_loops);
-        if let Some(passes) = self.loops.get_mut(id) {
-            if only_loops {
-                *passes = *state;
-            }
-            if live {
-                before.meet(passes);
-            }
-        }
-        before.live = live;
-        if only_loops && let Some(Some(broken)) = self.broken.get_mut(id) {
-            broken.behind(&before);
-        }
-        self.failed_in(id, &before);
-        *state = before;
+    fn of_mut(&mut self, id: LoopId) -> Option<&mut LoopStates<W>> {
+        self.loops.get_mut(id.0 as usize)
     }
 
-    /// A failure goes to the handler of a TRY, unless a MATCH handles it.
-    fn may_fail(&mut self, state: &Holding<W>, Failing { to, from, bound }: Failing) {
-        if bound.is_some_and(|call| self.is_checked(call)) {
-            return;
-        }
-        let place = match from.filter(|_| self.only_loops) {
-            Some(id) => self.failed.get_mut(id.0 as usize),
-            None => self.caught.get_mut(to.0 as usize),
-        };
-        add(place, state);
+    /// Ends an iteration, and then the loop: at its head, and so behind it, the states before it and those at
+    /// the ends of its iterations join.
+    fn repeat(&mut self, state: &mut Holding<W>, before: Holding<W>, id: LoopId) {
+        let Some(of) = self.loops.get_mut(id.0 as usize) else { return };
+        state.meet(&core::mem::take(&mut of.skipped));
+        let mut head = before;
+        head.meet(&of.passes);
+        self.adds |= !state.is_within(&head);
+        of.passes.meet(state);
+        head.meet(state);
+        *state = head;
     }
 
     /// Begins the handler of a TRY, with the state at the failures in its block. A slot that the block has
     /// bound is set only if it was set before: then it has either value.
-    fn handle(&self, state: &mut Holding<W>, open: Option<&mut Entered<W>>, caught: Left<W>) {
+    fn handle(&self, state: &mut Holding<W>, open: Option<&mut Entered<W>>, mut handled: Holding<W>) {
         let Some(open) = open else { return };
-        let mut handled = caught.unwrap_or_default();
-        let (before, bound) = (&open.before, handled.plain);
+        let before = &open.before;
         let mut unset = before.unset;
         unset.extend(&before.checked);
-        unset.keep(&bound);
+        unset.keep(&handled.plain);
         unset.extend(&core::mem::take(&mut handled.checked));
         handled.unset.extend(&unset);
         let slots = self.function.slots.len();
         let mut set = Bits::range(slots..slots + self.entries.len());
         set.extend(&before.plain);
         handled.plain.keep(&set);
-        handled.kept.extend(&bound);
-        handled.kept.keep(&before.kept);
         open.first = Some(core::mem::replace(state, handled));
     }
 
@@ -379,23 +335,10 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         }
     }
 
-    /// After a loop, in the run that computes loops: passes on the failures that have left it.
-    fn failed_in(&mut self, id: usize, before: &Holding<W>) {
-        let Some(mut failed) = self.failed.get_mut(id).and_then(Option::take) else { return };
-        failed.behind(before);
-        if let Some((to, from)) = self.events.left.get(id).copied().flatten() {
-            let place = match from {
-                Some(outer) => self.failed.get_mut(outer.0 as usize),
-                None => self.caught.get_mut(to.0 as usize),
-            };
-            add(place, &failed);
-        }
-    }
-
     fn statement(&mut self, state: &Holding<W>, span: Span) {
         if state.live {
             self.unreachable = false;
-        } else if !self.only_loops && !core::mem::replace(&mut self.unreachable, true) {
+        } else if !core::mem::replace(&mut self.unreachable, true) {
             self.wrong(Code::Unreachable, |_| messages::unreachable(span));
         }
     }
@@ -457,7 +400,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
     fn call_of(&self, slot: Slot) -> Option<Span> {
         let (before, later) = self.events.list.split_at_checked(self.at)?;
         before.iter().rev().chain(later.iter().rev()).find_map(|&event| match event {
-            Event::BindCall(bound, span, call) if bound == slot && self.is_checked(call) => Some(span),
+            Event::BindCall(bound, span, _, call) if bound == slot && self.is_checked(call) => Some(span),
             _ => None,
         })
     }

@@ -71,7 +71,7 @@ pub(super) fn check<'a>(
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let whole = (function, names.inputs(number));
-    let types = Types::new(file, whole, &facts, &resolved, comparisons).check();
+    let types = Types::new(file, whole, (&*events, &facts), &resolved, comparisons).check();
     report.diagnostics.append(types.diagnostics);
     types.mistaken.iter().for_each(|&(suspect, code)| report.diagnostics.escalate(suspect, code));
     answer_fields::report(types.reads, function.notation, report);
@@ -230,6 +230,7 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
         let _ = calls(function, &events, &self.names, (&mut facts, &mut resolved), &mut report);
         follow_slots(function, &events, &mut facts, &mut report);
-        Types::new(self.file, (function, self.names.inputs(number)), &facts, &resolved, 0).known()
+        let whole = (function, self.names.inputs(number));
+        Types::new(self.file, whole, (&events, &facts), &resolved, 0).known()
     }
 }

@@ -1,14 +1,122 @@
-//! Liveness analysis: whether a MATCH handles the slot to which a call is bound, and whether anything reads
-//! it.
+//! Backward dataflow analysis over the events, and liveness: whether a MATCH handles the slot to which a call
+//! is bound, and whether anything reads it.
 //!
-//! It is a backward dataflow analysis over the events. One iteration of a loop either does not touch a slot,
-//! or it alone determines what happens to the slot. So the effect of a loop is one set, computed once, and
-//! the time is linear for nested loops too.
+//! What an iteration of a loop reaches is reached at its end too: the events are walked again until nothing is
+//! added there. One iteration of a loop either does not touch a slot, or it alone determines what happens to
+//! the slot, so the second walk is the last one, for nested loops too.
 
-use super::slot_events::{Event, Events, Failing, LeftLoop, TryId};
+use super::slot_events::{Event, Events};
 use super::slot_set::{Bits, FEW, WORDS, put};
-use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
+
+/// What an analysis finds out about the paths from a point.
+pub(super) trait Backward {
+    /// What it knows at a point; nothing where the function has ended.
+    type Ahead: Clone + Default;
+
+    /// Adds what another path reaches. Returns whether that is more.
+    fn join(&mut self, ahead: &mut Self::Ahead, other: &Self::Ahead) -> bool;
+
+    /// Goes to before an event about a slot.
+    fn pass(&mut self, ahead: &mut Self::Ahead, event: Event);
+}
+
+/// Walks the events of a function, last to first, until nothing is added.
+pub(super) fn solve<B: Backward>(analysis: &mut B, events: &Events<'_>) {
+    let mut handlers: SmallVec<[B::Ahead; 1]> = smallvec![B::Ahead::default(); events.tries as usize];
+    let mut loops: SmallVec<[LoopAhead<B::Ahead>; 4]> = smallvec![LoopAhead::default(); events.yields.len()];
+    while walk(analysis, &events.list, &mut handlers, &mut loops) {}
+}
+
+/// What is reached at the places of a loop from which control goes on elsewhere.
+#[derive(Clone, Default)]
+struct LoopAhead<A> {
+    /// At its head.
+    head: A,
+    /// At the end of an iteration, where a SKIP goes on.
+    end: A,
+    /// After it and its ELSE, where a BREAK goes on.
+    behind: A,
+}
+
+/// A branch or loop whose start the backward walk has not reached yet.
+struct Unfinished<A> {
+    /// What is reached after it.
+    after: A,
+    /// What the branches visited so far reach.
+    branches: A,
+}
+
+/// Walks the events. `handlers` are by [`super::slot_events::TryId`], `loops` by [`crate::ast::LoopId`]. Returns
+/// whether the head of a loop reaches more than it did in the walk before.
+fn walk<B: Backward>(
+    analysis: &mut B,
+    events: &[Event],
+    handlers: &mut [B::Ahead],
+    loops: &mut [LoopAhead<B::Ahead>],
+) -> bool {
+    let mut adds = false;
+    let mut ahead = B::Ahead::default();
+    let mut open: SmallVec<[Unfinished<B::Ahead>; 8]> = SmallVec::new();
+    for &event in events.iter().rev() {
+        match event {
+            Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
+            Event::Read(..) | Event::Match(..) | Event::Bind(..) | Event::BindCall(..) => {
+                analysis.pass(&mut ahead, event);
+            }
+            Event::Handler(id) => {
+                let after = open.last().map(|of| of.after.clone()).unwrap_or_default();
+                put(handlers, id.0, core::mem::replace(&mut ahead, after));
+            }
+            Event::Try(_) => {
+                open.pop();
+            }
+            Event::MayFail(to, _) => {
+                if let Some(handler) = handlers.get(to.0 as usize) {
+                    analysis.join(&mut ahead, handler);
+                }
+            }
+            Event::Join | Event::Caught => {
+                open.push(Unfinished { after: ahead.clone(), branches: B::Ahead::default() });
+            }
+            Event::Branch => {
+                if let Some(fork) = open.last_mut() {
+                    analysis.join(&mut fork.branches, &ahead);
+                    ahead = fork.after.clone();
+                }
+            }
+            Event::Fork(..) => ahead = open.pop().map_or(ahead, |fork| fork.branches),
+            Event::Repeat(id) => {
+                open.push(Unfinished { after: ahead.clone(), branches: B::Ahead::default() });
+                if let Some(of) = loops.get_mut(id.0 as usize) {
+                    analysis.join(&mut ahead, &of.head);
+                    of.end = ahead.clone();
+                }
+            }
+            Event::Loop(id, _) => {
+                if let (Some(of), Some(Unfinished { after, .. })) = (loops.get_mut(id.0 as usize), open.pop())
+                {
+                    adds |= analysis.join(&mut of.end, &ahead);
+                    of.head = ahead.clone();
+                    analysis.join(&mut ahead, &after);
+                }
+            }
+            Event::Break(id) => {
+                ahead = loops.get(id.0 as usize).map(|of| of.behind.clone()).unwrap_or_default();
+            }
+            Event::Skip(id, _) => {
+                ahead = loops.get(id.0 as usize).map(|of| of.end.clone()).unwrap_or_default();
+            }
+            Event::Done(id) => {
+                if let Some(of) = loops.get_mut(id.0 as usize) {
+                    of.behind = ahead.clone();
+                }
+            }
+            Event::Exit(..) => ahead = B::Ahead::default(),
+        }
+    }
+    adds
+}
 
 /// For each slot: what a path may reach before the slot is bound again.
 #[derive(Clone, Copy, Default)]
@@ -17,36 +125,6 @@ struct Ahead<const W: usize> {
     matched: Bits<W>,
     /// A read of the slot or a MATCH on it.
     used: Bits<W>,
-    /// A BREAK out of the innermost loop.
-    broken: Bits<W>,
-    /// A failure that leaves the innermost loop and goes to the handler of a TRY.
-    failed: Bits<W>,
-}
-
-impl<const W: usize> Ahead<W> {
-    fn extend(&mut self, other: &Ahead<W>) {
-        self.matched.extend(&other.matched);
-        self.used.extend(&other.used);
-        self.broken.extend(&other.broken);
-        self.failed.extend(&other.failed);
-    }
-
-    fn bind(&mut self, slot: Slot) {
-        self.used.remove(slot);
-        self.matched.remove(slot);
-        self.broken.remove(slot);
-        self.failed.remove(slot);
-    }
-
-    /// Adds what is reached after a loop, for the slots that leave the loop by a BREAK or a failure.
-    fn extend_by(&mut self, behind: &Ahead<W>, reach: &Bits<W>) {
-        let mut behind = *behind;
-        behind.matched.keep(reach);
-        behind.used.keep(reach);
-        behind.broken.keep(reach);
-        behind.failed.keep(reach);
-        self.extend(&behind);
-    }
 }
 
 /// How the slot to which a call is bound is used.
@@ -69,135 +147,38 @@ pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
 }
 
 fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
-    let mut backward = Backward::<'_, W> {
-        events: &events.list,
-        left: &events.left,
-        handlers: smallvec![Ahead::default(); events.tries as usize],
-        loops: smallvec![Ahead::default(); events.yields.len()],
-        behind: smallvec![Ahead::default(); events.yields.len()],
-        ends: smallvec![Ahead::default(); events.yields.len()],
-        bindings: smallvec![Binding::default(); events.calls.len()],
-    };
-    if !events.yields.is_empty() {
-        backward.run(false);
-    }
-    backward.run(true);
-    backward.bindings
+    let mut live = Live::<W>(smallvec![Binding::default(); events.calls.len()]);
+    solve(&mut live, events);
+    live.0
 }
 
-struct Backward<'e, const W: usize> {
-    events: &'e [Event],
-    /// Where the failures go that leave a loop, by [`LoopId`].
-    left: &'e [LeftLoop],
-    /// What the handler of each TRY reaches, by [`super::slot_events::TryId`].
-    handlers: SmallVec<[Ahead<W>; 1]>,
-    /// What an iteration of the loop reaches, by [`LoopId`].
-    loops: SmallVec<[Ahead<W>; 4]>,
-    /// What is reached after a loop with a BREAK and its ELSE, by [`LoopId`].
-    behind: SmallVec<[Ahead<W>; 4]>,
-    /// What the end of an iteration reaches, by [`LoopId`].
-    ends: SmallVec<[Ahead<W>; 4]>,
-    bindings: Bindings,
-}
+struct Live<const W: usize>(Bindings);
 
-/// A branch or loop whose start the backward walk has not reached yet.
-struct Unfinished<const W: usize> {
-    /// What is reached after it.
-    after: Ahead<W>,
-    /// What the branches visited so far reach.
-    branches: Ahead<W>,
-}
+impl<const W: usize> Backward for Live<W> {
+    type Ahead = Ahead<W>;
 
-impl<const W: usize> Backward<'_, W> {
-    fn of_loop(&self, id: LoopId) -> Ahead<W> {
-        self.loops.get(id.0 as usize).copied().unwrap_or_default()
+    fn join(&mut self, ahead: &mut Ahead<W>, other: &Ahead<W>) -> bool {
+        let adds = !(other.used.is_within(&ahead.used) && other.matched.is_within(&ahead.matched));
+        ahead.matched.extend(&other.matched);
+        ahead.used.extend(&other.used);
+        adds
     }
 
-    fn behind(&self, id: LoopId) -> Ahead<W> {
-        self.behind.get(id.0 as usize).copied().unwrap_or_default()
-    }
-
-    /// Adds what the iterations of a loop reach, in the loop and after it by a BREAK or a failure.
-    fn add_passes(&self, ahead: &mut Ahead<W>, id: LoopId, judge: bool) {
-        let Ahead { matched, used, broken, failed } = self.of_loop(id);
-        ahead.extend(&Ahead { matched, used, ..Ahead::default() });
-        ahead.extend_by(&self.behind(id), &broken);
-        if let Some((to, from)) = self.left.get(id.0 as usize).copied().flatten() {
-            ahead.extend_by(&self.failing(to, from, judge), &failed);
-        }
-    }
-
-    /// What a failure reaches that goes to a TRY and leaves the loop `from`, if any.
-    fn failing(&self, to: TryId, from: Option<LoopId>, judge: bool) -> Ahead<W> {
-        if judge || from.is_none() {
-            self.handlers.get(to.0 as usize).copied().unwrap_or_default()
-        } else {
-            Ahead { failed: Bits::all(), ..Ahead::default() }
-        }
-    }
-
-    /// Runs the analysis: first to find what an iteration of each loop reaches, then, with that, to judge the
-    /// bindings.
-    fn run(&mut self, judge: bool) {
-        let mut ahead = Ahead::default();
-        let mut open: SmallVec<[Unfinished<W>; 8]> = SmallVec::new();
-        for &event in self.events.iter().rev() {
-            match event {
-                Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
-                Event::Handler(id) => {
-                    put(&mut self.handlers, id.0, ahead);
-                    ahead = open.last().map_or(ahead, |of| of.after);
+    fn pass(&mut self, ahead: &mut Ahead<W>, event: Event) {
+        match event {
+            Event::Read(slot, _) => ahead.used.insert(slot),
+            Event::Match(slot, _) => {
+                ahead.used.insert(slot);
+                ahead.matched.insert(slot);
+            }
+            _ => {
+                let Some(slot) = event.binds() else { return };
+                if let Event::BindCall(.., call) = event {
+                    let found = Binding { checked: ahead.matched.has(slot), unread: !ahead.used.has(slot) };
+                    put(&mut self.0, call.0, found);
                 }
-                Event::Try(_) => {
-                    open.pop();
-                }
-                Event::MayFail(Failing { to, from, .. }) => ahead.extend(&self.failing(to, from, judge)),
-                Event::Read(slot, _) => ahead.used.insert(slot),
-                Event::Match(slot, _) => {
-                    ahead.used.insert(slot);
-                    ahead.matched.insert(slot);
-                }
-                Event::Bind(slot, _) | Event::BindCall(slot, _, _) => {
-                    if let (Event::BindCall(_, _, call), true) = (event, judge) {
-                        let found =
-                            Binding { checked: ahead.matched.has(slot), unread: !ahead.used.has(slot) };
-                        put(&mut self.bindings, call.0, found);
-                    }
-                    ahead.bind(slot);
-                }
-                Event::Join | Event::Caught => {
-                    open.push(Unfinished { after: ahead, branches: Ahead::default() });
-                }
-                Event::Branch => {
-                    if let Some(fork) = open.last_mut() {
-                        fork.branches.extend(&ahead);
-                        ahead = fork.after;
-                    }
-                }
-                Event::Fork(..) => ahead = open.pop().map_or(ahead, |fork| fork.branches),
-                Event::Repeat(id) => {
-                    open.push(Unfinished { after: ahead, branches: Ahead::default() });
-                    if judge {
-                        self.add_passes(&mut ahead, id, judge);
-                    } else {
-                        ahead = Ahead::default();
-                    }
-                    put(&mut self.ends, id.0, ahead);
-                }
-                Event::Loop(id, _) => {
-                    if !judge {
-                        put(&mut self.loops, id.0, ahead);
-                    }
-                    ahead = open.pop().map_or(ahead, |of| of.after);
-                    self.add_passes(&mut ahead, id, judge);
-                }
-                Event::Break(..) if !judge => {
-                    ahead = Ahead { broken: Bits::all(), ..Ahead::default() };
-                }
-                Event::Break(id) => ahead = self.behind(id),
-                Event::Skip(id, _) => ahead = self.ends.get(id.0 as usize).copied().unwrap_or_default(),
-                Event::Done(id) => put(&mut self.behind, id.0, ahead),
-                Event::Exit(..) => ahead = Ahead::default(),
+                ahead.used.remove(slot);
+                ahead.matched.remove(slot);
             }
         }
     }

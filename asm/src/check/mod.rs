@@ -2,7 +2,7 @@
 //!
 //! [`check`] resolves names, analyses the flow of slots, infers types, and reports everything that is wrong.
 //! Its result, [`Checked`], is what lowering needs. Each function is walked once into a list of slot events
-//! (`slot_events`). The same walk determines which blocks have values. `liveness` walks
+//! (`slot_events`). The same walk determines which blocks have values. `liveness` and `webs` walk
 //! that list backwards and `flow` forwards; `types` walks the tree again. Everything is linear in the
 //! source, and recursion is no deeper than the nesting that the reader allows.
 //!
@@ -13,11 +13,11 @@
 //!
 //! | row | files |
 //! |---|---|
-//! | 0 | `slot_set`, `facts`, `value_info`, `report`, `webs` |
+//! | 0 | `slot_set`, `facts`, `value_info`, `report` |
 //! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
 //! | 2 | `messages`: the wording of all diagnostics |
 //! | 3 | `arguments`; after it `resolve`; last `slot_events`, which also says which blocks have values |
-//! | 4 | `liveness`, `flow`, `answer_fields`, `types` (with `kept`, last) |
+//! | 4 | `liveness` (with `webs`), `flow`, `answer_fields`, `types` (with `kept`, last) |
 //! | 5 | `function`: one function; what is known of slots, for editors |
 //! | 6 | this file: whole files |
 

@@ -27,10 +27,10 @@ pub(super) enum Event {
     Statement(Span),
     /// A slot is read by an expression that ends with it.
     Read(Slot, Span),
-    /// A slot is bound to a plain value.
-    Bind(Slot, Span),
+    /// A slot is bound to a plain value. The spans are those of the statement and of the slot in it.
+    Bind(Slot, Span, Span),
     /// A slot is bound to the result of a call or of a fallible pure function.
-    BindCall(Slot, Span, CallId),
+    BindCall(Slot, Span, Span, CallId),
     /// A MATCH handles the result in the slot.
     Match(Slot, Span),
     /// A fork into two paths, by IF or MATCH; each begins with a [`Event::Branch`].
@@ -51,8 +51,9 @@ pub(super) enum Event {
     Done(LoopId),
     /// The block of a TRY begins.
     Try(Span),
-    /// A failure at this point goes to the handler of a TRY.
-    MayFail(Failing),
+    /// A failure at this point goes to the handler of a TRY; with the call, if LET binds it: a MATCH may handle
+    /// its failure.
+    MayFail(TryId, Option<CallId>),
     /// The block of a TRY ends, and its handler begins.
     Handler(TryId),
     /// The block of a TRY and its handler join.
@@ -69,7 +70,7 @@ impl Event {
     /// The slot that it binds.
     pub(super) fn binds(&self) -> Option<Slot> {
         match *self {
-            Event::Bind(slot, _) | Event::BindCall(slot, ..) => Some(slot),
+            Event::Bind(slot, ..) | Event::BindCall(slot, ..) => Some(slot),
             _ => None,
         }
     }
@@ -88,20 +89,6 @@ impl Event {
 /// The number of a TRY in a function, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TryId(pub(super) u32);
-
-/// A failure that a TRY handles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Failing {
-    /// The TRY.
-    pub(super) to: TryId,
-    /// The innermost loop, if the failure leaves it.
-    pub(super) from: Option<LoopId>,
-    /// The call, if LET binds it: a MATCH may handle its failure.
-    pub(super) bound: Option<CallId>,
-}
-
-/// Where a failure goes that leaves a loop: the TRY, and the enclosing loop, if the failure leaves that too.
-pub(super) type LeftLoop = Option<(TryId, Option<LoopId>)>;
 
 /// How a function ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +129,6 @@ pub(crate) struct Events<'a> {
     pub(super) yields: SmallVec<[bool; 8]>,
     /// The number of TRYs.
     pub(super) tries: u32,
-    /// Whether there is a SKIP.
-    pub(super) skips: bool,
-    /// By [`LoopId`].
-    pub(super) left: SmallVec<[LeftLoop; 8]>,
     /// The calls with UNDO.
     pub(super) undone: Vec<CallId>,
     /// By [`CallId`]: whether ROLLBACK registers it.
@@ -166,9 +149,6 @@ impl<'a> Events<'a> {
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
         self.tries = 0;
-        self.skips = false;
-        self.left.clear();
-        self.left.resize(function.loops as usize, None);
         self.undone.clear();
         for calls in [&mut self.registered, &mut self.covered] {
             calls.clear();
@@ -201,8 +181,6 @@ struct WalkedLoop {
     broken: bool,
     /// Whether a path reaches one of its YIELDs.
     yielded: bool,
-    /// Whether a failure leaves it and goes to the handler of a TRY.
-    left: bool,
 }
 
 struct Walk<'e, 'a> {
@@ -212,8 +190,8 @@ struct Walk<'e, 'a> {
     err_arms: u32,
     /// The enclosing loops.
     loops: SmallVec<[WalkedLoop; 4]>,
-    /// The TRYs whose blocks enclose the statement, each with the number of loops around it.
-    tries: SmallVec<[(TryId, usize); 2]>,
+    /// The TRYs whose blocks enclose the statement.
+    tries: SmallVec<[TryId; 2]>,
     /// The events of loops with a BREAK that may go unnoticed.
     unmarked: Vec<(Range<usize>, Diagnostic)>,
     /// Whether the statement is unreachable.
@@ -285,7 +263,9 @@ impl<'a> Walk<'_, 'a> {
     fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives<Span> {
         self.events.list.push(Event::Statement(statement.span));
         match &statement.kind {
-            StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span, after),
+            StmtKind::Let { slot, value, slot_span } => {
+                self.bind((*slot, *slot_span), value, statement.span, after)
+            }
             StmtKind::Value(value) => {
                 self.expression(value);
                 Gives::VALUE
@@ -343,10 +323,7 @@ impl<'a> Walk<'_, 'a> {
     /// SKIP ends the pass of the innermost enclosing loop.
     fn skip(&mut self, span: Span) -> Gives<Span> {
         match self.loops.last() {
-            Some(open) => {
-                self.events.skips = true;
-                self.events.list.push(Event::Skip(open.id, span));
-            }
+            Some(open) => self.events.list.push(Event::Skip(open.id, span)),
             None => {
                 let in_err = self.err_arms > 0;
                 self.nowhere(Word::Skip, span, in_err);
@@ -385,20 +362,26 @@ impl<'a> Walk<'_, 'a> {
         Gives::NEVER
     }
 
-    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives<Span> {
+    fn bind(
+        &mut self,
+        (slot, place): (Slot, Span),
+        value: &Bound<'a>,
+        span: Span,
+        after: bool,
+    ) -> Gives<Span> {
         match value {
             Bound::Expr(value) => {
                 self.attempt(value, true);
                 self.events.list.push(match value.attempt() {
-                    Some(id) => Event::BindCall(slot, span, id),
-                    None => Event::Bind(slot, span),
+                    Some(id) => Event::BindCall(slot, span, place, id),
+                    None => Event::Bind(slot, span, place),
                 });
             }
             Bound::Control(control) => {
                 let gives = self.control(control, after);
                 let missing = |reason| messages::blocks::missing_value(self.function, control, reason);
                 self.report(gives.lack.map(missing));
-                self.events.list.push(Event::Bind(slot, span));
+                self.events.list.push(Event::Bind(slot, span, place));
                 if !gives.completes() {
                     return Gives::NEVER;
                 }
@@ -445,15 +428,20 @@ impl<'a> Walk<'_, 'a> {
         let ok = if let Some(arm) = &node.ok {
             self.arm(arm, (Owner::Other, after))
         } else {
-            self.events.list.push(Event::Bind(node.slot, node.slot_span));
+            self.sets(node.slot, node.slot_span);
             Gives::nothing(node.span)
         };
         self.events.list.push(Event::Join);
         err.or(ok)
     }
 
+    /// Something other than LET binds a slot.
+    fn sets(&mut self, slot: Slot, place: Span) {
+        self.events.list.push(Event::Bind(slot, place, place));
+    }
+
     fn arm(&mut self, arm: &Arm<'a>, owner: (Owner, bool)) -> Gives<Span> {
-        self.events.list.push(Event::Bind(arm.bind, arm.bind_span));
+        self.sets(arm.bind, arm.bind_span);
         self.block(&arm.body, owner, arm.span)
     }
 
@@ -461,16 +449,11 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.list);
         let start = self.events.list.len();
         self.events.list.push(Event::Loop(node.id, node.span));
-        self.events.list.push(Event::Bind(node.item, node.item_span));
-        self.loops.push(WalkedLoop { id: node.id, broken: false, yielded: false, left: false });
+        self.sets(node.item, node.item_span);
+        self.loops.push(WalkedLoop { id: node.id, broken: false, yielded: false });
         let mut pass = self.block(&node.body, (Owner::Other, false), node.span);
         let open = self.loops.pop();
         let broken = open.as_ref().is_some_and(|open| open.broken);
-        if open.as_ref().is_some_and(|open| open.left) {
-            // The failure may leave the loop around it too.
-            let left = self.handler();
-            put(&mut self.events.left, node.id.0, left);
-        }
         if node.yields {
             pass.value = open.is_some_and(|open| open.yielded);
             messages::blocks::mixed(self.function, node, &mut self.events.found);
@@ -513,34 +496,22 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Where a failure here goes that a TRY handles, and whether it leaves the innermost loop.
-    fn handler(&mut self) -> LeftLoop {
-        let &(to, loops) = self.tries.last()?;
-        let inner = self.loops.get_mut(loops..).and_then(<[WalkedLoop]>::last_mut);
-        let from = inner.map(|open| {
-            open.left = true;
-            open.id
-        });
-        Some((to, from))
-    }
-
     /// Notes that a failure at this point goes to a handler, if it does.
     fn may_fail(&mut self, bound: Option<CallId>) {
-        if let Some((to, from)) = self.handler() {
-            self.events.list.push(Event::MayFail(Failing { to, from, bound }));
-        }
+        let failure = self.tries.last().map(|&to| Event::MayFail(to, bound));
+        self.events.list.extend(failure);
     }
 
     fn try_(&mut self, node: &Try<'a>) -> Gives<Span> {
         let id = TryId(self.events.tries);
         self.events.tries += 1;
         self.events.list.push(Event::Try(node.span));
-        self.tries.push((id, self.loops.len()));
+        self.tries.push(id);
         let body = self.block(&node.body, (Owner::Other, false), node.span);
         self.tries.pop();
         let Arm { bind, bind_span, body: handler, span } = &node.handler;
         self.events.list.push(Event::Handler(id));
-        self.events.list.push(Event::Bind(*bind, *bind_span));
+        self.sets(*bind, *bind_span);
         let handled = self.block(handler, (Owner::Other, false), *span);
         self.events.list.push(Event::Caught);
         body.or(handled)

@@ -71,9 +71,9 @@ impl<const W: usize> Bits<W> {
         }
     }
 
-    /// Every slot.
-    pub(super) const fn all() -> Bits<W> {
-        Bits([u64::MAX; W])
+    /// Whether each of its slots is in `other`.
+    pub(super) fn is_within(&self, other: &Bits<W>) -> bool {
+        self.0.iter().zip(other.0).all(|(word, other)| word & !other == 0)
     }
 
     /// Keeps only the slots of `other`.

@@ -22,6 +22,7 @@ use super::facts::{Answer, Facts};
 use super::kept::{self, Kept, Place};
 use super::messages::types as messages;
 use super::resolve::Resolved;
+use super::slot_events::Events;
 use super::value_info::{Inputs, shape_of};
 use super::value_info::{KnownSlot, Nil, Part, Seen, ValueInfo, join, suspect, ty};
 use super::webs::Webs;
@@ -159,6 +160,7 @@ type PartOf<'t> = for<'s> fn(&'s mut SlotTypes<'t>) -> &'s mut Seen<'t>;
 pub(super) struct Types<'l, 't, 'a> {
     file: &'t File<'a>,
     function: &'t Function<'a>,
+    events: &'l Events<'a>,
     inputs: Inputs<'t, 'a>,
     facts: &'l Facts,
     resolved: &'l [Resolved<'t>],
@@ -295,13 +297,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     pub(super) fn new(
         file: &'t File<'a>,
         (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
-        facts: &'l Facts,
+        (events, facts): (&'l Events<'a>, &'l Facts),
         resolved: &'l [Resolved<'t>],
         comparisons: usize,
     ) -> Types<'l, 't, 'a> {
         Types {
             file,
             function,
+            events,
             inputs,
             facts,
             resolved,
@@ -369,7 +372,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// Goes on with the webs of the slots, since a slot holds a whole answer and elsewhere another value.
     #[cold]
     fn tell_answers_apart(&mut self) {
-        let webs = Webs::of(self.function);
+        let webs = Webs::of(self.function, self.events);
         // There is a slot, so there is a web.
         let known = vec![SlotTypes::default(); webs.end];
         self.webs = (webs, known);

@@ -6,8 +6,9 @@
 //!
 //! Facts are only kept in a function in which some value may be nil.
 
-use crate::ast::{Apply, Binary, Block, Case, Expr, ExprKind, Literal, LoopId, Slot, Unary};
-use crate::check::webs::each_bound;
+use crate::ast::{
+    Apply, Binary, Block, Case, Control, Expr, ExprKind, Literal, LoopId, Slot, StmtKind, Unary,
+};
 use hashbrown::HashMap;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -416,5 +417,22 @@ fn is_above_zero(operator: Binary, number: &Expr<'_>, satisfied: bool) -> bool {
         (Binary::Gt, true) | (Binary::Lte, false) => number >= 0,
         (Binary::Gte, true) | (Binary::Lt, false) => number >= 1,
         _ => false,
+    }
+}
+
+/// Visits each slot that a block binds.
+fn each_bound(block: &Block<'_>, each: &mut impl FnMut(Slot)) {
+    for statement in block.statements {
+        if let StmtKind::Let { slot, .. } = statement.kind {
+            each(slot);
+        }
+        let Some(control) = statement.control() else { continue };
+        if let Control::Match(node) = control {
+            each(node.slot);
+        }
+        for (bound, block) in control.blocks() {
+            bound.into_iter().for_each(&mut *each);
+            each_bound(block, each);
+        }
     }
 }
