@@ -119,7 +119,7 @@ impl<'a> Values<'_, '_> {
             }
         };
         let Values { code, tables, .. } = self;
-        code.jump_fused(op, at, label, &tables.number_list);
+        code.jump_fused(op, at, label, &tables.numbers);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! All jumps go forward, except the one that closes a loop. A [`Label`] collects jumps; binding it fills in
 //! their targets. The registers above the slots are a stack: an expression uses registers above those in use.
 
+use super::tables::Numbers;
 use ilo_spec::isa::{NumberByte, Op, Small};
 use ilo_spec::limits;
 use ilo_spec::operand::{Back, Entries, In, LoopBase, NumberId, OnFail, Out, To};
@@ -131,7 +132,7 @@ impl Code {
 
     /// Like [`Code::jump`], but fused with the last instruction if the format has such an instruction and no
     /// jump goes between the two.
-    pub(super) fn jump_fused(&mut self, op: Op, offset: u32, label: &mut Label, numbers: &[Number]) {
+    pub(super) fn jump_fused(&mut self, op: Op, offset: u32, label: &mut Label, numbers: &Numbers) {
         match self.fused(op, numbers) {
             Some(fused) => {
                 self.ops.pop();
@@ -142,12 +143,12 @@ impl Code {
         }
     }
 
-    fn fused(&self, op: Op, numbers: &[Number]) -> Option<Op> {
+    fn fused(&self, op: Op, numbers: &Numbers) -> Option<Op> {
         if self.bound == self.here() {
             return None;
         }
-        let small = |id: NumberId| match numbers.get(usize::from(id.0)) {
-            Some(&Number::Int(int)) => i8::try_from(int).ok().map(Small),
+        let small = |id: NumberId| match numbers.get_index(usize::from(id.0)) {
+            Some((_, &Number::Int(int))) => i8::try_from(int).ok().map(Small),
             _ => None,
         };
         match (*self.ops.last()?, op) {

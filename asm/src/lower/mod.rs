@@ -242,13 +242,13 @@ impl<'c> Lowering<'c> {
             }
         }
         program.records.iter_mut().for_each(|record| record.for_each_name(&last));
-        self.tables.tool_list.iter_mut().for_each(last);
         program.strings = strings;
         program.fields = fields;
-        program.numbers = self.tables.number_list;
-        program.shapes = self.tables.shape_list;
-        program.tools = self.tables.tool_list;
-        program.calls = self.tables.call_list;
+        program.numbers = self.tables.numbers.into_values().collect();
+        program.shapes = self.tables.shapes.into_keys().map(Vec::from).collect();
+        program.tools = self.tables.tools.into_keys().collect();
+        program.tools.iter_mut().for_each(last);
+        program.calls = self.tables.calls.into_keys().collect();
         if let (Some(source), Some(offsets)) = (source, &self.positions) {
             let positions = positions(offsets, source);
             program.debug = Some(Debug { positions, source: String::new() });

@@ -4,11 +4,12 @@
 //! Field names and other strings are numbered separately at first, since field names come first in the packed
 //! table; [`Tables::finish`] joins both and returns the new number of each other string.
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::{DefaultHashBuilder, HashTable};
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, FieldId, NumberId, ShapeId, StringId, ToolId};
 use ilo_spec::program::{CallShape, Number, Strings};
-use std::hash::{BuildHasher as _, Hasher as _};
+use indexmap::IndexMap;
+use std::hash::{BuildHasher as _, Hash, Hasher as _};
 
 /// The error that a table of the format is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,35 +20,22 @@ pub(crate) struct Full {
     pub(super) limit: usize,
 }
 
-/// A table of entries with their numbers, in the order of first use.
-#[derive(Debug)]
-struct Index<K> {
-    numbers: HashMap<K, u32>,
-    full: Full,
+/// A table of entries, each numbered by the entries before it.
+pub(super) type Numbered<K, V = ()> = IndexMap<K, V, DefaultHashBuilder>;
+
+/// Number constants.
+pub(super) type Numbers = Numbered<NumberKey, Number>;
+
+/// Adds an entry to a table of so many. Returns its number.
+fn number<K: Hash + Eq, V>(table: &mut Numbered<K, V>, key: K, value: V, full: Full) -> Result<u16, Full> {
+    let number = table.insert_full(key, value).0;
+    u16::try_from(number).ok().filter(|&number| usize::from(number) < full.limit).ok_or(full)
 }
 
-impl<K: std::hash::Hash + Eq> Index<K> {
-    fn new(what: &'static str, limit: usize) -> Index<K> {
-        Index { numbers: HashMap::new(), full: Full { what, limit } }
-    }
-
-    /// Adds an entry. Returns its number, and whether it is new.
-    fn number(&mut self, key: K) -> Result<(u32, bool), Full> {
-        let next = self.numbers.len();
-        if next >= self.full.limit {
-            return self.numbers.get(&key).map(|&existing| (existing, false)).ok_or(self.full);
-        }
-        let number = u32::try_from(next).map_err(|_| self.full)?;
-        let existing = *self.numbers.entry(key).or_insert(number);
-        Ok((existing, existing == number))
-    }
-
-    /// Adds an entry to a table with 16-bit indices. Returns its number.
-    fn small(&mut self, key: K) -> Result<(u16, bool), Full> {
-        let (number, new) = self.number(key)?;
-        u16::try_from(number).map(|number| (number, new)).map_err(|_| self.full)
-    }
-}
+const NUMBERS: Full = Full { what: "number constants", limit: limits::NUMBERS };
+const SHAPES: Full = Full { what: "record shapes", limit: limits::SHAPES };
+const TOOLS: Full = Full { what: "tools", limit: limits::TOOLS };
+const CALLS: Full = Full { what: "pairs of a tool and its argument names", limit: limits::CALLS };
 
 /// A table of texts with their numbers, in the order of first use. They are copied, because a tree may be
 /// dropped before the program is complete.
@@ -100,21 +88,17 @@ impl Texts {
 
 /// The bits of a number constant, which distinguish `1` from `1.0` and `0.0` from `-0.0`.
 #[derive(PartialEq, Eq, Hash, Debug)]
-struct NumberKey(bool, u64);
+pub(super) struct NumberKey(bool, u64);
 
 /// The tables.
 #[derive(Debug)]
 pub(super) struct Tables {
     fields: Texts,
     texts: Texts,
-    numbers: Index<NumberKey>,
-    shapes: Index<Box<[FieldId]>>,
-    tools: Index<StringId>,
-    calls: Index<CallShape>,
-    pub(super) number_list: Vec<Number>,
-    pub(super) shape_list: Vec<Vec<FieldId>>,
-    pub(super) tool_list: Vec<StringId>,
-    pub(super) call_list: Vec<CallShape>,
+    pub(super) numbers: Numbers,
+    pub(super) shapes: Numbered<Box<[FieldId]>>,
+    pub(super) tools: Numbered<StringId>,
+    pub(super) calls: Numbered<CallShape>,
 }
 
 impl Tables {
@@ -122,14 +106,10 @@ impl Tables {
         Tables {
             fields: Texts::new("field names", limits::FIELDS),
             texts: Texts::new("strings", limits::STRINGS - limits::FIELDS),
-            numbers: Index::new("number constants", limits::NUMBERS),
-            shapes: Index::new("record shapes", limits::SHAPES),
-            tools: Index::new("tools", limits::TOOLS),
-            calls: Index::new("pairs of a tool and its argument names", limits::CALLS),
-            number_list: Vec::new(),
-            shape_list: Vec::new(),
-            tool_list: Vec::new(),
-            call_list: Vec::new(),
+            numbers: Numbered::default(),
+            shapes: Numbered::default(),
+            tools: Numbered::default(),
+            calls: Numbered::default(),
         }
     }
 
@@ -148,39 +128,19 @@ impl Tables {
             Number::Int(int) => NumberKey(false, int.cast_unsigned()),
             Number::Double(double) => NumberKey(true, double.to_bits()),
         };
-        let (id, new) = self.numbers.small(key)?;
-        if new {
-            self.number_list.push(number);
-        }
-        Ok(NumberId(id))
+        self::number(&mut self.numbers, key, number, NUMBERS).map(NumberId)
     }
 
     pub(super) fn shape(&mut self, fields: &[FieldId]) -> Result<ShapeId, Full> {
         // Most shapes exist already, and the lookup needs no copy.
-        if let Some(existing) =
-            self.shapes.numbers.get(fields).and_then(|&existing| u16::try_from(existing).ok())
-        {
-            return Ok(ShapeId(existing));
-        }
-        let (id, new) = self.shapes.small(fields.into())?;
-        if new {
-            self.shape_list.push(fields.to_vec());
-        }
-        Ok(ShapeId(id))
+        let existing = self.shapes.get_index_of(fields).and_then(|existing| u16::try_from(existing).ok());
+        existing.map_or_else(|| number(&mut self.shapes, fields.into(), (), SHAPES), Ok).map(ShapeId)
     }
 
     pub(super) fn call(&mut self, tool: &str, shape: ShapeId) -> Result<CallId, Full> {
         let name = self.text(tool)?;
-        let (tool, new) = self.tools.small(name)?;
-        if new {
-            self.tool_list.push(name);
-        }
-        let call = CallShape { tool: ToolId(tool), shape };
-        let (id, new) = self.calls.small(call)?;
-        if new {
-            self.call_list.push(call);
-        }
-        Ok(CallId(id))
+        let tool = ToolId(number(&mut self.tools, name, (), TOOLS)?);
+        number(&mut self.calls, CallShape { tool, shape }, (), CALLS).map(CallId)
     }
 
     /// The string table, the number of field names in it, and the final number of each provisional string
