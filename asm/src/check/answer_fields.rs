@@ -3,13 +3,16 @@
 //!
 //! `types` finds them; this module reports them.
 
-use super::messages::names as messages;
+use super::fixes::{self, wrong};
 use super::report::Report;
 use crate::ast::Name;
 use crate::catalog::SchemaShape;
+use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::sorting::sort_by_key;
-use crate::text::{Near, same_spelling};
+use crate::text::{Near, same_spelling, some_of};
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 
 /// A read of a field that the schema does not list.
 pub(super) struct Read<'t, 'a> {
@@ -37,7 +40,25 @@ impl Read<'_, '_> {
             (Some(meant), None) => Some(Near { name: meant, sure: true }),
             _ => report.near(name.text, shape.names()).map(|near| Near { sure: false, ..near }),
         };
-        let unknown = messages::unknown_field(*shape, *name, near, notation);
+        let (tool, field) = (shape.tool(), name.text);
+        let message = match (shape.is_declared(), shape.is_answer()) {
+            (true, _) => format!("the type of the input `{tool}` lists no field `{field}` here"),
+            (_, true) => format!("the answer of `{tool}` has no field `{field}` by its schema"),
+            _ => format!("this part of the answer of `{tool}` has no field `{field}` by its schema"),
+        };
+        let unknown = wrong(Code::UnknownField, *name, message, some_of(shape.names()));
+        let unknown = fixes::name(unknown, *name, near, notation);
+        let is_whole = matches!(field, "result" | "output" | "response" | "data" | "value");
+        let unknown = if near.is_some_and(|near| near.sure) {
+            unknown
+        } else if shape.is_declared() {
+            unknown.help("add the field to the type of the input")
+        } else if shape.is_answer() && is_whole {
+            unknown.help(format!("what a call gives is the answer itself: leave `{field}` out"))
+        } else {
+            let has = Terms::of(notation).word(Word::Has);
+            unknown.help(format!("if it may be there nevertheless, test with {has} first"))
+        };
         // A schema that forbids other fields is right about what it does not list.
         report.push(unknown.raised_if(shape.refuses_others()));
     }

@@ -1,14 +1,17 @@
 //! Compares the names of a call's arguments with the parameters of its target.
 
-use super::messages::names as messages;
+use super::fixes::{self, wrong};
 use super::report::Report;
 use super::value_info::{Inputs, shape_of};
 use crate::ast::{Call, Field, Function};
 use crate::catalog::{SchemaShape, ToolSignature};
+use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::some_of;
 use crate::types::Inferred;
 use hashbrown::HashMap;
+use ilo_spec::error::Code;
 
 /// The expected type of an argument.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +70,11 @@ impl<'n> Missing<'n> {
             if report.is_full() {
                 return;
             }
-            report.push(messages::missing_argument(call, name, takes, declared));
+            let message = format!("the call of `{}` lacks the argument `{name}`", call.tool.text);
+            let missing = Diagnostic::new(Code::MissingArgument, call.span, message)
+                .expected(format!("the argument `{name}`"), "a call without it")
+                .help(format!("`{name}` takes {takes}"));
+            report.push(missing.related_if(declared, "the parameter is declared here"));
         }
     }
 }
@@ -164,8 +171,11 @@ fn unknown<'n>(
         let near = report.near(argument.name.text, free);
         meant.extend(near.map(|near| near.name));
         let refused = refused || near.is_some();
-        let found = messages::unknown_argument(call, argument.name, names.clone(), near, notation);
-        report.push(found.raised_if(refused));
+        let (takes, name) = (some_of(names.clone()), argument.name);
+        let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
+        let message = format!("`{}` does not take an argument `{}`", call.tool.text, name.text);
+        let found = wrong(Code::UnknownArgument, name, message, expected);
+        report.push(fixes::name(found, name, near, notation).raised_if(refused));
     }
     meant
 }

@@ -1,17 +1,60 @@
-//! The fixes that checking offers, in the syntax of the notation.
+//! What several findings say in the same way: the names of slots and types, and the fixes, in the syntax of the
+//! notation.
 
-use super::messages::naming::slot_name;
-use crate::ast::{Apply, Expr, ExprKind, Function, Literal, Name, Slot};
+use crate::ast::{Apply, Expr, ExprKind, Function, Literal, Name, OutputName, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::other_operator;
 use crate::expr::OF_ITEMS;
 use crate::notation::Notation;
 use crate::rules::Demand;
 use crate::span::Span;
+use crate::syntax::header::write_output;
 use crate::text::Near;
 use crate::types::Inferred;
+use ilo_spec::error::Code;
 use ilo_spec::number;
 use ilo_spec::pure::Pure;
+
+/// How a message names a slot.
+pub(super) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
+    match function.slots.get(slot.0 as usize) {
+        Some(info) => match (info.number, info.name) {
+            (Some(number), Some(name)) => format!("slot {number} ({name})"),
+            (None, Some(name)) => format!("`{name}`"),
+            (Some(number), None) => format!("slot {number}"),
+            (None, None) => "the call's result".to_owned(),
+        },
+        None => format!("slot {}", slot.0),
+    }
+}
+
+/// The span of the slot in a reference: a REF ends with the number of the slot; any other reference is the
+/// name.
+pub(super) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
+    let Some(number) = function.slots.get(slot.0 as usize).and_then(|info| info.number) else {
+        return reference;
+    };
+    let digits = number.checked_ilog10().unwrap_or(0) + 1;
+    Span::new(reference.end.saturating_sub(digits).max(reference.start), reference.end)
+}
+
+/// An output type as the source writes it.
+pub(super) fn output_name(output: &OutputName<'_>) -> String {
+    let mut name = String::new();
+    write_output(output, &mut name);
+    name
+}
+
+/// Something wrong with a name.
+#[cfg_attr(debug_assertions, track_caller)]
+pub(super) fn wrong(
+    code: Code,
+    name: Name<'_>,
+    message: impl Into<String>,
+    expected: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::new(code, name.span, message).expected(expected, format!("`{}`", name.text))
+}
 
 /// Replaces the word `old` with which a statement begins.
 pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {

@@ -10,14 +10,14 @@
 //! After an error the slot is assumed to hold what it should have held, so that one mistake is reported once.
 
 use super::facts::Facts;
-use super::messages::slots as messages;
-use super::report::Unset;
+use super::fixes::{slot_name, slot_place};
 use super::slot_events::{Ending, Event, Events};
 use super::slot_set::{Bits, FEW, WORDS};
+use super::unset::Unset;
 use crate::ast::{CallId, Function, LoopId, Name, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::terms::Terms;
 use crate::span::Span;
-use core::ops::Range;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -316,7 +316,18 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
             && state.plain.has(tool)
         {
             self.wrong(Code::DoubleRollback, |this| {
-                messages::double_rollback(this.function, call.tool, entry)
+                let [undo, rollback] = [Word::Undo, Word::Rollback].map(|word| this.terms().word(word));
+                let message = format!(
+                    "this calls `{}`, and so does {rollback} if a failure or fault follows: both run",
+                    call.tool.text
+                );
+                Diagnostic::new(Code::DoubleRollback, call.tool.span, message)
+                    .expected(format!("{undo} or {rollback}"), "both")
+                    .related(entry.span, "registered here")
+                    .help(format!(
+                        "leave {undo} out: the call that {rollback} registers is made automatically if the function \
+                         or the run ends without success"
+                    ))
             });
         }
     }
@@ -339,81 +350,50 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         if state.live {
             self.unreachable = false;
         } else if !core::mem::replace(&mut self.unreachable, true) {
-            self.wrong(Code::Unreachable, |_| messages::unreachable(span));
+            let found =
+                |_: &Self| Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it");
+            self.wrong(Code::Unreachable, found);
         }
     }
 
-    /// Why a slot is unset here: the last binding of it is on a path that joined others, or control has not
-    /// come to it yet, or a MATCH has taken the result.
     fn why(&self, slot: Slot) -> Unset {
-        let list = &self.events.list;
-        let is_bound = |events: Range<usize>| {
-            list.get(events).unwrap_or_default().iter().any(|event| event.binds() == Some(slot))
-        };
-        let mut at = self.at;
-        while let Some(before) = at.checked_sub(1) {
-            at = before;
-            let Some(&event) = list.get(at) else { break };
-            match event {
-                Event::Match(matched, span) if matched == slot => return Unset::Matched(span),
-                Event::Join
-                | Event::Branch
-                | Event::Caught
-                | Event::Handler(_)
-                | Event::Repeat(_)
-                | Event::Done(_) => {
-                    let end = at;
-                    at = match event {
-                        Event::Done(id) => list.iter().position(|event| event.enters(id)).unwrap_or(0),
-                        _ => opening(list, end),
-                    };
-                    let (word, span) = match list.get(at) {
-                        Some(&Event::Fork(word, span)) => (word, span),
-                        Some(&Event::Loop(_, span)) => (Word::For, span),
-                        Some(&Event::Try(span)) => (Word::Try, span),
-                        _ => continue,
-                    };
-                    let taken = at.checked_sub(1).and_then(|before| list.get(before));
-                    let is_taken = matches!(taken, Some(Event::Match(matched, _)) if *matched == slot);
-                    if !matches!(event, Event::Branch) && !is_taken && is_bound(at..end) {
-                        return Unset::Path(word, span);
-                    }
-                }
-                Event::Loop(id, span) => {
-                    let ends = |event: &Event| matches!(event, Event::Repeat(end) if *end == id);
-                    let end = list.iter().position(ends).unwrap_or(list.len());
-                    let later = list.get(self.at + 1..end).unwrap_or_default().iter();
-                    let mut next_pass = later.chain(list.get(self.at));
-                    match next_pass.find(|event| event.touches(slot)) {
-                        Some(&Event::Match(_, span)) => return Unset::Matched(span),
-                        Some(_) => return Unset::FirstPass(span),
-                        None => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-        Unset::Never
+        Unset::at(&self.events.list, self.at, slot)
     }
 
-    /// The last statement that bound a slot to a checked call, maybe in the pass before.
-    fn call_of(&self, slot: Slot) -> Option<Span> {
-        let (before, later) = self.events.list.split_at_checked(self.at)?;
-        before.iter().rev().chain(later.iter().rev()).find_map(|&event| match event {
+    fn terms(&self) -> Terms {
+        Terms::of(self.function.notation)
+    }
+
+    /// Points to the last statement that bound a slot to a checked call, maybe in the pass before.
+    fn point_to_call(&self, slot: Slot, found: Diagnostic) -> Diagnostic {
+        let (before, later) = self.events.list.split_at_checked(self.at).unwrap_or_default();
+        let call = before.iter().rev().chain(later.iter().rev()).find_map(|&event| match event {
             Event::BindCall(bound, span, _, call) if bound == slot && self.is_checked(call) => Some(span),
             _ => None,
-        })
+        });
+        found.related_if(call, "bound to the call's result here")
     }
 
     fn read(&mut self, state: &mut Holding<W>, slot: Slot, reference: Span) {
         if state.unset.has(slot) {
-            self.wrong(Code::UnsetSlot, |this| {
-                messages::unset(this.function, slot, reference, this.why(slot))
-            });
+            self.wrong(Code::UnsetSlot, |this| this.why(slot).read(this.function, slot, reference));
         }
         if state.checked.has(slot) {
             self.wrong(Code::UncheckedRead, |this| {
-                messages::unchecked_read(this.function, slot, reference, this.call_of(slot))
+                let (terms, name) = (this.terms(), slot_name(this.function, slot));
+                let message = format!(
+                    "{name} is read, but it holds a call's result whose failure is handled only later"
+                );
+                let place = slot_place(this.function, slot, reference);
+                this.point_to_call(slot, Diagnostic::new(Code::UncheckedRead, place, message))
+                    .expected(
+                        format!("a {} with a plain value", terms.slot),
+                        format!("{name}, before its {}", terms.handler),
+                    )
+                    .help(terms.choose(
+                        "read the slot that the OK arm binds, inside or after that arm",
+                        "read it after the step that handles the failure",
+                    ))
             });
         }
         if state.unset.has(slot) {
@@ -424,7 +404,13 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
 
     fn dropped(&mut self, slot: Slot, span: Span) {
         self.wrong(Code::DroppedResult, |this| {
-            messages::dropped(this.function, slot, span, this.call_of(slot))
+            let Terms { slot: held, handler, .. } = this.terms();
+            let name = slot_name(this.function, slot);
+            let message =
+                format!("the call's result in {name} is lost here on a path where no {handler} took it");
+            this.point_to_call(slot, Diagnostic::new(Code::DroppedResult, span, message))
+                .expected(format!("a {handler} on every path"), "a path without it")
+                .help(format!("handle the failure on that path too, or bind another {held}"))
         });
     }
 
@@ -440,10 +426,29 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
                 let unset = (!state.plain.has(slot)).then(|| this.why(slot));
-                messages::match_unchecked(this.function, slot, span, unset, this.call_of(slot))
+                this.match_unchecked(slot, span, unset)
             });
         }
         state.settle(slot, Holds::Nothing);
+    }
+
+    /// A MATCH on a slot that holds no result: it is unset, or holds a plain value.
+    fn match_unchecked(&self, slot: Slot, span: Span, unset: Option<Unset>) -> Diagnostic {
+        let terms = self.terms();
+        let (name, bind, with) =
+            (slot_name(self.function, slot), terms.word(Word::Let), terms.word(Word::Call));
+        let what = terms.choose("MATCH on", "a handler for");
+        let why = unset.map_or("it may hold a plain value".to_owned(), |reason| reason.clause(terms));
+        let found = Diagnostic::new(Code::MatchUnchecked, span, format!("{what} {name}, but {why}"))
+            .expected(
+                format!("a {} that a {with} binds on every path", terms.slot),
+                format!("{name}, but {why}"),
+            )
+            .help(format!("bind the {} with {bind} and {with} right before", terms.slot));
+        match unset {
+            Some(reason) => reason.point(found, terms),
+            None => self.point_to_call(slot, found),
+        }
     }
 
     fn exit(&mut self, state: &mut Holding<W>, ending: Ending, span: Span) {
@@ -454,19 +459,4 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         }
         *state = Holding::default();
     }
-}
-
-/// The index of the event that opens what an event ends: a fork for its branches, too.
-fn opening(list: &[Event], end: usize) -> usize {
-    let mut depth = 1_usize;
-    let mut at = end;
-    while let Some(before) = at.checked_sub(1).filter(|_| depth > 0) {
-        at = before;
-        match list.get(at) {
-            Some(Event::Join | Event::Caught | Event::Repeat(_)) => depth += 1,
-            Some(Event::Fork(..) | Event::Try(_) | Event::Loop(..)) => depth -= 1,
-            _ => {}
-        }
-    }
-    at
 }

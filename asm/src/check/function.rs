@@ -3,20 +3,22 @@
 //! about the slots.
 
 use super::facts::{CallFacts, Facts};
-use super::messages::slots;
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
 use super::types::Types;
 use super::value_info::KnownSlot;
-use super::{answer_fields, flow, liveness, messages};
+use super::{answer_fields, flow, liveness};
 use crate::ast::{Call, File, Function};
 use crate::catalog::Catalog;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::terms::Terms;
 use crate::sorting::sort_by_key;
 use crate::span::Span;
+use crate::text::some_of;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
+use ilo_spec::node::Word;
 use smallvec::SmallVec;
 
 /// Errors of reading after which the tree is complete.
@@ -147,7 +149,19 @@ fn resolve<'f, 'a>(
 ) -> Resolved<'f> {
     let registered = events.registered.get(call.id.0 as usize).copied().unwrap_or_default();
     if let Some(own) = names.own(call.tool.text).filter(|_| registered) {
-        report.push(messages::slots::rollback_function(function, call.tool, &own.body));
+        let terms = Terms::of(function.notation);
+        let (word, condition) = (terms.word(Word::Rollback), terms.word(Word::If));
+        let mut tools = Vec::new();
+        own.body.each_call(&mut |call| tools.push(call.tool.text));
+        let name = call.tool;
+        let message = format!("{word} names the function `{}`, but it takes a tool", name.text);
+        let wrong = Diagnostic::new(Code::RollbackFunction, name.span, message)
+            .expected("a tool", format!("a function of the file, `{}`", name.text));
+        report.push(wrong.help(format!(
+            "write the calls of the function here, with their arguments: of {}; where it chooses, {word} is alone \
+             in the branches of an {condition} after the call",
+            some_of(tools.into_iter())
+        )));
         return Resolved::default();
     }
     names.resolve(call, whole, report)
@@ -155,7 +169,14 @@ fn resolve<'f, 'a>(
 
 fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts, report: &mut Report<'_>) {
     if function.slots.len() > limits::REGISTERS {
-        report.push(messages::slots::too_many(function));
+        let slots = Terms::of(function.notation).slots;
+        let (given, limit) = (function.slots.len(), limits::REGISTERS);
+        let message = format!("`{}` has {given} {slots}, the limit is {limit}", function.name.text);
+        let wrong = Diagnostic::new(Code::TooManyRegisters, function.span, message)
+            .expected(format!("at most {limit} {slots}"), format!("{given} {slots}"));
+        report.push(
+            wrong.help(format!("bind the same {slots} again, or move a part into a function of its own")),
+        );
         return;
     }
     let bindings = liveness::bindings(events, function.slots.len());
@@ -181,7 +202,12 @@ fn compensate(function: &Function<'_>, rollback: &Rollback, facts: &mut Facts, r
         return;
     }
     if rollback.in_if {
-        report.push(messages::slots::implicit_undo(function, rollback.span));
+        let undo = Terms::of(function.notation).word(Word::Undo);
+        let message = "if this call fails, the function ends with its failure; earlier versions took it as a \
+                       rollback, since its value is not read and a returned failure follows";
+        let warning = Diagnostic::new(Code::ImplicitUndo, rollback.span, message)
+            .expected(format!("{undo} with the call"), "a call whose value is not read");
+        report.push(warning.help(format!("if it undoes earlier work and may fail, write it with {undo}")));
     } else {
         facts.undo = true;
     }
@@ -202,7 +228,14 @@ pub(super) fn required(
         let rolled_back = marked(&events.registered) || marked(&events.covered);
         let undoes = facts.calls.get(at).is_some_and(|facts| facts.undo);
         if tool.requires_rollback && !rolled_back && !undoes {
-            report.push(slots::rollback_required(function, call));
+            let (terms, tool) = (Terms::of(function.notation), call.tool.text);
+            let message = format!("the tool `{tool}` requires a rollback, and this call registers none");
+            let wrong = Diagnostic::new(Code::RollbackRequired, call.tool.span, message)
+                .expected(format!("{} with the call", terms.word(Word::Rollback)), "a call without it");
+            report.push(wrong.help(terms.choose(
+                "write `ROLLBACK CALL <tool> <count> …` with the tool that undoes it directly after the call",
+                "write `rollback` beside `call`, with the `call` that undoes it",
+            )));
         }
     }
 }

@@ -14,10 +14,10 @@
 //! | row | files |
 //! |---|---|
 //! | 0 | `slot_set`, `facts`, `value_info`, `report` |
-//! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
-//! | 2 | `messages`: the wording of all diagnostics |
+//! | 1 | `fixes`: what several findings say in the same way |
+//! | 2 | `messages`: the findings about types that are worded apart from where they are made |
 //! | 3 | `arguments`; after it `resolve`; last `slot_events`, which also says which blocks have values |
-//! | 4 | `liveness` (with `webs`), `flow`, `answer_fields`, `types` (with `kept`, last) |
+//! | 4 | `liveness` (with `webs`), `flow` (with `unset`), `answer_fields`, `types` (with `kept`, last) |
 //! | 5 | `function`: one function; what is known of slots, for editors |
 //! | 6 | this file: whole files |
 
@@ -35,6 +35,7 @@ mod resolve;
 mod slot_events;
 mod slot_set;
 mod types;
+mod unset;
 mod value_info;
 mod webs;
 
@@ -44,12 +45,11 @@ mod tests;
 pub(crate) use arguments::text_of;
 pub use facts::{Answer, CallFacts, Checked, Facts};
 pub use function::KnownSlots;
-pub(crate) use messages::given::LEAVE_OUT;
 pub use resolve::entry;
 pub(crate) use resolve::{Target, by_name, target};
 pub(crate) use slot_events::Events;
 pub use slot_events::Gives;
-pub(crate) use types::misfit;
+pub(crate) use types::{LEAVE_OUT, misfit};
 pub use value_info::{KnownSlot, Part, Seen, ValueInfo};
 
 use crate::ast::File;

@@ -1,9 +1,7 @@
-//! Collects the diagnostics of the check, and limits the work on suggestions; why a slot is unset at a point.
+//! Collects the diagnostics of the check, and limits the work on suggestions.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::span::Span;
 use crate::text::{Near, near};
-use ilo_spec::node::Word;
 
 /// The most names that are compared in total for suggestions, so that they cannot make checking slow.
 const COMPARISONS: usize = 1 << 16;
@@ -52,17 +50,4 @@ impl<'d> Report<'d> {
     ) -> Option<Near<'n>> {
         near(name, candidates.take_while(|_| self.spend(1).is_some()))
     }
-}
-
-/// Why a slot is unset at a point.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Unset {
-    /// Nothing sets it before.
-    Never,
-    /// A path through this IF, MATCH, FOR or TRY leaves it unset.
-    Path(Word, Span),
-    /// The body of the loop sets it, but only later in the iteration.
-    FirstPass(Span),
-    /// A MATCH has taken the result.
-    Matched(Span),
 }

@@ -8,7 +8,7 @@
 use super::arguments;
 use super::arguments::Expectation;
 use super::facts::Checked;
-use super::messages::names as messages;
+use super::fixes::{self, wrong};
 use super::report::Report;
 use super::slot_set::put;
 use super::value_info::{Inputs, RecordInputs};
@@ -18,11 +18,13 @@ use crate::catalog::{
     tool_of_client_name, without_scheme,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, SHOWN, some_of};
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
 
 /// The target of a call.
@@ -95,7 +97,9 @@ impl<'f, 'a> Names<'f, 'a> {
             if name.text.is_empty() || report.is_full() {
                 continue;
             }
-            report.push(messages::duplicate_function(name, before.name.span));
+            let message = format!("two functions are named `{}`", name.text);
+            let twice = wrong(Code::DuplicateFunction, name, message, "a name that is free");
+            report.push(twice.related(before.name.span, "first here").help("rename one of them"));
         }
     }
 
@@ -153,10 +157,15 @@ impl<'f, 'a> Names<'f, 'a> {
             // Arguments have names, so no call of such a tool can succeed.
             Lookup::Found(tool) if !tool.input().kinds().meets(Kinds::RECORD) => {
                 let why = "its `inputSchema` is not that of a record, and arguments are one";
-                report.push(messages::unusable_tool(name, why));
+                report.push(unusable_tool(name, why));
             }
             Lookup::Found(tool) => {
-                let warning = tool.misused().map(|why| messages::misused_keyword(name, why));
+                let warning = tool.misused().map(|why| {
+                    let message = format!("in a schema of `{}`, {why}", name.text);
+                    Diagnostic::new(Code::BadSchema, name.span, message).help(
+                        "the call is made, and this keyword is passed over; a value that does not fit it is not found",
+                    )
+                });
                 let mut said = report.diagnostics.as_slice().iter();
                 if let Some(new) = warning.filter(|new| said.all(|old| old.message != new.message)) {
                     report.push(new);
@@ -164,10 +173,18 @@ impl<'f, 'a> Names<'f, 'a> {
                 return Ok(Target::Tool(tool));
             }
             Lookup::Unknown => return Err(self.unknown_tool(catalog, name, report)),
-            Lookup::Withheld(own) => report.push(messages::withheld_tool(name, own)),
-            Lookup::Unusable(why) => report.push(messages::unusable_tool(name, why)),
+            Lookup::Withheld(own) => {
+                let message = format!("programs may not call the tool `{own}`");
+                let help = "its server has it; the `policy` of the server in the tools file leaves it out";
+                let withheld = wrong(Code::UnknownTool, name, message, "a tool that the tools file allows");
+                report.push(withheld.help(help));
+            }
+            Lookup::Unusable(why) => report.push(unusable_tool(name, why)),
             Lookup::Ambiguous(tools) => {
-                report.push(messages::ambiguous_tool(name, tools.iter().map(|tool| tool.name.as_str())));
+                let message = format!("several servers have a tool `{}`", name.text);
+                let tools = some_of(tools.iter().map(|tool| tool.name.as_str()));
+                let several = wrong(Code::UnknownTool, name, message, tools);
+                report.push(several.help("write the name with its server"));
             }
         }
         Ok(Target::Unknown)
@@ -188,13 +205,13 @@ impl<'f, 'a> Names<'f, 'a> {
         };
         let whole = near.map(|near| (whole(near.name), near.sure));
         let near = whole.as_ref().map(|(name, sure)| Near { name, sure: *sure });
-        report.push(messages::unknown_callee(
+        let found = Diagnostic::new(
             Code::UnknownFunction,
-            (name, plain),
-            None,
-            near,
-            self.notation(),
-        ));
+            name.span,
+            format!("no function of the file is named `{plain}`"),
+        )
+        .expected("a function of the file", format!("`{plain}`"));
+        report.push(fixes::name(found, name, near, self.notation()));
         whole.filter(|(_, sure)| *sure).map(|(name, _)| name)
     }
 
@@ -214,13 +231,10 @@ impl<'f, 'a> Names<'f, 'a> {
             (near.is_none() && !servers.is_empty() && !servers.contains(&server))
                 .then(|| format!("a tool of {}", some_of(servers.iter().copied())))
         });
-        report.push(messages::unknown_callee(
-            Code::UnknownTool,
-            (name, name.text),
-            few,
-            near,
-            self.notation(),
-        ));
+        let expected = few.unwrap_or_else(|| "a tool of the catalogue or a function of the file".to_owned());
+        let message = format!("no tool or function is named `{}`", name.text);
+        let found = wrong(Code::UnknownTool, name, message, expected);
+        report.push(fixes::name(found, name, near, self.notation()));
         near.filter(|near| near.sure).map(|near| near.name.to_owned())
     }
 
@@ -246,9 +260,19 @@ impl<'f, 'a> Names<'f, 'a> {
                 continue;
             }
             let near = report.near(call.tool.text, list.iter().map(|name| name.text));
-            report.push(messages::not_allowed(function, call.tool, near.map(|near| near.name)));
+            let (tool, caller) = (call.tool, function.name.text);
+            let message = format!("`{}` is not in the list of what `{caller}` may call", tool.text);
+            let found = wrong(Code::ToolNotAllowed, tool, message, "a name of that list")
+                .nearest(near.map(|near| near.name));
+            report.push(found.help("add it to the list, or leave the call out"));
         }
     }
+}
+
+/// A tool that cannot be used.
+fn unusable_tool(name: Name<'_>, why: &str) -> Diagnostic {
+    let message = format!("the tool `{}` cannot be called: {why}", name.text);
+    wrong(Code::UnknownTool, name, message, "a tool that can be called")
 }
 
 /// The address that one means in which one of these servers has the name that its owner gave it, with
@@ -333,7 +357,10 @@ fn named(file: &File<'_>, name: &str) -> Result<u32, Box<Diagnostic>> {
     let found = (0..).zip(names()).find(|&(_, own)| own == name);
     found.map(|(index, _)| index).ok_or_else(|| {
         let nearest = Report::new(&mut Diagnostics::default()).near(name, names());
-        Box::new(messages::no_function(file, name, nearest.map(|near| near.name)))
+        let unknown =
+            Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("no function is named `{name}`"))
+                .expected(some_of(names()), format!("`{name}`"));
+        Box::new(unknown.nearest(nearest.map(|near| near.name)))
     })
 }
 
@@ -346,10 +373,19 @@ fn uncalled(file: &File<'_>, checked: &Checked) -> Result<u32, Box<Diagnostic>> 
     }
     let candidates: Vec<u32> =
         (0..).zip(&called).filter(|&(_, called)| !called).map(|(index, _)| index).collect();
-    match candidates[..] {
-        [only] => Ok(only),
-        _ => Err(Box::new(messages::no_single_entry(file, &candidates))),
+    if let [only] = candidates[..] {
+        return Ok(only);
     }
+    let functions = || candidates.iter().filter_map(|&index| file.functions.get(index as usize));
+    let names = some_of(functions().map(|function| function.name.text));
+    let message = match candidates[..] {
+        [] => "every function is called by another: none of them is where the program begins".to_owned(),
+        _ => format!("several functions are called by no other: {names}"),
+    };
+    let span = functions().next().map_or(Span::at(0), |function| function.span);
+    let several = Diagnostic::new(Code::NoSingleEntry, span, message)
+        .expected("one function that no other calls", format!("{} such functions", candidates.len()));
+    Err(Box::new(several.help("say which one runs")))
 }
 
 /// A call: the caller, the callee, and the span.
@@ -392,10 +428,41 @@ pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> 
                 Visit::Open(place) => {
                     let name = |&(index, _): &(u32, usize)| file.functions[index as usize].name.text;
                     let names = way[place..].iter().map(name);
-                    report.push(messages::circular_call(names, span, notation));
+                    report.push(circular_call(names, span, notation));
                 }
             }
         }
     }
     order
+}
+
+/// Functions that call each other: `way` has their names from the first to the one whose call closes the
+/// cycle.
+fn circular_call<'n>(
+    way: impl ExactSizeIterator<Item = &'n str>,
+    span: Span,
+    notation: Notation,
+) -> Diagnostic {
+    let length = way.len();
+    let mut names: Vec<&str> = way.take(SHOWN).collect();
+    let first = names.first().copied().unwrap_or_default();
+    if length > SHOWN {
+        names.push("…");
+    }
+    names.push(first);
+    let names = names.join(" -> ");
+    let message = match length {
+        1 => format!("`{first}` calls itself"),
+        _ => format!("functions call each other in a circle: {names}"),
+    };
+    let terms = Terms::of(notation);
+    let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
+    let hidden = match length {
+        1 => "; the function hides a tool of that name: to call the tool, rename the function",
+        _ => "",
+    };
+    let help = format!(
+        "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
+    );
+    Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
 }

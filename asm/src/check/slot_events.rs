@@ -4,19 +4,22 @@
 //! computes bottom-up which blocks have values ([`Gives`]), to report those that lack a needed one.
 //! Conditions are not evaluated: each may be true or false.
 
-use super::messages;
+use super::fixes::{self, output_name};
 use super::slot_set::put;
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
     Slot, Stmt, StmtKind, Try,
 };
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
+use crate::dialect::terms::Terms;
 use crate::matched::{begins_with_rollback, covered_call};
 use crate::notation::Notation;
 use crate::span::Span;
 use core::ops::Range;
 use hashbrown::HashMap;
+use ilo_spec::error::Code;
 use ilo_spec::node::Word;
+use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
@@ -169,7 +172,14 @@ impl<'a> Events<'a> {
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
         let reason = gives.lack.filter(|_| function.output.ok.ty != Type::NIL);
-        walk.report(reason.map(|reason| messages::blocks::missing_return(function, reason)));
+        walk.report(reason.map(|place| {
+            let message = format!("a path through `{}` gives no value", function.name.text);
+            let statement = Terms::of(function.notation).statement;
+            Diagnostic::new(Code::MissingReturn, function.span, message)
+                .expected(output_name(&function.output), "a path without a value")
+                .related(place, "no value here")
+                .help(format!("end that path with a return, or with a {statement} that has a value"))
+        }));
         walk.report_unmarked();
     }
 }
@@ -199,6 +209,10 @@ struct Walk<'e, 'a> {
 }
 
 impl<'a> Walk<'_, 'a> {
+    fn terms(&self) -> Terms {
+        Terms::of(self.function.notation)
+    }
+
     fn report(&mut self, found: Option<Diagnostic>) {
         found.into_iter().for_each(|found| self.events.found.push(found));
     }
@@ -304,7 +318,22 @@ impl<'a> Walk<'_, 'a> {
 
     /// Reports a statement of a loop outside of loops.
     fn nowhere(&mut self, word: Word, span: Span, in_err: bool) {
-        self.events.found.push(messages::blocks::nowhere(self.function, word, span, in_err));
+        let terms = self.terms();
+        let (written, of, ret) = (terms.word(word), terms.word(Word::For), terms.word(Word::Ret));
+        let (code, does) = match word {
+            Word::Break => (Code::BreakNowhere, "ends"),
+            Word::Skip => (Code::SkipNowhere, "ends a pass of"),
+            _ => (Code::YieldNowhere, "adds to the list of"),
+        };
+        let found =
+            Diagnostic::new(code, span, format!("{written} {does} a {of}, but there is none around it"))
+                .expected(format!("{written} in the body of a {of}"), "no enclosing loop")
+                .help(if in_err && !terms.is_id() {
+                    "`ignore` binds nil and continues".to_owned()
+                } else {
+                    format!("to end the function, write {ret} with its value")
+                });
+        self.events.found.push(found);
     }
 
     /// BREAK ends the innermost enclosing loop.
@@ -353,8 +382,17 @@ impl<'a> Walk<'_, 'a> {
         argument.each_call(&mut |call| {
             first.get_or_insert(call);
         });
-        let function = self.function;
-        self.report(first.map(|call| messages::slots::rollback_argument(function, call)));
+        let Some(call) = first else { return };
+        let terms = self.terms();
+        let message = format!("an argument of {} calls `{}`", terms.word(Word::Rollback), call.tool.text);
+        let found = Diagnostic::new(Code::RollbackArgument, call.span, message)
+            .expected("a value that no call gives", format!("a call of `{}`", call.tool.text));
+        self.events.found.push(found.help(format!(
+            "make the call in a {} of its own before, with {}, and read its {} here",
+            terms.statement,
+            terms.word(Word::Let),
+            terms.slot
+        )));
     }
 
     fn exit(&mut self, ending: Ending, span: Span) -> Gives<Span> {
@@ -379,8 +417,8 @@ impl<'a> Walk<'_, 'a> {
             }
             Bound::Control(control) => {
                 let gives = self.control(control, after);
-                let missing = |reason| messages::blocks::missing_value(self.function, control, reason);
-                self.report(gives.lack.map(missing));
+                let missing = gives.lack.map(|place| self.missing_value(control, place));
+                self.report(missing);
                 self.events.list.push(Event::Bind(slot, span, place));
                 if !gives.completes() {
                     return Gives::NEVER;
@@ -456,7 +494,7 @@ impl<'a> Walk<'_, 'a> {
         let broken = open.as_ref().is_some_and(|open| open.broken);
         if node.yields {
             pass.value = open.is_some_and(|open| open.yielded);
-            messages::blocks::mixed(self.function, node, &mut self.events.found);
+            self.mixed(node);
         }
         self.events.list.push(Event::Repeat(node.id));
         put(&mut self.events.yields, node.id.0, pass.value);
@@ -472,10 +510,88 @@ impl<'a> Walk<'_, 'a> {
         };
         if node.breaks {
             self.events.list.push(Event::Done(node.id));
-            let found = messages::blocks::no_else(self.function, node);
+            let found = self.no_else(node);
             self.unmarked.extend(found.map(|found| (start..self.events.list.len(), found)));
         }
         gives
+    }
+
+    /// A bound block in which some path has no value: at `place`.
+    fn missing_value(&self, control: &Control<'a>, place: Span) -> Diagnostic {
+        let terms = self.terms();
+        let word = match control {
+            Control::If(_) => terms.word(Word::If),
+            Control::Match(_) => terms.handler.into(),
+            Control::Try(_) => terms.word(Word::Try),
+            Control::For(_) => terms.word(Word::For),
+        };
+        let message = format!("this {word} is bound, but a path through it gives no value");
+        let found = Diagnostic::new(Code::MissingValue, control.span(), message)
+            .expected("a value on every path", "a path without a value")
+            .related(place, "no value here");
+        found.help(match control {
+            Control::For(_) => format!(
+                "let a pass end with a value or a {}, and every path of the {} with a return or a failure; or do not \
+                 bind the loop",
+                terms.word(Word::Yield),
+                terms.word(Word::Else)
+            ),
+            _ => "end every path with a value".to_owned(),
+        })
+    }
+
+    /// Reports the values at the end of the passes of a loop with a YIELD, to which they do not belong.
+    fn mixed(&mut self, node: &For<'a>) {
+        let terms = self.terms();
+        let (word, of) = (terms.word(Word::Yield), terms.word(Word::For));
+        each_last(&node.body, &mut |last, before| {
+            let (value, control) = match last.kind {
+                // In JSON and YAML a step that binds a name has that value too.
+                StmtKind::Value(Expr { kind: ExprKind::Ref(_), .. }) if before.is_some_and(binds) => return,
+                StmtKind::Value(value) => (Some(value), None),
+                StmtKind::Control(Control::For(inner)) => (None, Some(inner)),
+                _ => return,
+            };
+            let is_call = value.is_some_and(|value| matches!(value.kind, ExprKind::Call(_)));
+            let (code, what) =
+                if is_call { (Code::LostValue, "the answer") } else { (Code::MixedYield, "this value") };
+            let message = format!("a {word} gives what this {of} collects, so {what} is in no list");
+            let wrong = Diagnostic::new(code, last.span, message)
+                .expected(format!("{word} with it"), format!("a value without {word}"))
+                .related(node.span, format!("the {of}"));
+            self.events.found.push(match control {
+                _ if is_call => wrong
+                    .help(format!("if it is not to be collected, put another {} after it", terms.statement)),
+                None if terms.is_id() => wrong.fix(Fix::write("YIELD", Span::at(last.span.start), "YIELD ")),
+                None => wrong.help("write `yield` with the value"),
+                Some(_) => wrong.help(format!(
+                    "bind the list with {} and add it with {word}, or add each value there",
+                    terms.word(Word::Let)
+                )),
+            });
+        });
+    }
+
+    /// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes
+    /// unnoticed, unless a slot shows it that the loop binds.
+    fn no_else(&self, node: &For<'a>) -> Option<Diagnostic> {
+        if node.otherwise.is_some()
+            || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
+        {
+            return None;
+        }
+        let terms = self.terms();
+        let word = |word| terms.word(word);
+        let (of, end, over) = (word(Word::For), word(Word::Else), word(Word::Break));
+        let message = format!("nothing shows whether a {over} ended this {of} or its passes ran out");
+        let help = terms.choose(
+            "write `ELSE` with what follows when no BREAK ended it, such as `ELSE 1` and a FAIL; `ELSE 0` if that does \
+             not matter",
+            "write `\"else\"` with the steps for when no `break` ended it, such as a failure; an empty list if that does \
+             not matter",
+        );
+        let found = Diagnostic::new(Code::NoElse, node.span, message);
+        Some(found.expected(format!("{end} after it"), format!("{of} without {end}")).help(help))
     }
 
     fn expression(&mut self, expression: &Expr<'a>) {
@@ -581,5 +697,32 @@ fn wrong_return(
     };
     // After a failed call, a value may be the failure itself or a replacement: both are common.
     let unsure = in_err_arm && kind == ReturnKind::Plain && value.evident_type().is_none();
-    Some(messages::blocks::wrong_return(function, span, word, Some(right).filter(|_| !unsure)))
+    let [word, right] = [word, right].map(Word::mnemonic);
+    let output = output_name(&function.output);
+    let is = if function.output.err.is_some() { "a result" } else { "not a result" };
+    let message = format!("{word} in `{}`, whose type `{output}` is {is}", function.name.text);
+    let found = Diagnostic::new(Code::WrongReturn, span, message)
+        .related(function.output.span, "the type is given here");
+    Some(if unsure {
+        let help = "write `RET_ERR` to fail with it, `RET_OK` to succeed with it";
+        found.expected("RET_ERR or RET_OK", word).help(help)
+    } else {
+        found.expected(right, word).fix(fixes::word(span, word, right))
+    })
+}
+
+/// Visits the last statement of a block, or those of its branches and arms.
+fn each_last<'a>(block: &Block<'a>, each: &mut impl FnMut(&Stmt<'a>, Option<&Stmt<'a>>)) {
+    let Some((last, before)) = block.statements.split_last() else { return };
+    match &last.kind {
+        StmtKind::Control(Control::For(node)) if node.yields => each(last, before.last()),
+        StmtKind::Control(Control::For(_)) => {}
+        StmtKind::Control(control) => control.blocks().for_each(|(_, block)| each_last(block, each)),
+        _ => each(last, before.last()),
+    }
+}
+
+/// Whether a statement binds a slot to a value, or handles the failure of the call that is bound.
+fn binds(statement: &Stmt<'_>) -> bool {
+    matches!(statement.kind, StmtKind::Let { .. } | StmtKind::Control(Control::Match(_)))
 }

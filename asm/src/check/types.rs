@@ -15,12 +15,12 @@ mod expression;
 mod given;
 mod narrow;
 
-pub(crate) use self::given::misfit;
+pub(crate) use self::given::{LEAVE_OUT, misfit};
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
 use super::kept::{self, Kept, Place};
-use super::messages::types as messages;
+use super::messages;
 use super::resolve::Resolved;
 use super::slot_events::Events;
 use super::value_info::{Inputs, shape_of};

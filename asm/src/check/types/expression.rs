@@ -8,10 +8,9 @@ use crate::ast::{
 };
 use crate::check::answer_fields::Read;
 use crate::check::facts::CallFacts;
+use crate::check::fixes::wrong;
 use crate::check::kept::Place;
-use crate::check::messages::names;
-use crate::check::messages::types as messages;
-use crate::check::messages::types::{Origin, Typed};
+use crate::check::messages::{self, Origin, Typed};
 use crate::check::resolve::Target;
 use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, sure, suspect, ty};
 use crate::diagnostic::Diagnostic;
@@ -20,6 +19,7 @@ use crate::notation::Notation;
 use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
+use ilo_spec::error::Code;
 use ilo_spec::node::{LENGTHS, Word};
 use ilo_spec::number;
 use ilo_spec::program::Number;
@@ -485,7 +485,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if let Some(Part::Pair { other, lists: 0 }) = of.map(|of| of.part)
             && ![other, "key"].contains(&name.text)
         {
-            self.report(names::no_pair_field(name, other));
+            let message = format!("there is no field `{}`: the record has `key` and `{other}`", name.text);
+            self.report(wrong(Code::UnknownField, name, message, format!("`key` or `{other}`")));
             return ValueInfo::ANY;
         }
         let Some(shape) = of.and_then(|of| of.part.shape()) else {

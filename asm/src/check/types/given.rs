@@ -5,21 +5,110 @@
 //! part. Other values are compared by what is known about them.
 
 use super::{Seen, Types, ValueInfo, needs};
-use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
-use crate::catalog::{Misfit, SchemaShape};
+use crate::ast::{Call, Case, Expr, ExprKind, Field, Function, Literal};
+use crate::catalog::{Format, Misfit, RangeEnd, SchemaShape};
 use crate::check::arguments::{Expectation, text_of};
-use crate::check::messages::given::{self as messages, ArgumentPath, Place, Unfit};
-use crate::check::messages::stringified::stringified;
-use crate::check::messages::types::{argument, maybe_nil};
+use crate::check::fixes::{self, wrong};
+use crate::check::messages::{argument, maybe_nil, stringified};
 use crate::check::resolve::Target;
 use crate::check::value_info::ty;
+use crate::diagnostic::Diagnostic;
 use crate::expr::reference::FAILURES;
 use crate::notation::Notation;
-use crate::rules::{self, Demand, clash};
-use crate::text::{Near, near};
+use crate::rules::{self, Clash, Demand, clash};
+use crate::span::Span;
+use crate::text::{Near, SHOWN, near, some_of};
 use crate::types::Inferred;
+use core::fmt;
+use ilo_spec::error::Code;
 use ilo_spec::node::Word;
+use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
+
+/// The most names or constants that are compared with a wrong one.
+const COMPARED: usize = 1024;
+
+/// The help for a null that the tool does not take, where the field is optional.
+pub(crate) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
+
+/// A path within an argument: fields and items.
+pub(crate) struct ArgumentPath<'p> {
+    /// The field; `None` for an item.
+    name: Option<&'p str>,
+    /// The enclosing path; `None` for the argument itself.
+    of: Option<&'p ArgumentPath<'p>>,
+}
+
+impl<'p> ArgumentPath<'p> {
+    /// An argument.
+    pub(crate) fn of(name: &'p str) -> ArgumentPath<'p> {
+        ArgumentPath { name: Some(name), of: None }
+    }
+
+    /// A field at a path.
+    pub(crate) fn field(name: &'p str, of: &'p ArgumentPath<'p>) -> ArgumentPath<'p> {
+        ArgumentPath { name: Some(name), of: Some(of) }
+    }
+
+    /// An item at a path.
+    pub(crate) fn item(of: &'p ArgumentPath<'p>) -> ArgumentPath<'p> {
+        ArgumentPath { name: None, of: Some(of) }
+    }
+}
+
+/// The path from the inside out: `` `city` in `address` ``. A long path is cut.
+impl fmt::Display for ArgumentPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut next = Some(self);
+        for _ in 0..SHOWN {
+            let Some(path) = next else { return Ok(()) };
+            match path.name {
+                Some(name) => write!(f, "`{name}`")?,
+                None => f.write_str("an item")?,
+            }
+            if path.of.is_some() {
+                f.write_str(if path.name.is_some() { " in " } else { " of " })?;
+            }
+            next = path.of;
+        }
+        if next.is_some() { f.write_str("…") } else { Ok(()) }
+    }
+}
+
+/// A place in the arguments of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p, 'a> {
+    pub(crate) call: &'p Call<'a>,
+    pub(crate) path: &'p ArgumentPath<'p>,
+    /// Whether the value may be nil, and is then left out.
+    pub(crate) nil: bool,
+}
+
+/// The path with the tool: `` `city` in `address` of `send` ``.
+impl fmt::Display for Place<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of `{}`", self.path, self.call.tool.text)
+    }
+}
+
+/// Why a constant does not fit a shape that allows its kind.
+#[derive(Clone, Copy)]
+enum Unfit {
+    /// Its value.
+    Value(Misfit),
+    /// It is a text without this format.
+    Format(Format),
+}
+
+/// A constant that its shape does not allow.
+#[derive(Clone, Copy)]
+struct Disallowed<'m, 'a> {
+    literal: Literal<'a>,
+    wanted: SchemaShape<'m>,
+    unfit: Unfit,
+    /// The text that it most likely means.
+    near: Option<Near<'m>>,
+}
 
 impl<'t, 'a> Types<'_, 't, 'a> {
     /// Checks an argument of a call.
@@ -130,7 +219,11 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let given = |name: &str| fields.iter().any(|field| field.name.text == name);
                 let whole = wanted.required().all(|field| given(field.name));
                 let refused = near.is_some() || !whole || wanted.refuses_others();
-                let found = messages::unknown_field(self.function, place, field.name, wanted, near);
+                let takes = some_of(wanted.names());
+                let expected = if takes.is_empty() { "no field".to_owned() } else { takes };
+                let message = format!("{place} does not take a field `{}`", field.name.text);
+                let found = wrong(Code::UnknownArgument, field.name, message, expected);
+                let found = fixes::name(found, field.name, near, self.function.notation);
                 self.report(found.raised_if(refused));
                 continue;
             };
@@ -147,7 +240,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let typed = self.typed(value, Inferred::NIL);
                 let demand = rules::of_shape(shape);
                 let wrong = argument(self.function, place, typed, demand, None);
-                self.report(wrong.help(messages::LEAVE_OUT));
+                self.report(wrong.help(LEAVE_OUT));
             }
             ExprKind::Ref(_) if nil && ty(self.expression(value)) == Some(Inferred::NIL) => {}
             _ => {
@@ -166,7 +259,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     ) {
         let given = |name: &str| fields.iter().any(|field| field.name.text == name);
         let required = wanted.fields().filter(|field| field.required && !given(field.name));
-        let missing: Vec<_> = required.take(messages::COMPARED).collect();
+        let missing: Vec<_> = required.take(COMPARED).collect();
         if missing.is_empty() {
             return;
         }
@@ -174,7 +267,10 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let free = || wanted.names().filter(|name| !given(name));
         let meant: Vec<_> = unknown.filter_map(|field| self.near(field.name.text, free())).collect();
         for field in missing.into_iter().filter(|field| meant.iter().all(|near| near.name != field.name)) {
-            self.report(messages::missing_field(place, value, field));
+            let message = format!("{place} lacks the field `{}`", field.name);
+            let found = Diagnostic::new(Code::MissingArgument, value.span, message)
+                .expected(format!("the field `{}`", field.name), "a record without it");
+            self.report(found.help(format!("`{}` takes {}", field.name, kinds(field.shape))));
         }
     }
 
@@ -192,11 +288,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 
     /// Why a constant does not fit a shape that allows its kind.
-    fn refused(
-        &mut self,
-        literal: Literal<'a>,
-        wanted: SchemaShape<'t>,
-    ) -> Option<messages::Disallowed<'t, 'a>> {
+    fn refused(&mut self, literal: Literal<'a>, wanted: SchemaShape<'t>) -> Option<Disallowed<'t, 'a>> {
         let unfit = unfit(literal, wanted)?;
         let near = match (literal, wanted.texts()) {
             (Literal::Text(_), Some([only])) if wanted.kinds() == Kinds::TEXT => {
@@ -205,7 +297,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             (Literal::Text(text), Some(texts)) => self.near(text, texts.iter().map(|text| &**text)),
             _ => None,
         };
-        Some(messages::Disallowed { literal, wanted, unfit, near })
+        Some(Disallowed { literal, wanted, unfit, near })
     }
 
     /// Warns about a constant that is compared with a part of an answer, which its schema never lets be equal
@@ -221,7 +313,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             return;
         }
         if let Some(wrong) = self.refused(literal, shape) {
-            self.report(messages::constant(self.function, None, constant, wrong));
+            self.report(disallowed(self.function, None, constant, wrong));
         }
     }
 
@@ -237,7 +329,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 && let Some(wrong) = self.refused(case.key, shape)
             {
                 let key = Expr { kind: ExprKind::Literal(case.key), span: case.key_span };
-                self.report(messages::constant(self.function, None, &key, wrong));
+                self.report(disallowed(self.function, None, &key, wrong));
             }
         }
     }
@@ -252,7 +344,12 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             let typed = self.typed(value, known.ty);
             let wrong = argument(self.function, place, typed, demand, None);
             let wrong = match listed {
-                Some(name) => messages::text_meant(wrong, value, name),
+                Some(name) => {
+                    let (text, found) = (format!("{{\"text\":\"{name}\"}}"), known.ty.to_string());
+                    let quoted =
+                        Span::new(value.span.start.saturating_sub(1), value.span.end.saturating_add(1));
+                    wrong.expected(format!("`{text}` for the text"), found).replace(quoted, text)
+                }
                 None => stringified(wrong, value, wanted.kinds(), self.function.notation),
             };
             self.report_of(seen, wrong);
@@ -260,16 +357,29 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
         self.nil_given(value, seen, demand, place);
         if let Some(name) = listed {
-            self.report(messages::enum_reference(place, value, name));
+            let message = format!("`{name}` is a variable here, and {place} also takes the text \"{name}\"");
+            let forms =
+                format!("`{{\"text\":\"{name}\"}}` for the text, or `\"${{{name}}}\"` for the variable");
+            let found =
+                Diagnostic::new(Code::EnumReference, value.span, message).help(format!("write {forms}"));
+            self.report(found.expected(forms, format!("`{name}`")));
         }
         if let ExprKind::Literal(literal) = value.kind {
             if let Some(wrong) = self.refused(literal, wanted) {
-                self.report(messages::constant(self.function, Some(place), value, wrong));
+                self.report(disallowed(self.function, Some(place), value, wrong));
             }
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
             && let Some(clash) = clash(shape, wanted)
         {
-            self.report(messages::clash(place, value, &clash));
+            let Clash { found, wanted, field } = clash;
+            let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
+            let values =
+                |shape: SchemaShape<'_>| if shape.texts().is_some() { allowed(shape) } else { kinds(shape) };
+            let alike = found.kinds().meets(wanted.kinds());
+            let [takes, is] = [wanted, found].map(|shape| if alike { values(shape) } else { kinds(shape) });
+            let of = found.tool();
+            let message = format!("{whose}{place} takes {takes}, but this is {is} by the schema of `{of}`");
+            self.report(Diagnostic::new(Code::TypeMismatch, value.span, message).expected(takes, is));
         }
     }
 }
@@ -290,5 +400,78 @@ pub(crate) fn misfit(literal: Literal<'_>, wanted: SchemaShape<'_>) -> Option<Mi
         Literal::Bool(truth) => wanted.refuses_bool(truth),
         Literal::Number(number) => wanted.refuses_number(number),
         Literal::Text(text) => wanted.refuses_text(text),
+    }
+}
+
+/// A constant that its shape does not allow: at a place in a call, or compared with a part of an answer, to
+/// which it is never equal.
+fn disallowed(
+    function: &Function<'_>,
+    place: Option<Place<'_, '_>>,
+    value: &Expr<'_>,
+    wrong: Disallowed<'_, '_>,
+) -> Diagnostic {
+    let Disallowed { literal, wanted, unfit, near } = wrong;
+    let found = literal.shown();
+    let expected = match unfit {
+        Unfit::Value(Misfit::Constant) => allowed(wanted),
+        Unfit::Value(Misfit::Fraction) => "a whole number".to_owned(),
+        Unfit::Value(Misfit::Range) => format!("a number {}", range(wanted)),
+        Unfit::Format(Format::Date) => "a date such as \"2026-01-31\"".to_owned(),
+        Unfit::Format(Format::DateTime) => "a time such as \"2026-01-31T09:30:00Z\"".to_owned(),
+    };
+    let (code, message) = match place {
+        Some(place) => (Code::BadValue, format!("{place} takes {expected}, but this is {found}")),
+        None => {
+            let by = format!("by the schema of `{}`: they are never equal", wanted.tool());
+            (Code::NeverEqual, format!("{found} is compared with {expected} {by}"))
+        }
+    };
+    let diagnostic = Diagnostic::new(code, value.span, message).expected(expected, found);
+    fixes::text(diagnostic, value, function.notation, near)
+}
+
+/// A shape in words.
+fn kinds(shape: SchemaShape<'_>) -> String {
+    match shape.kinds() {
+        Kinds::LIST => shape.ty().to_string(),
+        kinds => kinds.to_string(),
+    }
+}
+
+/// The constants that a shape allows.
+fn allowed(wanted: SchemaShape<'_>) -> String {
+    let texts = wanted.texts().unwrap_or_default().iter().map(|text| Literal::Text(text).shown());
+    let numbers = wanted.numbers().unwrap_or_default().iter().map(|&number| Literal::Number(number).shown());
+    let truth = wanted.boolean().map(|truth| truth.to_string());
+    let mut all: Vec<String> = texts.chain(numbers).chain(truth).take(SHOWN + 1).collect();
+    if all.len() > SHOWN {
+        all.truncate(SHOWN);
+        all.push("…".to_owned());
+        return all.join(", ");
+    }
+    match all.pop() {
+        Some(last) if all.is_empty() => last,
+        Some(last) => format!("{} or {last}", all.join(", ")),
+        None => kinds(wanted),
+    }
+}
+
+/// The range of a shape: `from 1 to 100`.
+fn range(wanted: SchemaShape<'_>) -> String {
+    let end = |bound: Option<RangeEnd>, included: &str, excluded: &str| {
+        bound.map(|RangeEnd { number, included: is }: RangeEnd| {
+            let number: Number = number;
+            format!("{} {number}", if is { included } else { excluded })
+        })
+    };
+    match wanted.range() {
+        (Some(least @ RangeEnd { included: true, .. }), Some(most @ RangeEnd { included: true, .. })) => {
+            format!("from {} to {}", least.number, most.number)
+        }
+        (least, most) => {
+            let ends = [end(least, "of at least", "above"), end(most, "of at most", "below")];
+            ends.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+        }
     }
 }

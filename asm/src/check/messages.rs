@@ -1,10 +1,9 @@
-//! Messages about values of the wrong type, comparisons that are never equal, and unused values.
+//! Messages about values of the wrong type, comparisons that are never equal, and unused values: what is worded
+//! apart from where it is found.
 
-use super::naming::slot_name;
+use super::fixes::{self, slot_name};
+use super::value_info::Nil;
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Function, Literal, Name, Slot};
-use crate::check::fixes;
-use crate::check::messages::given::Place;
-use crate::check::value_info::Nil;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{NO_DEFAULT, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::terms::Terms;
@@ -13,9 +12,10 @@ use crate::rules::Demand;
 use crate::span::Span;
 use crate::text::shorten;
 use crate::types::Inferred;
+use core::fmt::Display;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
-use ilo_spec::pure::Pure;
+use ilo_spec::pure::{Kinds, Pure};
 
 /// An expression, its certain type, and the origin of the type.
 #[derive(Clone, Copy)]
@@ -180,7 +180,7 @@ fn is_range(value: &Expr<'_>) -> bool {
 }
 
 /// The expected operand of a word, as a clause.
-pub(in crate::check) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
+pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
     let name = terms.word(word);
     let operand = word.row().pure.and_then(|function| function.row().operands.get(index));
     match (word, operand) {
@@ -256,7 +256,7 @@ pub(crate) fn loop_output(function: &Function<'_>, span: Span, found: Inferred) 
 /// declares it.
 pub(crate) fn argument(
     function: &Function<'_>,
-    place: Place<'_, '_>,
+    place: impl Display,
     value: Typed<'_, '_>,
     demand: Demand,
     declared: Option<Span>,
@@ -370,4 +370,38 @@ pub(crate) fn never_met(notation: Notation, subject: Inferred, case: &Case<'_>) 
         Notation::Id | Notation::Workflow => "write the key without quotes",
         _ => "write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`, or bools",
     })
+}
+
+/// Adds to the error of a text where a record or list is wanted that it holds one, if it does.
+pub(crate) fn stringified(
+    diagnostic: Diagnostic,
+    value: &Expr<'_>,
+    wanted: Kinds,
+    notation: Notation,
+) -> Diagnostic {
+    let (first, last) = match &value.kind {
+        ExprKind::Template([first, .., last]) => (first, last),
+        _ => (value, value),
+    };
+    let (Some(start), Some(end)) = (first.constant_text(), last.constant_text()) else { return diagnostic };
+    let (start, end) = (start.trim_start(), end.trim_end());
+    let (what, instruction) = if begins_record(start) && end.ends_with('}') && wanted.meets(Kinds::RECORD) {
+        ("record", "OBJ")
+    } else if start.starts_with('[') && end.ends_with(']') && wanted.meets(Kinds::LIST) {
+        ("list", "LIST")
+    } else {
+        return diagnostic;
+    };
+    let whole = core::ptr::eq(first, last);
+    diagnostic.help(match notation {
+        Notation::Id => format!("this is the text of a {what}: build the {what} itself, with {instruction}"),
+        _ if whole => format!("this is the text of a {what}: write the {what} itself, `{}`", shorten(start)),
+        _ => format!("this is the text of a {what}: write the {what} itself, without the quotes around it"),
+    })
+}
+
+/// Whether a text begins with a brace and then, after blanks, with a quote or the closing brace.
+fn begins_record(text: &str) -> bool {
+    let rest = text.strip_prefix('{').unwrap_or("").trim_start();
+    rest.starts_with(['"', '}'])
 }
