@@ -217,13 +217,13 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                         caught.meet(&state);
                     }
                 }
-                Event::Handler(id) => {
+                Event::Handler(id, _) => {
                     let caught = self.caught.get_mut(id.0 as usize).map(core::mem::take);
                     self.handle(&mut state, open.last_mut(), caught.unwrap_or_default());
                 }
-                Event::Fork(..) | Event::Try(_) => open.push(Entered::new(state)),
-                Event::Branch => Self::branch(&mut state, open.last_mut()),
-                Event::Join | Event::Caught => {
+                Event::Fork(..) => open.push(Entered::new(state)),
+                Event::Branch(_) => Self::branch(&mut state, open.last_mut()),
+                Event::Join(_) => {
                     if let Some(Entered { first: Some(first), .. }) = open.pop() {
                         state.meet(&first);
                     }
@@ -232,7 +232,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                     open.push(Entered { is_loop: true, ..Entered::new(state) });
                     state.meet(&self.of(id).passes);
                 }
-                Event::Repeat(id) => {
+                Event::Repeat(id, _) => {
                     if let Some(Entered { before, .. }) = open.pop() {
                         self.repeat(&mut state, before, id);
                     }
@@ -243,7 +243,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                     leave(self.of_mut(id).map(|of| &mut of.skipped), &mut state);
                 }
                 // After a loop and its ELSE, the paths of the BREAKs join.
-                Event::Done(id) => {
+                Event::Done(id, _) => {
                     let broken = self.of_mut(id).map(|of| core::mem::take(&mut of.broken));
                     state.meet(&broken.unwrap_or_default());
                 }

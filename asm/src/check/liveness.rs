@@ -64,29 +64,26 @@ fn walk<B: Backward>(
             Event::Read(..) | Event::Match(..) | Event::Bind(..) | Event::BindCall(..) => {
                 analysis.pass(&mut ahead, event);
             }
-            Event::Handler(id) => {
+            Event::Handler(id, _) => {
                 let after = open.last().map(|of| of.after.clone()).unwrap_or_default();
                 put(handlers, id.0, core::mem::replace(&mut ahead, after));
-            }
-            Event::Try(_) => {
-                open.pop();
             }
             Event::MayFail(to, _) => {
                 if let Some(handler) = handlers.get(to.0 as usize) {
                     analysis.join(&mut ahead, handler);
                 }
             }
-            Event::Join | Event::Caught => {
+            Event::Join(_) => {
                 open.push(Unfinished { after: ahead.clone(), branches: B::Ahead::default() });
             }
-            Event::Branch => {
+            Event::Branch(_) => {
                 if let Some(fork) = open.last_mut() {
                     analysis.join(&mut fork.branches, &ahead);
                     ahead = fork.after.clone();
                 }
             }
             Event::Fork(..) => ahead = open.pop().map_or(ahead, |fork| fork.branches),
-            Event::Repeat(id) => {
+            Event::Repeat(id, _) => {
                 open.push(Unfinished { after: ahead.clone(), branches: B::Ahead::default() });
                 if let Some(of) = loops.get_mut(id.0 as usize) {
                     analysis.join(&mut ahead, &of.head);
@@ -107,7 +104,7 @@ fn walk<B: Backward>(
             Event::Skip(id, _) => {
                 ahead = loops.get(id.0 as usize).map(|of| of.end.clone()).unwrap_or_default();
             }
-            Event::Done(id) => {
+            Event::Done(id, _) => {
                 if let Some(of) = loops.get_mut(id.0 as usize) {
                     of.behind = ahead.clone();
                 }

@@ -36,31 +36,28 @@ pub(super) enum Event {
     BindCall(Slot, Span, Span, CallId),
     /// A MATCH handles the result in the slot.
     Match(Slot, Span),
-    /// A fork into two paths, by IF or MATCH; each begins with a [`Event::Branch`].
+    /// A fork into two paths, by IF, MATCH or TRY; each begins with a [`Event::Branch`], the handler of a TRY with
+    /// a [`Event::Handler`].
     Fork(Word, Span),
     /// A path of a fork begins.
-    Branch,
+    Branch(Opening),
     /// The paths of a fork join.
-    Join,
+    Join(Opening),
     /// An iteration of a loop begins, or the loop ends.
     Loop(LoopId, Span),
     /// An iteration ends.
-    Repeat(LoopId),
+    Repeat(LoopId, Opening),
     /// A BREAK ends the loop.
     Break(LoopId),
     /// A SKIP ends an iteration of the loop; the span is that of the SKIP.
     Skip(LoopId, Span),
     /// After a loop with a BREAK and its ELSE: the paths join.
-    Done(LoopId),
-    /// The block of a TRY begins.
-    Try(Span),
+    Done(LoopId, Opening),
     /// A failure at this point goes to the handler of a TRY; with the call, if LET binds it: a MATCH may handle
     /// its failure.
     MayFail(TryId, Option<CallId>),
     /// The block of a TRY ends, and its handler begins.
-    Handler(TryId),
-    /// The block of a TRY and its handler join.
-    Caught,
+    Handler(TryId, Opening),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
     /// A call is registered by ROLLBACK.
@@ -78,16 +75,14 @@ impl Event {
         }
     }
 
-    /// Whether it begins a loop.
-    pub(super) fn enters(&self, id: LoopId) -> bool {
-        matches!(*self, Event::Loop(own, _) if own == id)
-    }
-
     /// Whether it binds a slot, or takes the result out of it.
     pub(super) fn touches(&self, slot: Slot) -> bool {
         self.binds() == Some(slot) || matches!(*self, Event::Match(matched, _) if matched == slot)
     }
 }
+
+/// The index of the fork or loop to which an event belongs.
+pub(super) type Opening = u32;
 
 /// The number of a TRY in a function, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,22 +432,35 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Begins a fork or loop.
+    fn open(&mut self, event: Event) -> Opening {
+        self.events.list.push(event);
+        u32::try_from(self.events.list.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Begins a fork and its first path.
+    fn fork(&mut self, word: Word, span: Span) -> Opening {
+        let fork = self.open(Event::Fork(word, span));
+        self.events.list.push(Event::Branch(fork));
+        fork
+    }
+
     fn branch(&mut self, node: &If<'a>) -> Gives<Span> {
         self.expression(&node.condition);
-        self.events.list.extend([Event::Fork(Word::If, node.span), Event::Branch]);
+        let fork = self.fork(Word::If, node.span);
         let then = self.block(&node.then, (Owner::If, false), node.span);
-        self.events.list.push(Event::Branch);
+        self.events.list.push(Event::Branch(fork));
         let otherwise = match &node.otherwise {
             Some(block) => self.block(block, (Owner::If, false), node.span),
             None => Gives::nothing(node.span),
         };
-        self.events.list.push(Event::Join);
+        self.events.list.push(Event::Join(fork));
         then.or(otherwise)
     }
 
     fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives<Span> {
-        let taken = Event::Match(node.slot, node.slot_span);
-        self.events.list.extend([taken, Event::Fork(Word::Match, node.span), Event::Branch]);
+        self.events.list.push(Event::Match(node.slot, node.slot_span));
+        let fork = self.fork(Word::Match, node.span);
         let err = if let Some(arm) = &node.err {
             self.err_arms += 1;
             let gives = self.arm(arm, (Owner::Err, false));
@@ -462,14 +470,14 @@ impl<'a> Walk<'_, 'a> {
             self.may_fail(None);
             self.exit(Ending::Failure, node.span)
         };
-        self.events.list.push(Event::Branch);
+        self.events.list.push(Event::Branch(fork));
         let ok = if let Some(arm) = &node.ok {
             self.arm(arm, (Owner::Other, after))
         } else {
             self.sets(node.slot, node.slot_span);
             Gives::nothing(node.span)
         };
-        self.events.list.push(Event::Join);
+        self.events.list.push(Event::Join(fork));
         err.or(ok)
     }
 
@@ -485,8 +493,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn passes(&mut self, node: &For<'a>) -> Gives<Span> {
         self.expression(&node.list);
-        let start = self.events.list.len();
-        self.events.list.push(Event::Loop(node.id, node.span));
+        let start = self.open(Event::Loop(node.id, node.span));
         self.sets(node.item, node.item_span);
         self.loops.push(WalkedLoop { id: node.id, broken: false, yielded: false });
         let mut pass = self.block(&node.body, (Owner::Other, false), node.span);
@@ -496,7 +503,7 @@ impl<'a> Walk<'_, 'a> {
             pass.value = open.is_some_and(|open| open.yielded);
             self.mixed(node);
         }
-        self.events.list.push(Event::Repeat(node.id));
+        self.events.list.push(Event::Repeat(node.id, start));
         put(&mut self.events.yields, node.id.0, pass.value);
         let collected = if pass.value { Gives::VALUE } else { Gives::nothing(node.span) };
         let gives = match &node.otherwise {
@@ -509,9 +516,9 @@ impl<'a> Walk<'_, 'a> {
             None => collected,
         };
         if node.breaks {
-            self.events.list.push(Event::Done(node.id));
+            self.events.list.push(Event::Done(node.id, start));
             let found = self.no_else(node);
-            self.unmarked.extend(found.map(|found| (start..self.events.list.len(), found)));
+            self.unmarked.extend(found.map(|found| (start as usize..self.events.list.len(), found)));
         }
         gives
     }
@@ -621,15 +628,15 @@ impl<'a> Walk<'_, 'a> {
     fn try_(&mut self, node: &Try<'a>) -> Gives<Span> {
         let id = TryId(self.events.tries);
         self.events.tries += 1;
-        self.events.list.push(Event::Try(node.span));
+        let fork = self.fork(Word::Try, node.span);
         self.tries.push(id);
         let body = self.block(&node.body, (Owner::Other, false), node.span);
         self.tries.pop();
         let Arm { bind, bind_span, body: handler, span } = &node.handler;
-        self.events.list.push(Event::Handler(id));
+        self.events.list.push(Event::Handler(id, fork));
         self.sets(*bind, *bind_span);
         let handled = self.block(handler, (Owner::Other, false), *span);
-        self.events.list.push(Event::Caught);
+        self.events.list.push(Event::Join(fork));
         body.or(handled)
     }
 

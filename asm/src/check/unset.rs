@@ -37,31 +37,26 @@ impl Unset {
             let Some(&event) = list.get(at) else { break };
             match event {
                 Event::Match(matched, span) if matched == slot => return Unset::Matched(span),
-                Event::Join
-                | Event::Branch
-                | Event::Caught
-                | Event::Handler(_)
-                | Event::Repeat(_)
-                | Event::Done(_) => {
+                Event::Join(opening)
+                | Event::Branch(opening)
+                | Event::Handler(_, opening)
+                | Event::Repeat(_, opening)
+                | Event::Done(_, opening) => {
                     let end = at;
-                    at = match event {
-                        Event::Done(id) => list.iter().position(|event| event.enters(id)).unwrap_or(0),
-                        _ => opening(list, end),
-                    };
+                    at = opening as usize;
                     let (word, span) = match list.get(at) {
                         Some(&Event::Fork(word, span)) => (word, span),
                         Some(&Event::Loop(_, span)) => (Word::For, span),
-                        Some(&Event::Try(span)) => (Word::Try, span),
                         _ => continue,
                     };
                     let taken = at.checked_sub(1).and_then(|before| list.get(before));
                     let is_taken = matches!(taken, Some(Event::Match(matched, _)) if *matched == slot);
-                    if !matches!(event, Event::Branch) && !is_taken && is_bound(at..end) {
+                    if !matches!(event, Event::Branch(_)) && !is_taken && is_bound(at..end) {
                         return Unset::Path(word, span);
                     }
                 }
                 Event::Loop(id, span) => {
-                    let ends = |event: &Event| matches!(event, Event::Repeat(end) if *end == id);
+                    let ends = |event: &Event| matches!(event, Event::Repeat(end, _) if *end == id);
                     let end = list.iter().position(ends).unwrap_or(list.len());
                     let later = list.get(here + 1..end).unwrap_or_default().iter();
                     let mut next_pass = later.chain(list.get(here));
@@ -137,19 +132,4 @@ impl Unset {
 /// What a message calls an IF, MATCH, FOR or TRY.
 fn construct(word: Word, terms: Terms) -> Cow<'static, str> {
     if word == Word::Match { terms.handler.into() } else { terms.word(word) }
-}
-
-/// The index of the event that opens what an event ends: a fork for its branches, too.
-fn opening(list: &[Event], end: usize) -> usize {
-    let mut depth = 1_usize;
-    let mut at = end;
-    while let Some(before) = at.checked_sub(1).filter(|_| depth > 0) {
-        at = before;
-        match list.get(at) {
-            Some(Event::Join | Event::Caught | Event::Repeat(_)) => depth += 1,
-            Some(Event::Fork(..) | Event::Try(_) | Event::Loop(..)) => depth -= 1,
-            _ => {}
-        }
-    }
-    at
 }

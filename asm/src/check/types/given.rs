@@ -32,28 +32,11 @@ const COMPARED: usize = 1024;
 pub(crate) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
 
 /// A path within an argument: fields and items.
-pub(crate) struct ArgumentPath<'p> {
+struct ArgumentPath<'p> {
     /// The field; `None` for an item.
     name: Option<&'p str>,
     /// The enclosing path; `None` for the argument itself.
     of: Option<&'p ArgumentPath<'p>>,
-}
-
-impl<'p> ArgumentPath<'p> {
-    /// An argument.
-    pub(crate) fn of(name: &'p str) -> ArgumentPath<'p> {
-        ArgumentPath { name: Some(name), of: None }
-    }
-
-    /// A field at a path.
-    pub(crate) fn field(name: &'p str, of: &'p ArgumentPath<'p>) -> ArgumentPath<'p> {
-        ArgumentPath { name: Some(name), of: Some(of) }
-    }
-
-    /// An item at a path.
-    pub(crate) fn item(of: &'p ArgumentPath<'p>) -> ArgumentPath<'p> {
-        ArgumentPath { name: None, of: Some(of) }
-    }
 }
 
 /// The path from the inside out: `` `city` in `address` ``. A long path is cut.
@@ -77,11 +60,11 @@ impl fmt::Display for ArgumentPath<'_> {
 
 /// A place in the arguments of a call.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p, 'a> {
-    pub(crate) call: &'p Call<'a>,
-    pub(crate) path: &'p ArgumentPath<'p>,
+struct Place<'p, 'a> {
+    call: &'p Call<'a>,
+    path: &'p ArgumentPath<'p>,
     /// Whether the value may be nil, and is then left out.
-    pub(crate) nil: bool,
+    nil: bool,
 }
 
 /// The path with the tool: `` `city` in `address` of `send` ``.
@@ -113,7 +96,7 @@ struct Disallowed<'m, 'a> {
 impl<'t, 'a> Types<'_, 't, 'a> {
     /// Checks an argument of a call.
     pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Expectation<'t>>) {
-        let path = &ArgumentPath::of(given.name.text);
+        let path = &ArgumentPath { name: Some(given.name.text), of: None };
         match wanted {
             // An own function takes a written nil.
             Some(Expectation { shape: Some(_), nil: true, declared: Some(_), .. })
@@ -162,7 +145,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 Some(ValueInfo::held(Inferred::RECORD))
             }
             ExprKind::List(items) if takes(Kinds::LIST) => {
-                let path = ArgumentPath::item(place.path);
+                let path = ArgumentPath { name: None, of: Some(place.path) };
                 let place = Place { path: &path, nil: false, ..place };
                 Some(self.items(items, &mut |this, item| this.given(item, wanted.item(), place)))
             }
@@ -208,7 +191,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     /// Checks the fields of a record that must fit a shape.
     fn given_fields(&mut self, fields: &[Field<'a>], wanted: SchemaShape<'t>, place: Place<'_, 'a>) {
         for field in fields {
-            let path = ArgumentPath::field(field.name.text, place.path);
+            let path = ArgumentPath { name: Some(field.name.text), of: Some(place.path) };
             let Some(given) = wanted.given(field.name.text) else {
                 self.expression(&field.value);
                 if self.lets_others(place.call, wanted) {
