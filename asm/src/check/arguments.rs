@@ -2,7 +2,7 @@
 
 use super::fixes::{self, wrong};
 use super::report::Report;
-use super::value_info::{Inputs, shape_of};
+use super::value_info::RecordInputs;
 use crate::ast::{Call, Field, Function};
 use crate::catalog::{SchemaShape, ToolSignature};
 use crate::diagnostic::Diagnostic;
@@ -82,7 +82,7 @@ impl<'n> Missing<'n> {
 /// The expected types of the arguments in a call of a function. Reports missing and unknown arguments.
 pub(super) fn of_function<'c>(
     call: &Call<'_>,
-    (callee, inputs): (&Function<'_>, Inputs<'c, '_>),
+    (callee, inputs): (&Function<'_>, &'c RecordInputs),
     whole: bool,
     report: &mut Report<'_>,
 ) -> Vec<Option<Expectation<'c>>> {
@@ -93,7 +93,7 @@ pub(super) fn of_function<'c>(
         let (name, ty) = (parameter.name, Inferred::from(parameter.ty.ty));
         if let Some(wanted) = given.find(name.text).and_then(|index| wanted.get_mut(index)) {
             let (nil, declared) = (parameter.takes_nil(), Some(parameter.ty.span));
-            *wanted = Some(Expectation { ty, shape: shape_of(inputs, name.text), nil, declared });
+            *wanted = Some(Expectation { ty, shape: inputs.shape_of(parameter), nil, declared });
         } else if !parameter.may_be_absent() {
             missing.note(name.text, ty, Some(name.span), report);
             if missing.more {

@@ -60,7 +60,7 @@ pub(super) fn hides(errors: &[u32], place: Span) -> bool {
 /// Checks a function. Returns its facts, and the functions that it calls, with the spans of the calls.
 pub(super) fn check<'a>(
     file: &File<'a>,
-    (number, function): (usize, &Function<'a>),
+    function: &Function<'a>,
     events: &mut Events<'a>,
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
@@ -72,7 +72,7 @@ pub(super) fn check<'a>(
     required(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
-    let whole = (function, names.inputs(number));
+    let whole = (function, &names.records);
     let types = Types::new(file, whole, (&*events, &facts), &resolved, comparisons).check();
     report.diagnostics.append(types.diagnostics);
     types.mistaken.iter().for_each(|&(suspect, code)| report.diagnostics.escalate(suspect, code));
@@ -179,10 +179,7 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         );
         return;
     }
-    let bindings = liveness::bindings(events, function.slots.len());
-    for (facts, binding) in facts.calls.iter_mut().zip(&bindings) {
-        (facts.checked, facts.unread) = (binding.checked, binding.unread);
-    }
+    liveness::note_uses(events, function.slots.len(), &mut facts.calls);
     for call in &events.undone {
         if let Some(facts) = facts.calls.get_mut(call.0 as usize) {
             facts.undo = true;
@@ -263,7 +260,7 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
         let _ = calls(function, &events, &self.names, (&mut facts, &mut resolved), &mut report);
         follow_slots(function, &events, &mut facts, &mut report);
-        let whole = (function, self.names.inputs(number));
+        let whole = (function, &self.names.records);
         Types::new(self.file, whole, (&events, &facts), &resolved, 0).known()
     }
 }

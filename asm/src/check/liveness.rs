@@ -5,6 +5,7 @@
 //! added there. One iteration of a loop either does not touch a slot, or it alone determines what happens to
 //! the slot, so the second walk is the last one, for nested loops too.
 
+use super::facts::CallFacts;
 use super::slot_events::{Event, Events};
 use super::slot_set::{Bits, FEW, WORDS, put};
 use smallvec::{SmallVec, smallvec};
@@ -124,34 +125,18 @@ struct Ahead<const W: usize> {
     used: Bits<W>,
 }
 
-/// How the slot to which a call is bound is used.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Binding {
-    pub(super) checked: bool,
-    pub(super) unread: bool,
-}
-
-/// By [`crate::ast::CallId`].
-pub(super) type Bindings = SmallVec<[Binding; 16]>;
-
-/// Computes the use of each call that LET binds.
-pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
+/// Notes how the slot is used to which LET binds a call: by [`crate::ast::CallId`].
+pub(super) fn note_uses(events: &Events<'_>, slots: usize, calls: &mut [CallFacts]) {
     match slots {
-        _ if events.calls.is_empty() => Bindings::new(),
-        ..=FEW => of_width::<1>(events),
-        _ => of_width::<WORDS>(events),
+        _ if calls.is_empty() => {}
+        ..=FEW => solve(&mut Live::<1>(calls), events),
+        _ => solve(&mut Live::<WORDS>(calls), events),
     }
 }
 
-fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
-    let mut live = Live::<W>(smallvec![Binding::default(); events.calls.len()]);
-    solve(&mut live, events);
-    live.0
-}
+struct Live<'f, const W: usize>(&'f mut [CallFacts]);
 
-struct Live<const W: usize>(Bindings);
-
-impl<const W: usize> Backward for Live<W> {
+impl<const W: usize> Backward for Live<'_, W> {
     type Ahead = Ahead<W>;
 
     fn join(&mut self, ahead: &mut Ahead<W>, other: &Ahead<W>) -> bool {
@@ -170,9 +155,10 @@ impl<const W: usize> Backward for Live<W> {
             }
             _ => {
                 let Some(slot) = event.binds() else { return };
-                if let Event::BindCall(.., call) = event {
-                    let found = Binding { checked: ahead.matched.has(slot), unread: !ahead.used.has(slot) };
-                    put(&mut self.0, call.0, found);
+                if let Event::BindCall(.., call) = event
+                    && let Some(facts) = self.0.get_mut(call.0 as usize)
+                {
+                    (facts.checked, facts.unread) = (ahead.matched.has(slot), !ahead.used.has(slot));
                 }
                 ahead.used.remove(slot);
                 ahead.matched.remove(slot);

@@ -74,11 +74,11 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     let mut events = Events::default();
     names.repeated(&mut report);
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
-    for (number, (function, end)) in file.functions.iter().zip(ends).enumerate() {
+    for (function, end) in file.functions.iter().zip(ends) {
         events.walk(function);
         let within = |errors| function::within(errors, function.span.start, end);
         let (facts, calls) = match errors.as_deref().map(within) {
-            Some([]) => function::check(file, (number, function), &mut events, &names, &mut report),
+            Some([]) => function::check(file, function, &mut events, &names, &mut report),
             Some(errors) => {
                 let calls = function::check_names(function, &events, &names, errors, &mut report);
                 (Facts::default(), calls)

@@ -11,7 +11,7 @@ use super::facts::Checked;
 use super::fixes::{self, wrong};
 use super::report::Report;
 use super::slot_set::put;
-use super::value_info::{Inputs, RecordInputs};
+use super::value_info::RecordInputs;
 use crate::ast::{Call, File, Function, Name};
 use crate::catalog::{
     Catalog, Lookup, ToolSignature, address, is_address, own_function, own_function_address, server_and_tool,
@@ -75,7 +75,7 @@ pub(super) struct Names<'f, 'a> {
     file: &'f File<'a>,
     by_name: HashMap<&'a str, u32>,
     catalog: Option<&'f Catalog>,
-    records: RecordInputs<'a>,
+    pub(super) records: RecordInputs,
 }
 
 impl<'f, 'a> Names<'f, 'a> {
@@ -103,11 +103,6 @@ impl<'f, 'a> Names<'f, 'a> {
         }
     }
 
-    /// The inputs of a function whose types list fields.
-    pub(super) fn inputs(&self, number: usize) -> Inputs<'_, 'a> {
-        u32::try_from(number).map_or(&[], |number| self.records.of_function(number))
-    }
-
     fn function(&self, index: u32) -> Option<&'f Function<'a>> {
         self.file.functions.get(index as usize)
     }
@@ -131,9 +126,8 @@ impl<'f, 'a> Names<'f, 'a> {
         };
         let wanted = match like {
             Target::Function(index) => {
-                let inputs = self.records.of_function(index);
                 let callee = self.function(index);
-                callee.map(|callee| arguments::of_function(call, (callee, inputs), whole, report))
+                callee.map(|callee| arguments::of_function(call, (callee, &self.records), whole, report))
             }
             Target::Tool(tool) => Some(arguments::of_tool(call, tool, self.notation(), whole, report)),
             Target::Unknown => None,

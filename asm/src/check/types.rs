@@ -23,7 +23,7 @@ use super::kept::{self, Kept, Place};
 use super::messages;
 use super::resolve::Resolved;
 use super::slot_events::Events;
-use super::value_info::{Inputs, shape_of};
+use super::value_info::RecordInputs;
 use super::value_info::{KnownSlot, Nil, Part, Seen, ValueInfo, join, suspect, ty};
 use super::webs::Webs;
 use crate::ast::{
@@ -161,7 +161,7 @@ pub(super) struct Types<'l, 't, 'a> {
     file: &'t File<'a>,
     function: &'t Function<'a>,
     events: &'l Events<'a>,
-    inputs: Inputs<'t, 'a>,
+    inputs: &'t RecordInputs,
     facts: &'l Facts,
     resolved: &'l [Resolved<'t>],
     slots: SmallVec<[SlotTypes<'t>; 16]>,
@@ -296,7 +296,7 @@ fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
     pub(super) fn new(
         file: &'t File<'a>,
-        (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
+        (function, inputs): (&'t Function<'a>, &'t RecordInputs),
         (events, facts): (&'l Events<'a>, &'l Facts),
         resolved: &'l [Resolved<'t>],
         comparisons: usize,
@@ -346,7 +346,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             let nil = parameter.is_nil_inside().then_some(Nil::Input);
             self.narrowing.on |= nil.is_some();
             let known = ValueInfo::declared(parameter.inside()).or_nil(nil);
-            let shape = shape_of(self.inputs, parameter.name.text);
+            let shape = self.inputs.shape_of(parameter);
             slot.plain = Some(shape.map_or(known, |shape| known.with_part(Part::of(shape))));
             slot.origin = Some(parameter.ty.span);
         }

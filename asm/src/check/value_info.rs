@@ -1,11 +1,12 @@
 //! What checking knows about a value: its type, whether that type is certain, and which part of a tool's
 //! answer, or of an input whose type lists fields, it is.
 
-use crate::ast::File;
+use crate::ast::{File, Parameter};
 use crate::catalog::{Declared, SchemaShape, ToolSignature};
 use crate::span::Span;
 use crate::types::Inferred;
 use core::mem::discriminant;
+use hashbrown::HashMap;
 use ilo_spec::pure::Kinds;
 
 /// What is known about a value.
@@ -275,32 +276,20 @@ pub(super) fn sure(seen: Seen<'_>) -> Option<Inferred> {
     if suspect(seen).is_some() { Some(Inferred::ANY) } else { ty(seen) }
 }
 
-/// The inputs of a function whose types list fields: the function, their names and shapes.
-pub(super) type Inputs<'t, 'a> = &'t [(u32, &'a str, Declared)];
+/// The inputs of the functions of a file whose types list fields, by the places of their names.
+pub(super) struct RecordInputs(HashMap<Span, Declared>);
 
-/// The inputs of all functions of a file whose types list fields.
-pub(super) struct RecordInputs<'a>(Vec<(u32, &'a str, Declared)>);
-
-impl<'a> RecordInputs<'a> {
-    pub(super) fn of(file: &File<'a>) -> RecordInputs<'a> {
-        let mut all = Vec::new();
-        for (number, function) in (0..).zip(file.functions) {
-            for input in function.parameters.iter().filter(|input| !input.ty.fields.is_empty()) {
-                all.push((number, input.name.text, Declared::input(input.name.text, &input.ty)));
-            }
-        }
-        RecordInputs(all)
+impl RecordInputs {
+    pub(super) fn of(file: &File<'_>) -> RecordInputs {
+        let inputs = file.functions.iter().flat_map(|function| function.parameters);
+        let records = inputs.filter(|input| !input.ty.fields.is_empty());
+        RecordInputs(
+            records.map(|input| (input.name.span, Declared::input(input.name.text, &input.ty))).collect(),
+        )
     }
 
-    /// Those of a function.
-    pub(super) fn of_function(&self, number: u32) -> Inputs<'_, 'a> {
-        let start = self.0.partition_point(|(of, ..)| *of < number);
-        let rest = self.0.get(start..).unwrap_or_default();
-        rest.get(..rest.partition_point(|(of, ..)| *of == number)).unwrap_or_default()
+    /// The shape of an input, if its type lists fields.
+    pub(super) fn shape_of(&self, input: &Parameter<'_>) -> Option<SchemaShape<'_>> {
+        self.0.get(&input.name.span).map(Declared::shape)
     }
-}
-
-/// The shape of an input, if its type lists fields.
-pub(super) fn shape_of<'t>(inputs: Inputs<'t, '_>, name: &str) -> Option<SchemaShape<'t>> {
-    inputs.iter().find(|(_, input, _)| *input == name).map(|(.., declared)| declared.shape())
 }

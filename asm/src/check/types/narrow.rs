@@ -47,6 +47,11 @@ pub(super) struct Proven {
 }
 
 impl Proven {
+    /// At a point that is not reachable.
+    fn never() -> Proven {
+        Proven { all: true, ..Proven::default() }
+    }
+
     fn has(&self, path: PathId) -> bool {
         self.all || self.paths.contains(&path)
     }
@@ -62,22 +67,12 @@ impl Proven {
     }
 }
 
-/// A loop while its body or its ELSE is walked.
-#[derive(Default)]
+/// What is known where control leaves the passes of a loop, while its body or its ELSE is walked.
 struct LoopExits {
-    /// What is known at its BREAKs; `None` without one.
-    broken: Option<Proven>,
-    /// What is known where its SKIPs end a pass; `None` without one.
-    skipped: Option<Proven>,
-}
-
-/// Joins a way to a point that others may lead to.
-fn add(to: Option<&mut Option<Proven>>, now: Proven) {
-    match to {
-        Some(Some(known)) => known.meet(&now),
-        Some(none) => *none = Some(now),
-        None => {}
-    }
+    /// At its BREAKs.
+    broken: Proven,
+    /// Where its SKIPs end a pass.
+    skipped: Proven,
 }
 
 /// The facts of a function, while it is walked.
@@ -122,28 +117,24 @@ impl<'a> Narrowing<'a> {
 
     /// Control does not continue here.
     pub(super) fn leave(&mut self) {
-        if self.on {
-            self.now = Proven { all: true, ..Proven::default() };
-        }
+        self.from(Proven::never());
     }
 
     /// A BREAK of the innermost loop.
     pub(super) fn leave_loop(&mut self) {
-        let now = self.point();
-        add(self.loops.last_mut().map(|open| &mut open.broken), now);
-        self.leave();
+        let now = self.from(Proven::never());
+        self.loops.last_mut().into_iter().for_each(|open| open.broken.meet(&now));
     }
 
     /// A SKIP of the innermost loop.
     pub(super) fn leave_pass(&mut self) {
-        let now = self.point();
-        add(self.loops.last_mut().map(|open| &mut open.skipped), now);
-        self.leave();
+        let now = self.from(Proven::never());
+        self.loops.last_mut().into_iter().for_each(|open| open.skipped.meet(&now));
     }
 
     /// Begins the body of a loop.
     pub(super) fn enter_loop(&mut self, id: LoopId, item: Slot, body: &Block<'a>) {
-        self.loops.push(LoopExits::default());
+        self.loops.push(LoopExits { broken: Proven::never(), skipped: Proven::never() });
         let before = if self.on { self.now.paths.clone() } else { Paths::new() };
         self.forget_bound(body);
         if let Some(end) = self.ends.get(&id).filter(|end| !end.all) {
@@ -159,18 +150,16 @@ impl<'a> Narrowing<'a> {
 
     /// Ends the body of a loop.
     pub(super) fn end_pass(&mut self, id: LoopId) {
-        if let Some(skipped) = self.loops.last_mut().and_then(|open| open.skipped.take()) {
-            self.join(&skipped);
-        }
         if self.on {
-            let end = self.point();
-            self.ends.insert(id, end);
+            let skipped = self.loops.last().map_or_else(Proven::never, |open| open.skipped.clone());
+            self.join(&skipped);
+            self.ends.insert(id, self.point());
         }
     }
 
     /// Ends a loop, behind its ELSE.
     pub(super) fn end_loop(&mut self) {
-        if let Some(broken) = self.loops.pop().and_then(|open| open.broken) {
+        if let Some(LoopExits { broken, .. }) = self.loops.pop() {
             self.join(&broken);
         }
     }
