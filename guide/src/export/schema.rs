@@ -3,10 +3,9 @@
 //! Schemas are written as text, because engines write keys in the order of the schema.
 
 use super::hosts::{self, Host, Optional, TooLarge};
-use crate::automaton::session::{Numbered, Session};
-use ilo_asm::dialect::operator::{self, Makes, Operator};
-use ilo_asm::dialect::{Key, word_of};
-use ilo_asm::notation::Notation;
+use crate::automaton::session::{Callee, Numbered, Session};
+use ilo_asm::catalog::SchemaShape;
+use ilo_asm::dialect::operator::{self, Makes};
 use ilo_spec::json::quoted;
 use ilo_spec::pure::Kinds;
 use serde_json::Value;
@@ -16,6 +15,43 @@ use std::collections::BTreeMap;
 const BLOCKS: u8 = 1;
 /// The level of a schema that refers to itself.
 const ENDLESS: u8 = u8::MAX;
+
+/// The forms of steps: keys, each with the part that it has. A key with `?` may be absent; one with `*` only
+/// for a host that lets keys be absent; `as` only for one whose definitions refer to themselves.
+const STEPS: [&str; 13] = [
+    "let:name expr:whole err?:handler",
+    "expr:any",
+    "let?:name op:one a:any",
+    "let?:name op:two a:any b:any",
+    "let?:name match:any cases:cases default*:any",
+    "ret:ret",
+    "raise:any",
+    "yield:any",
+    "if:any ret:plain",
+    "break:yes",
+    "if:any break:yes",
+    "skip:yes",
+    "if:any skip:yes",
+];
+const STEPS_OF_FREE_KEYS: [&str; 3] = ["obj:fields", "let:name obj:fields", "let:name merge:any set:fields"];
+const STEPS_OF_CALLS: [&str; 2] = ["rollback:undo", "compensate:many"];
+const STEPS_OF_BLOCKS: [&str; 6] = [
+    "if:any then:steps else?:steps",
+    "let?:name for:name in:any yield:steps else?:steps",
+    "let?:name try:steps err:caught",
+    "let:name if:any then:branch else:branch",
+    "let?:name match:name as?:name err?:caught then:branch",
+    "let?:name match:name as?:name err:caught",
+];
+/// The ways of a handler, of which the last has steps.
+const WAYS: [&str; 6] = [
+    "as?:name ret:plain",
+    "as?:name value:any",
+    "as?:name skip:yes",
+    "as?:name break:yes",
+    "as?:name ignore:yes",
+    "as?:name then:steps",
+];
 
 const STRING: &str = r#"{"type":"string"}"#;
 const YES: &str = r#"{"type":"boolean","enum":[true]}"#;
@@ -27,9 +63,8 @@ const YES: &str = r#"{"type":"boolean","enum":[true]}"#;
 /// If the host would refuse it.
 pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) -> Result<String, TooLarge> {
     let rules = host.map_or(hosts::Rules::FREE, Host::rules);
-    let callable = session.tools.iter().filter(|tool| tool.depth.is_some()).count();
-    hosts::tools(host, callable)?;
     let mut schema = Schema { session, rules, any_signature, defs: BTreeMap::new() };
+    hosts::tools(host, schema.calls().count())?;
     let level = if rules.recursion { ENDLESS } else { BLOCKS };
     let steps = schema.steps(level);
     let top = schema.top(&steps);
@@ -74,10 +109,6 @@ fn about(rules: hosts::Rules) -> String {
     )
 }
 
-fn key(key: Key) -> &'static str {
-    word_of(Notation::Constrained, key)
-}
-
 /// The name of a definition.
 fn reference(name: &str) -> String {
     format!("{{\"$ref\":{}}}", quoted(&format!("#/$defs/{name}")))
@@ -100,11 +131,23 @@ fn free(value: &str) -> String {
 }
 
 fn list_of(item: &str) -> String {
-    format!("{{\"type\":\"array\",\"items\":{item}}}")
+    bounded(item, None, None)
+}
+
+/// A list with at least and at most so many items.
+fn bounded(item: &str, least: Option<usize>, most: Option<usize>) -> String {
+    let least = least.map_or_else(String::new, |least| format!(",\"minItems\":{least}"));
+    let most = most.map_or_else(String::new, |most| format!(",\"maxItems\":{most}"));
+    format!("{{\"type\":\"array\",\"items\":{item}{least}{most}}}")
 }
 
 /// A record of exactly these fields; the third element says whether one is required.
 fn record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>) -> String {
+    open_record(fields, "false")
+}
+
+/// A record of these fields, and of others with this schema.
+fn open_record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>, others: &str) -> String {
     let (mut properties, mut required) = (Vec::new(), Vec::new());
     for (name, schema, is_required) in fields {
         properties.push(format!("{}:{schema}", quoted(name)));
@@ -112,13 +155,19 @@ fn record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>) -> Stri
     }
     let (properties, required) = (properties.join(","), required.join(","));
     format!(
-        "{{\"type\":\"object\",\"properties\":{{{properties}}},\"required\":[{required}],\"additionalProperties\":false}}"
+        "{{\"type\":\"object\",\"properties\":{{{properties}}},\"required\":[{required}],\"additionalProperties\":{others}}}"
     )
 }
 
-/// A record of these keys, all of which are required.
-fn step(fields: &[(Key, &str)]) -> String {
-    record(fields.iter().map(|(name, schema)| (key(*name), (*schema).to_owned(), true)))
+/// What the parts of a form depend on.
+#[derive(Default)]
+struct Place {
+    /// The level of the steps.
+    level: u8,
+    any: String,
+    /// The name of a tool, and its arguments.
+    tool: String,
+    args: String,
 }
 
 struct Schema<'s, 'c> {
@@ -128,25 +177,22 @@ struct Schema<'s, 'c> {
     defs: BTreeMap<String, String>,
 }
 
-impl Schema<'_, '_> {
+impl<'s, 'c> Schema<'s, 'c> {
     /// The members of the function itself.
     fn top(&self, steps: &str) -> String {
         let fields = if self.any_signature {
             let string = STRING.to_owned();
-            vec![(Key::Name, string.clone()), (Key::Input, free(STRING)), (Key::Output, string)]
+            [string.clone(), free(STRING), string]
         } else {
             let header = self.session.constrained_header();
             let text = |value: &Value| constant(value.as_str().unwrap_or_default());
             let names = self.session.parameters.iter().map(|it| it.0.as_str());
-            let types = names.map(|name| (name, text(&header[key(Key::Input)][name]), true));
-            vec![
-                (Key::Name, text(&header[key(Key::Name)])),
-                (Key::Input, record(types)),
-                (Key::Output, text(&header[key(Key::Output)])),
-            ]
+            let types = names.map(|name| (name, text(&header["in"][name]), true));
+            [text(&header["fn"]), record(types), text(&header["out"])]
         };
-        let fields = fields.into_iter().map(|(name, schema)| (key(name), schema, true));
-        let whole = record(fields.chain([(key(Key::Steps), steps.to_owned(), true)]));
+        let fields =
+            ["fn", "in", "out", "body"].into_iter().zip(fields.into_iter().chain([steps.to_owned()]));
+        let whole = record(fields.map(|(name, schema)| (name, schema, true)));
         // The members alone, after those that the caller writes.
         whole.trim_start_matches('{').strip_suffix('}').unwrap_or_default().to_owned()
     }
@@ -197,25 +243,30 @@ impl Schema<'_, '_> {
                 all.push(record([("text", STRING.to_owned(), true)]));
             }
             let Some(below) = Self::below(level) else { return any_of(&all) };
-            let inner = schema.value(Kinds::ANY, below);
+            let at = Place { any: schema.value(Kinds::ANY, below), ..Place::default() };
             if kinds.meets(Kinds::LIST) {
-                all.push(list_of(&inner));
+                all.push(list_of(&at.any));
             }
-            all.extend(kinds.meets(Kinds::RECORD).then(|| schema.records(&inner)).into_iter().flatten());
-            all.push(schema.operations(&inner, below));
-            all.extend(schema.rules.references.then(|| schema.cases(&inner, below)));
-            if schema.rules.recursion {
-                all.extend(schema.call());
+            if kinds.meets(Kinds::RECORD) {
+                all.extend(schema.records(&at));
+            }
+            all.push(schema.define(Self::named("operation", below), |schema| schema.operations(&at)));
+            if schema.rules.references {
+                all.push(schema.define(Self::named("cases", below), |schema| {
+                    any_of(&schema.forms("match:any cases:cases default*:any", &at))
+                }));
+            }
+            if schema.rules.recursion && schema.calls().next().is_some() {
+                all.push(schema.call());
             }
             any_of(&all)
         })
     }
 
-    fn records(&self, inner: &str) -> Vec<String> {
-        let fields = if self.rules.free_keys { free(inner) } else { record([]) };
-        let mut all = vec![step(&[(Key::Obj, &fields)])];
+    fn records(&mut self, at: &Place) -> Vec<String> {
+        let mut all = self.forms("obj:fields", at);
         if self.rules.free_keys {
-            all.push(step(&[(Key::Merge, inner), (Key::Set, &fields)]));
+            all.extend(self.forms("merge:any set:fields", at));
             // A record with one field that has the name of an operator is read as that operator.
             let first =
                 operator::TABLE.iter().filter(|row| row.is_everywhere()).map(|row| quoted(row.spelling));
@@ -224,65 +275,92 @@ impl Schema<'_, '_> {
                 "\"minProperties\":1,\"maxProperties\":1,\"propertyNames\":{{\"enum\":[{}]}}",
                 taken.join(",")
             );
-            all.push(format!("{{\"type\":\"object\",\"additionalProperties\":{inner},\"not\":{{{only}}}}}"));
+            let any = &at.any;
+            all.push(format!("{{\"type\":\"object\",\"additionalProperties\":{any},\"not\":{{{only}}}}}"));
         }
         all
     }
 
-    /// Records of these keys; the third element says whether one is required. For a host that limits absent
-    /// keys, there is a record for each combination of optional keys.
-    fn forms(&self, fields: &[(Key, &str, bool)]) -> Vec<String> {
-        let optional = self.rules.optional == Optional::Any;
+    /// Operators over values.
+    fn operations(&mut self, at: &Place) -> String {
+        let all_ways = self.rules.references;
+        let mut all =
+            if all_ways { self.all_of(&["op:two a:any b:any", "op:one a:any"], at) } else { Vec::new() };
+        // A step with `op` is another form of operators with one or two operands.
+        let rows = operator::TABLE.iter().filter(|row| all_ways || row.most() > 2);
+        all.extend(rows.map(|row| {
+            let least = self.rules.bounds.then_some(row.least());
+            let most = least.filter(|_| !row.folds).map(|_| row.most());
+            let operands = if row.least() == 1 { at.any.clone() } else { bounded(&at.any, least, most) };
+            record([(row.spelling, operands, true)])
+        }));
+        any_of(&all)
+    }
+
+    fn all_of(&mut self, forms: &[&str], at: &Place) -> Vec<String> {
+        forms.iter().flat_map(|form| self.forms(form, at)).collect()
+    }
+
+    /// The records of a form. For a host that limits absent keys, there is a record for each combination of
+    /// optional keys.
+    fn forms(&mut self, form: &str, at: &Place) -> Vec<String> {
+        let is_optional = self.rules.optional == Optional::Any;
         let mut all = vec![Vec::new()];
-        for &(name, schema, is_required) in fields {
-            let without = if is_required || optional { Vec::new() } else { all.clone() };
+        for (marked, part) in form.split(' ').filter_map(|it| it.split_once(':')) {
+            let name = marked.trim_end_matches(['?', '*']);
+            let may_be_absent =
+                marked.ends_with('?') || marked.ends_with('*') && self.rules.optional != Optional::None;
+            if name == "as" && !self.rules.recursion {
+                continue;
+            }
+            let schema = self.part(part, at);
+            let without = if may_be_absent && !is_optional { all.clone() } else { Vec::new() };
             for form in &mut all {
-                form.push((key(name), schema.to_owned(), is_required || !optional));
+                form.push((name, schema.clone(), !(may_be_absent && is_optional)));
             }
             all.extend(without);
         }
         all.into_iter().map(record).collect()
     }
 
-    /// Operators over values.
-    fn operations(&mut self, inner: &str, below: u8) -> String {
-        let (inner, bounds, all_ways) = (inner.to_owned(), self.rules.bounds, self.rules.references);
-        self.define(Self::named("operation", below), |_| {
-            let mut all = Vec::new();
-            if all_ways {
-                all.push(step(&[(Key::Op, &operator_of(2)), (Key::A, &inner), (Key::B, &inner)]));
-                all.push(step(&[(Key::Op, &operator_of(1)), (Key::A, &inner)]));
+    /// The schema of a part of a form.
+    fn part(&mut self, part: &str, at: &Place) -> String {
+        let below = Self::below(at.level).unwrap_or_default();
+        match part {
+            "name" => STRING.to_owned(),
+            "yes" => YES.to_owned(),
+            "any" => at.any.clone(),
+            "whole" => {
+                let level = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
+                self.value(Kinds::ANY, level)
             }
-            // A step with `op` is another form of operators with one or two operands.
-            let rows = operator::TABLE.iter().filter(|row| all_ways || row.most() > 2);
-            all.extend(rows.map(|row| {
-                let operands = if row.least() == 1 { inner.clone() } else { operands(row, &inner, bounds) };
-                record([(row.spelling, operands, true)])
-            }));
-            any_of(&all)
-        })
-    }
-
-    /// A choice by equal cases.
-    fn cases(&mut self, inner: &str, below: u8) -> String {
-        let inner = inner.to_owned();
-        self.define(Self::named("cases", below), |schema| any_of(&schema.case_forms(&[], &inner)))
-    }
-
-    /// The records of a choice, with more keys before its own.
-    fn case_forms(&self, before: &[(Key, &str, bool)], inner: &str) -> Vec<String> {
-        let pair = if self.rules.bounds {
-            format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
-        } else {
-            list_of(inner)
-        };
-        let mut cases = vec![list_of(&pair)];
-        if self.rules.free_keys {
-            cases.push(free(inner));
+            "one" => operator_of(1),
+            "two" => operator_of(2),
+            "fields" if self.rules.free_keys => free(&at.any),
+            "fields" => record([]),
+            "cases" => {
+                let two = self.rules.bounds.then_some(2);
+                let mut all = vec![list_of(&bounded(&at.any, two, two))];
+                all.extend(self.rules.free_keys.then(|| free(&at.any)));
+                any_of(&all)
+            }
+            "ret" => {
+                let whole = self.part("whole", at);
+                self.returns(&whole)
+            }
+            "plain" => self.returns(&at.any),
+            "handler" => self.handler(at.level, &at.any),
+            "caught" => self.handler(below, &at.any),
+            "steps" => self.steps(below),
+            "branch" => any_of(&[at.any.clone(), self.steps(below)]),
+            "many" => list_of(&self.call()),
+            "undo" => {
+                let call = self.call();
+                any_of(&[call.clone(), list_of(&call)])
+            }
+            "tool" => at.tool.clone(),
+            _ => at.args.clone(),
         }
-        let (cases, is_required) = (any_of(&cases), self.rules.optional == Optional::None);
-        let own = [(Key::Match, inner, true), (Key::Cases, &cases, true), (Key::Default, inner, is_required)];
-        self.forms(&[before, &own].concat())
     }
 
     fn steps(&mut self, level: u8) -> String {
@@ -291,181 +369,95 @@ impl Schema<'_, '_> {
 
     fn step(&mut self, level: u8) -> String {
         self.define(Self::named("step", level), |schema| {
-            let any = schema.any();
-            let mut all = Vec::new();
-            schema.simple(level, &any, &mut all);
-            if let Some(below) = Self::below(level) {
-                schema.blocks(&any, below, &mut all);
-            } else {
-                use Key::{Else, If, Let, Then};
-                all.push(step(&[(Let, STRING), (If, &any), (Then, &any), (Else, &any)]));
+            let at = Place { level, any: schema.any(), ..Place::default() };
+            let mut all = schema.all_of(&STEPS, &at);
+            if schema.rules.free_keys {
+                all.extend(schema.all_of(&STEPS_OF_FREE_KEYS, &at));
             }
+            if schema.calls().next().is_some() {
+                all.extend(schema.all_of(&STEPS_OF_CALLS, &at));
+                let undone = schema.rules.optional == Optional::Any && schema.rules.references;
+                let undone = if undone { " rollback?:undo compensate?:many" } else { "" };
+                all.extend(schema.call_forms("let?:name ", &format!(" err?:handler{undone}"), &at));
+            }
+            all.extend(match Self::below(level) {
+                Some(_) => schema.all_of(&STEPS_OF_BLOCKS, &at),
+                None => schema.forms("let:name if:any then:any else:any", &at),
+            });
             any_of(&all)
         })
     }
 
-    fn simple(&mut self, level: u8, any: &str, all: &mut Vec<String>) {
-        use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback, Skip};
-        let level_of_whole = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
-        let whole = self.value(Kinds::ANY, level_of_whole);
-        let (ret, plain) = (self.returns(&whole), self.returns(any));
-        let handler = self.handler(level, any);
-        let undo = self.call();
-        all.extend(self.forms(&[(Let, STRING, true), (Expr, &whole, true), (Handler, &handler, false)]));
-        all.push(step(&[(Expr, any)]));
-        let bound = (Let, STRING, false);
-        let (one, two) = (operator_of(1), operator_of(2));
-        all.extend(self.forms(&[bound, (Key::Op, &one, true), (Key::A, any, true)]));
-        all.extend(self.forms(&[bound, (Key::Op, &two, true), (Key::A, any, true), (Key::B, any, true)]));
-        all.extend(self.case_forms(&[bound], any));
-        all.push(step(&[(Return, &ret)]));
-        all.push(step(&[(Fail, any)]));
-        all.push(step(&[(Key::Yield, any)]));
-        all.push(step(&[(If, any), (Return, &plain)]));
-        for leaves in [Break, Skip] {
-            all.push(step(&[(leaves, YES)]));
-            all.push(step(&[(If, any), (leaves, YES)]));
-        }
-        if self.rules.free_keys {
-            let fields = free(any);
-            all.push(step(&[(Obj, &fields)]));
-            all.push(step(&[(Let, STRING), (Obj, &fields)]));
-            all.push(step(&[(Let, STRING), (Key::Merge, any), (Key::Set, &fields)]));
-        }
-        let Some(undo) = undo else { return };
-        let many = list_of(&undo);
-        all.push(step(&[(Rollback, &any_of(&[undo, many.clone()]))]));
-        all.push(step(&[(Compensate, &many)]));
-        for (number, tool) in self.session.tools.iter().enumerate().filter(|it| it.1.depth.is_some()) {
-            let name = constant(&tool.name);
-            let args = self.args(number, tool);
-            let mut fields = vec![(Let, STRING, false), (Key::Call, &name, true)];
-            fields.extend(
-                args.as_ref().map(|(schema, is_required)| (Key::Args, schema.as_str(), *is_required)),
-            );
-            fields.push((Handler, &handler, false));
-            let undone = any_of(&[reference("call"), many.clone()]);
-            if self.rules.optional == Optional::Any && self.rules.references {
-                fields.extend([(Rollback, undone.as_str(), false), (Compensate, &many, false)]);
-            }
-            all.extend(self.forms(&fields));
-        }
-    }
-
-    /// Steps with blocks.
-    fn blocks(&mut self, any: &str, below: u8, all: &mut Vec<String>) {
-        use Key::{Body, Else, For, Handler, If, In, Let, Match, Then};
-        let steps = self.steps(below);
-        all.extend(self.forms(&[(If, any, true), (Then, &steps, true), (Else, &steps, false)]));
-        let bound = (Let, STRING, false);
-        let passes =
-            [bound, (For, STRING, true), (In, any, true), (Body, &steps, true), (Else, &steps, false)];
-        all.extend(self.forms(&passes));
-        let caught = self.handler(below, any);
-        all.extend(self.forms(&[bound, (Key::Try, &steps, true), (Handler, &caught, true)]));
-        let branch = any_of(&[any.to_owned(), steps.clone()]);
-        all.push(step(&[(Let, STRING), (If, any), (Then, &branch), (Else, &branch)]));
-        let handler = self.handler(below, any);
-        let mut head = vec![bound, (Match, STRING, true)];
-        head.extend(self.rules.recursion.then_some((Key::As, STRING, false)));
-        for ends in
-            [&[(Handler, handler.as_str(), false), (Then, &branch, true)][..], &[(Handler, &handler, true)]]
-        {
-            all.extend(self.forms(&[&head, ends].concat()));
-        }
-    }
-
     /// The value of `ret`.
     fn returns(&mut self, any: &str) -> String {
-        let any = any.to_owned();
+        let at = Place { any: any.to_owned(), ..Place::default() };
         let is_plain = self.any_signature || self.session.err.is_none();
         let is_result = self.any_signature || self.session.err.is_some();
-        self.define("return".to_owned(), |_| {
-            let mut all = Vec::new();
-            if is_result {
-                all.push(step(&[(Key::Ok, &any)]));
-                all.push(step(&[(Key::Err, &any)]));
-            }
-            all.extend(is_plain.then_some(any));
+        self.define("return".to_owned(), |schema| {
+            let mut all = if is_result { schema.all_of(&["ok:any", "err:any"], &at) } else { Vec::new() };
+            all.extend(is_plain.then_some(at.any));
             any_of(&all)
         })
     }
 
     /// The value of `err` beside a call.
     fn handler(&mut self, level: u8, any: &str) -> String {
-        let any = any.to_owned();
+        let at = Place { level, any: any.to_owned(), ..Place::default() };
         self.define(Self::named("handler", level), |schema| {
-            let mut ways = vec![(Key::Return, schema.returns(&any)), (Key::Value, any)];
-            ways.extend([Key::Skip, Key::Break, Key::Ignore].map(|way| (way, YES.to_owned())));
-            if let Some(below) = Self::below(level).filter(|_| schema.rules.references) {
-                ways.push((Key::Then, schema.steps(below)));
-            }
             let mut all = vec![STRING.to_owned()];
-            for (way, takes) in ways {
-                if schema.rules.optional == Optional::Any && schema.rules.references {
-                    let name = (key(Key::As), STRING.to_owned(), false);
-                    all.push(record([name, (key(way), takes, true)]));
-                } else {
-                    all.push(step(&[(way, &takes)]));
-                }
-            }
+            let has_steps = Self::below(level).is_some() && schema.rules.references;
+            let ways = WAYS.iter().take(if has_steps { 6 } else { 5 });
+            all.extend(ways.flat_map(|way| schema.forms(way, &at)));
             any_of(&all)
         })
     }
 
-    /// A call, as a value or as a rollback; nothing if there is no tool.
-    fn call(&mut self) -> Option<String> {
-        let session = self.session;
-        session.tools.iter().any(|tool| tool.depth.is_some()).then(|| {
-            self.define("call".to_owned(), |schema| {
-                let mut all = Vec::new();
-                for (number, tool) in session.tools.iter().enumerate().filter(|it| it.1.depth.is_some()) {
-                    let (name, args) = (constant(&tool.name), schema.args(number, tool));
-                    let mut fields = vec![(Key::Call, name.as_str(), true)];
-                    fields.extend(args.as_ref().map(|it| (Key::Args, it.0.as_str(), it.1)));
-                    all.extend(schema.forms(&fields));
-                }
-                any_of(&all)
-            })
-        })
+    /// The tools that may be called, by number.
+    fn calls(&self) -> impl Iterator<Item = (usize, &'s Numbered<'c>)> + use<'s, 'c> {
+        self.session.tools.iter().enumerate().filter(|it| it.1.depth.is_some())
+    }
+
+    /// A form with the call of each tool.
+    fn call_forms(&mut self, before: &str, behind: &str, at: &Place) -> Vec<String> {
+        let mut all = Vec::new();
+        for (number, tool) in self.calls() {
+            let (keys, args) = match self.args(number, tool) {
+                None => ("", String::new()),
+                Some((args, true)) => (" args:args", args),
+                Some((args, false)) => (" args?:args", args),
+            };
+            let at = Place { level: at.level, any: at.any.clone(), tool: constant(&tool.name), args };
+            all.extend(self.forms(&format!("{before}call:tool{keys}{behind}"), &at));
+        }
+        all
+    }
+
+    /// A call, as a value or as a rollback.
+    fn call(&mut self) -> String {
+        self.define("call".to_owned(), |schema| any_of(&schema.call_forms("", "", &Place::default())))
     }
 
     /// The arguments of a tool, if it has any, and whether they are required.
     fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(String, bool)> {
         let may_be_absent = self.rules.optional != Optional::None;
-        let is_required = !tool.required.is_empty() || !may_be_absent;
-        let may_have = may_be_absent || !tool.listed.is_empty();
-        may_have.then(|| (self.arguments(number, tool), is_required))
-    }
-
-    /// The arguments of a tool.
-    fn arguments(&mut self, number: usize, tool: &Numbered<'_>) -> String {
-        let optional = self.rules.optional != Optional::None;
-        self.define(format!("args{number}"), |schema| {
-            let mut fields = Vec::new();
-            let mut open = false;
-            if let Some(callee) = &tool.callee {
-                let input = callee.input();
-                open = input.is_open() && schema.rules.free_keys;
-                for field in input.fields() {
-                    let value = schema.value(field.shape.kinds(), schema.level());
-                    fields.push((field.name, value, field.required));
-                }
-            }
-            if optional || fields.iter().all(|it| it.2) {
-                let closed = record(fields);
-                let any = schema.any();
-                let end = "\"additionalProperties\":";
-                return if open {
-                    closed.replacen(&format!("{end}false"), &format!("{end}{any}"), 1)
-                } else {
-                    closed
-                };
+        if !may_be_absent && tool.listed.is_empty() {
+            return None;
+        }
+        let args = self.define(format!("args{number}"), |schema| {
+            let input = tool.callee.as_ref().map(Callee::input);
+            let level = schema.level();
+            let listed = input.iter().flat_map(|input| input.fields());
+            let fields: Vec<_> =
+                listed.map(|it| (it.name, schema.value(it.shape.kinds(), level), it.required)).collect();
+            if may_be_absent || fields.iter().all(|it| it.2) {
+                let is_open = schema.rules.free_keys && input.is_some_and(SchemaShape::is_open);
+                return open_record(fields, &if is_open { schema.any() } else { "false".to_owned() });
             }
             let required = record(fields.iter().filter(|it| it.2).cloned());
             let all = record(fields.into_iter().map(|(name, value, _)| (name, value, true)));
             any_of(&[required, all])
-        })
+        });
+        Some((args, !tool.required.is_empty() || !may_be_absent))
     }
 }
 
@@ -475,13 +467,4 @@ fn operator_of(operands: usize) -> String {
     let rows = rows.filter(|row| !matches!(row.makes, Makes::Apply(_)) || row.least() == operands);
     let names: Vec<String> = rows.map(|row| quoted(row.spelling)).collect();
     format!("{{\"type\":\"string\",\"enum\":[{}]}}", names.join(","))
-}
-
-/// The list of an operator's operands.
-fn operands(row: &Operator, inner: &str, bounds: bool) -> String {
-    if !bounds {
-        return list_of(inner);
-    }
-    let most = if row.folds { String::new() } else { format!(",\"maxItems\":{}", row.most()) };
-    format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":{}{most}}}", row.least())
 }
