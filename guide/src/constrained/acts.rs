@@ -5,7 +5,7 @@ use super::machine::{Around, Binds, JsonMachine, Lex, Next, Owner, Quote};
 use super::paths::Path;
 use super::texts::PLAIN;
 use super::{handlers, loops, names, parts};
-use crate::automaton::offers::{self, NIL, NUMBER, TEXT, Words};
+use crate::automaton::offers::{self, NUMBER, TEXT, Words};
 use crate::automaton::state::{Block, Goes, ITEMS, Phase};
 use crate::automaton::texts::Inside;
 use crate::automaton::{blocks, ends, keys, operands};
@@ -136,14 +136,11 @@ impl JsonMachine<'_> {
                 let words = self.core.trial(offers::words);
                 self.quote(words);
             }
-            Act::Ignore => {
-                handlers::begin_unnamed(self, Word::Let, "");
-                self.literal(NIL);
-                self.core.take_constant(Literal::Nil);
-                return self.end_handler();
-            }
             Act::HandlerExit(word) => {
                 handlers::begin_unnamed(self, word, "");
+                if word == Word::Let {
+                    loops::given(self, Literal::Nil);
+                }
                 return self.end_handler();
             }
             Act::OpenHandler => {
@@ -173,7 +170,7 @@ impl JsonMachine<'_> {
                 };
                 self.take_constant(Literal::Text(text));
             }
-            Act::Quote(words) => self.quote(words),
+            Act::Quote => self.quote(self.place.choices.as_ref().map_or(0, |choices| choices.words)),
             // A text has no effect before it ends.
             Act::Ref(_) | Act::LastField(_) if matches!(self.place.next, Next::Hole | Next::HoleField) => {
                 // What may follow the text depends on its references.
@@ -416,33 +413,32 @@ impl JsonMachine<'_> {
     }
 
     fn end_block(&mut self) -> bool {
-        let level = blocks::level(&self.core);
         let Some(Around::Block { kind, names }) = self.pop() else { return false };
         match kind {
-            Owner::While => {
-                names::end_loop_names(self, names);
-                let ended = loops::end_passes(self);
-                self.goes_on(Next::Block(kind));
-                return ended;
-            }
-            Owner::Behind => {
-                ends::settle(&mut self.core);
-                self.goes_on(Next::Block(kind));
-                return true;
-            }
-            Owner::Pass => names::end_loop_names(self, names),
+            Owner::Pass | Owner::While => names::end_loop_names(self, names),
             // Names that the steps bind may be read after them.
             Owner::Failure | Owner::Caught => self.end_name_at(names),
-            Owner::Then | Owner::Else | Owner::Success | Owner::Handler | Owner::Try | Owner::Until => {}
+            _ => {}
         }
-        let up = if kind == Owner::Success { 2 } else { 1 };
-        let ended = blocks::up_to(&mut self.core, level.saturating_sub(up));
+        let ended = self.close_block(kind);
         self.goes_on(Next::Block(kind));
         ended
     }
 
-    fn end_handler(&mut self) -> bool {
+    /// Ends the innermost block, apart from its names; `false` if it may not end.
+    pub(super) fn close_block(&mut self, kind: Owner) -> bool {
+        let up = match kind {
+            Owner::While => return loops::end_passes(self),
+            Owner::Until => return loops::end_any_until(self),
+            Owner::Behind => return ends::settle(&mut self.core),
+            Owner::Success | Owner::Handler => 2,
+            Owner::Then | Owner::Else | Owner::Pass | Owner::Failure | Owner::Try | Owner::Caught => 1,
+        };
         let level = blocks::level(&self.core);
+        blocks::up_to(&mut self.core, level.saturating_sub(up))
+    }
+
+    fn end_handler(&mut self) -> bool {
         let names = loop {
             match self.pop() {
                 Some(Around::Handler { names, .. }) => break names,
@@ -452,7 +448,7 @@ impl JsonMachine<'_> {
             }
         };
         self.end_name_at(names);
-        let ended = blocks::up_to(&mut self.core, level.saturating_sub(2));
+        let ended = self.close_block(Owner::Handler);
         self.after();
         ended
     }

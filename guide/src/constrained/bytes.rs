@@ -1,7 +1,7 @@
 //! The bytes of a body in `constrained`, forward and back.
 
+use super::choices::View;
 use super::machine::{Around, JsonMachine, JsonPoint, Leads, Lex, Next};
-use super::views::{View, with};
 use super::{names, texts};
 use crate::automaton::state::Core;
 use crate::automaton::texts::Inside;
@@ -138,7 +138,7 @@ impl Bytes for JsonMachine<'_> {
         let view = self.choices();
         let high = high.min(view.len());
         let first = Common { node: Prefixes::ROOT, low, high, depth };
-        with!(view, choices => tree.within(choices, children, first, before, found));
+        tree.within(view, children, first, before, found);
         Some(depth)
     }
 

@@ -1,7 +1,6 @@
 //! A choice: bytes that may come next as a whole, and their effect, which `acts` brings about.
 
 use super::machine::{Next, Owner};
-use crate::automaton::offers::Words;
 use ilo_spec::node::Word;
 use std::borrow::Cow;
 
@@ -66,8 +65,7 @@ pub(super) enum Act {
     Unnamed(Word, &'static str),
     /// The message of a failure in place of a handler.
     Message,
-    /// A handler that continues with nil, and one that ends a loop or its pass.
-    Ignore,
+    /// A handler that continues with nil, or ends a loop or its pass.
     HandlerExit(Word),
     /// A way out beside `if`, and the bytes that end its value.
     Leave(Word, &'static str),
@@ -88,8 +86,8 @@ pub(super) enum Act {
     Bool(bool),
     Number,
     Text,
-    /// A text that may be a reference; the words that its value may begin with.
-    Quote(Words),
+    /// A text that may be a reference.
+    Quote,
     /// The text of this number, of those that are allowed.
     Listed(usize),
     /// An operator, a list, a record, a call or another construct that begins with this word.

@@ -1,63 +1,94 @@
-//! The choices at a position, in the order of their bytes: listed for it, or names of which the session has
-//! lists, since a catalogue may have thousands.
+//! The choices at a position, in the order of their bytes: those of a list that fit. A list is made for the
+//! position, or it is one of the session, since a catalogue may have thousands of names.
 
 use super::choice::{Act, Choice};
-use super::values::Values;
-use crate::automaton::json_names::{JsonName, SortedNames};
+use super::machine::{Leads, Lex};
+use super::values;
+use crate::automaton::json_names::{END, JsonName};
+use crate::automaton::offers::Words;
 use crate::automaton::session::Session;
+use crate::vocab::bits;
 use ilo_asm::sorting::sort_by;
 use std::sync::Arc;
 
 /// Choices of which none is a prefix of another.
 #[derive(Clone, Debug)]
-pub(super) enum Choices {
-    Listed(Arc<[Choice]>),
-    Values(Values),
-    /// Names of the session, those of fields that further ones follow, and the end of a record.
-    Names {
-        of: Names,
-        last: Places,
-        further: Places,
-        end: Option<&'static str>,
-    },
+pub(super) struct Choices {
+    pub(super) of: List,
+    pub(super) fits: Fits,
+    /// The words that a value may begin with, for [`Act::Quote`].
+    pub(super) words: Words,
 }
 
-/// A list of names of the session.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Names {
+/// A list in the order of its bytes.
+#[derive(Clone, Debug)]
+pub(super) enum List {
+    Own(Arc<[Choice]>),
+    /// The beginnings of values that do not depend on the position.
+    Values,
     Tools,
-    /// The keys of a record: the first one, or a further one.
+    /// The keys of a record, which may be further ones, and its ends.
     Keys {
         further: bool,
     },
-    /// The fields of a path, which may be in `${…}`.
+    /// The fields of a path, which may be in `${…}`: as the last one, or before others.
     Fields {
         hole: bool,
     },
 }
 
-/// Places in a list, in order: these, or all others.
+/// The places of a list that have a choice.
 #[derive(Clone, Debug)]
-pub(super) enum Places {
-    Only(Arc<[u32]>),
-    But(Arc<[u32]>),
+pub(super) enum Fits {
+    All,
+    Few(u128),
+    Many(Arc<[u32]>),
 }
 
-impl Places {
-    /// All places, or none.
-    pub(super) fn all(all: bool) -> Places {
-        if all { Places::But(Arc::default()) } else { Places::Only(Arc::default()) }
+impl Fits {
+    /// All places of a list of this length, or none.
+    pub(super) fn new(length: usize, all: bool) -> Fits {
+        if length <= u128::BITS as usize {
+            return Fits::Few(if all { u128::MAX } else { 0 });
+        }
+        let word = if all { u32::MAX } else { 0 };
+        Fits::Many(core::iter::repeat_n(word, length.div_ceil(u32::BITS as usize)).collect())
     }
 
-    pub(super) fn listed(&self) -> &[u32] {
-        let (Places::Only(places) | Places::But(places)) = self;
-        places
+    /// Sets whether a place has a choice, if there is one.
+    pub(super) fn put(&mut self, place: Option<u32>, fits: bool) {
+        let Some(place) = place else { return };
+        match self {
+            Fits::All => {}
+            Fits::Few(set) if fits => *set |= bit(place as usize),
+            Fits::Few(set) => *set &= !bit(place as usize),
+            Fits::Many(words) => {
+                let put = if fits { bits::set } else { bits::clear };
+                Arc::get_mut(words).into_iter().for_each(|words| put(words, place));
+            }
+        }
     }
 
-    pub(super) fn has(&self, place: usize) -> bool {
-        let is_listed = self.listed().binary_search_by(|it| (*it as usize).cmp(&place)).is_ok();
-        is_listed == matches!(self, Places::Only(_))
+    /// The first place with a choice, from this one on; a place behind all others if there is none.
+    fn from(&self, place: usize) -> usize {
+        match self {
+            Fits::All => place,
+            Fits::Few(set) => (set & !bit(place).wrapping_sub(1)).trailing_zeros() as usize,
+            Fits::Many(words) => {
+                let (at, above) = (place / 32, u32::MAX << (place % 32));
+                let mut words = (at..).zip(words.get(at..).unwrap_or_default());
+                let rest =
+                    |(at, word): (usize, u32)| (word != 0).then(|| 32 * at + word.trailing_zeros() as usize);
+                let first = words.next().map(|it| (it.0, it.1 & above)).and_then(rest);
+                first.or_else(|| words.find_map(|it| rest((it.0, *it.1)))).unwrap_or(usize::MAX)
+            }
+        }
     }
+}
+
+/// The set of one place.
+pub(super) fn bit(place: usize) -> u128 {
+    u32::try_from(place).ok().and_then(|place| 1_u128.checked_shl(place)).unwrap_or_default()
 }
 
 impl Choices {
@@ -68,40 +99,162 @@ impl Choices {
             sort_by(&mut found, |a, b| a.bytes.cmp(&b.bytes));
         }
         found.dedup_by(|a, b| *a.bytes == *b.bytes);
-        Choices::Listed(found.into())
+        Choices::of(List::Own(found.into()), Fits::All)
     }
 
-    /// Names at these places, which no further ones follow.
-    pub(super) fn names(of: Names, last: Places, end: Option<&'static str>) -> Choices {
-        Choices::Names { of, last, further: Places::all(false), end }
+    pub(super) fn of(of: List, fits: Fits) -> Choices {
+        Choices { of, fits, words: 0 }
     }
 
     pub(super) fn memory(&self) -> usize {
-        match self {
-            Choices::Listed(all) => all.len() * size_of::<Choice>(),
-            Choices::Values(_) => 0,
-            Choices::Names { last, further, .. } => 4 * (last.listed().len() + further.listed().len()),
-        }
+        let own = if let List::Own(all) = &self.of { all.len() * size_of::<Choice>() } else { 0 };
+        own + if let Fits::Many(words) = &self.fits { 4 * words.len() } else { 0 }
     }
 }
 
-impl Names {
-    pub(super) fn all<'s>(self, session: &'s Session<'_>) -> &'s SortedNames {
-        let names = session.json();
-        match self {
-            Names::Tools => &names.tools,
-            Names::Keys { further: false } => &names.keys[0],
-            Names::Keys { further: true } => &names.keys[1],
-            Names::Fields { hole } => names.fields(session, hole),
+/// What some choices begin: a text that may be a reference, the key of a case that is a number, a number.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Begins {
+    pub(super) text: bool,
+    pub(super) key: bool,
+    pub(super) number: bool,
+}
+
+/// Choices with their list.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    all: All<'a>,
+    fits: &'a Fits,
+}
+
+#[derive(Clone, Copy)]
+enum All<'a> {
+    Choices(&'a [Choice]),
+    Names(&'a [JsonName], fn(&JsonName) -> Act),
+}
+
+impl<'a> View<'a> {
+    pub(super) const NONE: View<'a> = View { all: All::Choices(&[]), fits: &Fits::All };
+
+    pub(super) fn new(choices: &'a Choices, session: &'a Session<'_>) -> Self {
+        let all = match choices.of {
+            List::Own(ref own) => All::Choices(own),
+            List::Values => All::Choices(values::all()),
+            List::Tools => All::Names(&session.json().tools.all, |it| Act::Tool(it.number)),
+            List::Keys { further } => {
+                All::Names(&session.json().keys[usize::from(further)].all, |it| match it.number {
+                    END => Act::EndParts,
+                    number => Act::Key(number),
+                })
+            }
+            List::Fields { hole } => All::Names(&session.json().fields(session, hole).all, |it| {
+                if it.further { Act::Field(it.number) } else { Act::LastField(it.number) }
+            }),
+        };
+        View { all, fits: &choices.fits }
+    }
+
+    /// The number of places.
+    pub(super) fn len(self) -> usize {
+        match self.all {
+            All::Choices(all) => all.len(),
+            All::Names(all, _) => all.len(),
         }
     }
 
-    pub(super) fn act(self, name: &JsonName) -> Act {
-        match self {
-            Names::Tools => Act::Tool(name.number),
-            Names::Keys { .. } => Act::Key(name.number),
-            Names::Fields { .. } if name.further => Act::Field(name.number),
-            Names::Fields { .. } => Act::LastField(name.number),
+    pub(super) fn is_empty(self) -> bool {
+        self.all(0, usize::MAX).next().is_none()
+    }
+
+    /// The choice at a place that has one.
+    pub(super) fn at(self, place: usize) -> Option<(&'a str, Act)> {
+        match self.all {
+            All::Choices(all) => all.get(place).map(|it| (&*it.bytes, it.act)),
+            All::Names(all, act) => all.get(place).map(|it| (&*it.bytes, act(it))),
+        }
+    }
+
+    /// The bytes at a place, which need not have a choice.
+    pub(super) fn text(self, place: usize) -> Option<&'a [u8]> {
+        match self.all {
+            All::Choices(all) => all.get(place).map(|it| it.bytes.as_bytes()),
+            All::Names(all, _) => all.get(place).map(|it| it.bytes.as_bytes()),
+        }
+    }
+
+    /// The byte after this number of those at a place.
+    pub(super) fn byte(self, place: usize, depth: usize) -> Option<u8> {
+        self.text(place).and_then(|text| text.get(depth).copied())
+    }
+
+    /// The first place with a choice, from this one on; a place behind all others if there is none.
+    pub(super) fn from(self, place: usize) -> usize {
+        self.fits.from(place)
+    }
+
+    /// The first place, among those from `low` to `high` that begin alike, whose byte after this number is
+    /// not less than another; the end if there is none. It may have no choice.
+    pub(super) fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let is_less = |bytes: &str| bytes.as_bytes().get(depth) < Some(&byte);
+        low + match self.all {
+            All::Choices(all) => {
+                all.get(low..high).unwrap_or_default().partition_point(|it| is_less(&it.bytes))
+            }
+            All::Names(all, _) => {
+                all.get(low..high).unwrap_or_default().partition_point(|it| is_less(&it.bytes))
+            }
+        }
+    }
+
+    /// The end of the places from `low` to `high`, which begin alike, that have this byte after this number.
+    /// Most are few, so that the steps grow.
+    pub(super) fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let (mut end, mut step) = (low + 1, 1);
+        while end < high && self.byte(end, depth) == Some(byte) {
+            (end, step) = (end + step, 2 * step);
+        }
+        let above = byte.saturating_add(1);
+        if step < 4 { end.min(high) } else { self.seek(end - step / 2 + 1, end.min(high), depth, above) }
+    }
+
+    /// The effect of a byte after this number of those of the places from `low` to `high`.
+    pub(super) fn narrow(self, (low, high): (usize, usize), depth: usize, byte: u8) -> Leads {
+        let high = high.min(self.len());
+        let from = self.from(self.seek(low, high, depth, byte));
+        let Some((bytes, act)) = self.at(from).filter(|_| from < high) else {
+            return Leads::Nowhere;
+        };
+        if bytes.as_bytes().get(depth) != Some(&byte) {
+            return Leads::Nowhere;
+        }
+        if bytes.len() == depth + 1 {
+            return Leads::Act(act);
+        }
+        let to = self.alike(from, high, depth, byte);
+        Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
+    }
+
+    /// All choices, each with its place.
+    pub(super) fn all(self, low: usize, high: usize) -> impl Iterator<Item = (usize, &'a str, Act)> {
+        let mut next = low;
+        core::iter::from_fn(move || {
+            let place = self.from(next);
+            let (bytes, act) = self.at(place).filter(|_| place < high)?;
+            next = place + 1;
+            Some((place, bytes, act))
+        })
+    }
+
+    /// What some of them begin.
+    pub(super) fn begins(self) -> Begins {
+        match (self.all, self.fits) {
+            (All::Choices(_), &Fits::Few(set)) => values::begins(set),
+            (All::Choices(listed), _) => listed.iter().fold(Begins::default(), |begins, choice| Begins {
+                text: begins.text || choice.act == Act::Quote,
+                key: begins.key || choice.act == Act::NumberKey,
+                number: begins.number || choice.act == Act::Number,
+            }),
+            (All::Names(..), _) => Begins::default(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The known end of a body: at each position, the choice that leads to an end soonest.
 
 use super::choice::{Act, Choice, choice};
+use super::choices::List;
 use super::machine::{Around, JsonMachine, Lex, Next, Owner};
 use super::names;
-use super::views::{Sorted, View};
 use crate::automaton::close::Out;
 use crate::automaton::constants::Flat;
 use crate::automaton::offers::{self, NIL, TEXT};
@@ -134,7 +134,7 @@ fn soonest_value(machine: &mut JsonMachine<'_>) -> Option<Choice> {
         Flat::Is(Literal::Text(""))
             if offers::is_kind(&machine.core, TEXT, want) && offers::key_names(&machine.core).is_none() =>
         {
-            choice("\"", Act::Quote(0))
+            choice("\"", Act::Quote)
         }
         Flat::Is(_) | Flat::Record => return None,
     })
@@ -172,10 +172,9 @@ pub(super) fn soonest_behind_value(machine: &JsonMachine<'_>) -> Option<Choice> 
 pub(super) fn best(machine: &mut JsonMachine<'_>, low: usize, high: usize) -> Option<usize> {
     machine.choices();
     let choices = machine.view();
-    if let View::Names(names) = choices
-        && names.are_tools()
-    {
-        return Some(names.from(low)).filter(|&best| best < high && names.at(best).is_some());
+    // All tools are equally far.
+    if machine.place.choices.as_ref().is_some_and(|it| matches!(it.of, List::Tools)) {
+        return choices.all(low, high).next().map(|it| it.0);
     }
     let owes = machine.core.owes();
     let owed = |slot: u8| machine.core.now().calls(slot) & machine.core.state.checked != 0;
@@ -210,7 +209,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
         Act::Begin(Word::List) | Act::Expr | Act::LastField(_) | Act::Open(Owner::Pass) | Act::Passes => 2,
         Act::Number | Act::Mark(Word::Rollback, _) => 3,
-        Act::Quote(_) | Act::Text | Act::Listed(_) => 4,
+        Act::Quote | Act::Text | Act::Listed(_) => 4,
         Act::Begin(Word::Obj) | Act::Call => 5,
         Act::Ref(_) | Act::Let => 6,
         Act::Path(_) => 7,

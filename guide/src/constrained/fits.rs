@@ -2,10 +2,10 @@
 //! good as another, and so are the digits of a number.
 
 use super::choice::Act;
+use super::choices::Begins;
 use super::close::Completion;
 use super::machine::{Around, JsonMachine, Lex, Next};
 use super::names::NAME as LONGEST;
-use super::views::Begins;
 use super::{ends, mask, texts};
 use crate::automaton::close::{self, EndKey};
 use crate::automaton::offers::alike;

@@ -23,7 +23,7 @@ const WAYS: [(Word, &str, &str, &str); 4] = [
 ];
 /// Handlers without steps.
 const SHORT: [(Word, &str, Act); 4] = [
-    (Word::Let, ",\"err\":{\"ignore\":true}}", Act::Ignore),
+    (Word::Let, ",\"err\":{\"ignore\":true}}", Act::HandlerExit(Word::Let)),
     (Word::RetErr, ",\"err\":\"", Act::Message),
     (Word::Break, ",\"err\":{\"break\":true}}", Act::HandlerExit(Word::Break)),
     (Word::Skip, ",\"err\":{\"skip\":true}}", Act::HandlerExit(Word::Skip)),
@@ -51,7 +51,7 @@ fn may_leave_by(machine: &mut JsonMachine<'_>, word: Word) -> bool {
             it.statement(word);
         };
         let may_be = may_be(this, word, 1, begin);
-        may_be && (this.step_may_end(this.place.around) || this.may_have_else())
+        may_be && this.may_follow(Owner::Then, this.place.around)
     })
 }
 
@@ -64,7 +64,7 @@ fn may_be(
     begin: impl FnOnce(&mut JsonMachine<'_>, Word),
 ) -> bool {
     let level = blocks::level(&machine.core);
-    if blocks::line_words(&mut machine.core, level) & one(word) == 0 {
+    if !machine.may_begin(word) {
         return false;
     }
     begin(machine, word);

@@ -80,9 +80,7 @@ fn break_if(machine: &mut JsonMachine<'_>) -> bool {
 /// Ends the passes of a loop with a condition: if they are over, it may fail.
 pub(super) fn end_passes(machine: &mut JsonMachine<'_>) -> bool {
     let level = blocks::level(&machine.core).saturating_sub(1);
-    let ended = blocks::up_to(&mut machine.core, level)
-        && blocks::line_words(&mut machine.core, level) & one(Word::Else) != 0;
-    if !ended {
+    if !(blocks::up_to(&mut machine.core, level) && machine.may_begin(Word::Else)) {
         return false;
     }
     let done = machine.core.block_at(machine.core.block().pending);
@@ -102,11 +100,10 @@ pub(super) fn end_passes(machine: &mut JsonMachine<'_>) -> bool {
     blocks::up_to(&mut machine.core, level) && ends::settle(&mut machine.core)
 }
 
-/// Whether the unfinished `until` may end its passes here, with a condition that is always there.
-pub(super) fn may_end_until(machine: &mut JsonMachine<'_>) -> bool {
-    let level = blocks::level(&machine.core);
-    blocks::line_words(&mut machine.core, level) & one(Word::If) != 0 && {
-        blocks::begin_line(&mut machine.core, level, Word::If);
+/// Ends the passes of the unfinished `until`, with a condition that is always there.
+pub(super) fn end_any_until(machine: &mut JsonMachine<'_>) -> bool {
+    machine.may_begin(Word::If) && {
+        machine.statement(Word::If);
         given(machine, Literal::Bool(true));
         break_if(machine) && end_passes(machine)
     }

@@ -1,11 +1,10 @@
 //! The state of a body in `constrained`, and the effect of each byte: the choices that they make.
 
 use super::choice::Act;
-use super::choices::Choices;
+use super::choices::{Choices, View};
 use super::memo::{self, Memo};
 use super::paths::Path;
 use super::texts;
-use super::views::{Sorted, View, with};
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, CorePoint, NONE, Phase, add, entry};
 use crate::automaton::texts::{Inside, Step, step};
@@ -300,15 +299,13 @@ impl<'s> JsonMachine<'s> {
     /// The choices here; none before they are computed.
     pub(super) fn view(&self) -> View<'_> {
         let choices = self.place.choices.as_ref();
-        choices.map_or(View::Listed(&[]), |choices| View::new(choices, self.core.session))
+        choices.map_or(View::NONE, |choices| View::new(choices, self.core.session))
     }
 
     /// The effect of a byte, if it is known without trying.
     pub(super) fn leads(&mut self, byte: u8) -> Leads {
         match self.place.lex {
-            Lex::Choice { low, high, depth } => {
-                with!(self.choices(), choices => choices.narrow((low, high), depth, byte))
-            }
+            Lex::Choice { low, high, depth } => self.choices().narrow((low, high), depth, byte),
             Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
                 self.text.push(byte);
                 let fits = keys::number_goes_on(&self.core, self.text.get(start..).unwrap_or_default());

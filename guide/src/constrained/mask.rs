@@ -1,8 +1,8 @@
 //! Masks of bodies in `constrained`: tokens along their common prefixes. Those in texts and names are in
 //! `ends`.
 
+use super::choices::Begins;
 use super::machine::{JsonMachine, Lex};
-use super::views::Begins;
 use super::{ends, texts};
 use crate::automaton::keys;
 use crate::automaton::offers::NUMBER;

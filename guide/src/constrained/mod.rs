@@ -2,11 +2,10 @@
 //! of compact JSON.
 //!
 //! A `choice` is bytes with an effect. `offers` has those at each position, `values` those of values,
-//! `paths` those within paths, `choices` their lists, `views` their order, `memo` those that were found
-//! before, `acts` the effect of each, `handlers` both for failures of calls, `loops` for loops with a
-//! condition, `parts` for `let` with a path, `names` the bound names, `texts` the texts that may be
-//! references, `machine` the state, `bytes` its bytes, `close` the known end, `mask`, `ends` and `within`
-//! the tokens, `fits` the surface.
+//! `paths` those within paths, `choices` their lists and order, `memo` those that were found before, `acts`
+//! the effect of each, `handlers` both for failures of calls, `loops` for loops with a condition, `parts` for
+//! `let` with a path, `names` the bound names, `texts` the texts that may be references, `machine` the state,
+//! `bytes` its bytes, `close` the known end, `mask`, `ends` and `within` the tokens, `fits` the surface.
 
 mod acts;
 mod bytes;
@@ -26,7 +25,6 @@ mod parts;
 mod paths;
 mod texts;
 mod values;
-mod views;
 mod within;
 
 use crate::automaton::session::Session;

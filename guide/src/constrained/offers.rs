@@ -1,7 +1,7 @@
 //! The choices at each position: the byte strings of which one comes next.
 
 use super::choice::{Act, Choice, choice};
-use super::choices::{Choices, Names, Places};
+use super::choices::{Choices, Fits, List};
 use super::machine::{Around, Binds, JsonMachine, Next, Owner};
 use super::{close, handlers, loops, names, paths, texts, values};
 use crate::automaton::offers::{self, NUMBER, TEXT, Words, one};
@@ -151,38 +151,28 @@ impl JsonMachine<'_> {
     /// Whether the innermost block around here may end, so that the construct with it can continue.
     pub(super) fn may_end(&mut self, at: u32) -> bool {
         let Some((kind, outer)) = self.block_from(at) else { return self.core.trial(blocks::end) };
-        let level = blocks::level(&self.core);
-        self.tried(|this| match kind {
-            Owner::Failure => {
-                let above = level.saturating_sub(1);
-                blocks::up_to(&mut this.core, above)
-                    && blocks::line_words(&mut this.core, above) & one(Word::Ok) != 0
-            }
-            Owner::Success => {
-                blocks::up_to(&mut this.core, level.saturating_sub(2)) && this.step_may_end(outer)
-            }
-            Owner::Handler => {
-                ends::settle(&mut this.core)
-                    && !this.core.block().last.gives.completes()
-                    && blocks::up_to(&mut this.core, level.saturating_sub(2))
-                    && this.step_may_end(outer)
-            }
-            Owner::Then | Owner::Pass => {
-                blocks::up_to(&mut this.core, level.saturating_sub(1))
-                    && (this.step_may_end(outer) || this.may_have_else())
-            }
-            Owner::Try => {
-                let above = level.saturating_sub(1);
-                blocks::up_to(&mut this.core, above)
-                    && blocks::line_words(&mut this.core, above) & one(Word::Err) != 0
-            }
-            Owner::Else | Owner::Caught => {
-                blocks::up_to(&mut this.core, level.saturating_sub(1)) && this.step_may_end(outer)
-            }
-            Owner::While => loops::end_passes(this) && this.step_may_end(outer),
-            Owner::Until => loops::may_end_until(this) && this.step_may_end(outer),
-            Owner::Behind => this.step_may_end(outer),
+        self.tried(|this| {
+            // The steps of a handler are no value.
+            let fits = kind != Owner::Handler
+                || ends::settle(&mut this.core) && !this.core.block().last.gives.completes();
+            fits && this.close_block(kind) && this.may_follow(kind, outer)
         })
+    }
+
+    /// Whether something may follow a block of a step within these constructs.
+    pub(super) fn may_follow(&mut self, kind: Owner, outer: u32) -> bool {
+        match kind {
+            Owner::Failure => self.may_begin(Word::Ok),
+            Owner::Try => self.may_begin(Word::Err),
+            Owner::Then | Owner::Pass => self.step_may_end(outer) || self.may_begin(Word::Else),
+            _ => self.step_may_end(outer),
+        }
+    }
+
+    /// Whether a line of the innermost block may begin with a word.
+    pub(super) fn may_begin(&mut self, word: Word) -> bool {
+        let level = blocks::level(&self.core);
+        blocks::line_words(&mut self.core, level) & one(word) != 0
     }
 
     /// Whether the step within these constructs may end here, so that a step or an end can follow.
@@ -193,11 +183,6 @@ impl JsonMachine<'_> {
                 blocks::may_fail(&this.core) || this.step_words() != 0 || this.may_end(at)
             }
         })
-    }
-
-    pub(super) fn may_have_else(&mut self) -> bool {
-        let level = blocks::level(&self.core);
-        blocks::line_words(&mut self.core, level) & one(Word::Else) != 0
     }
 
     fn behind_block(&mut self, kind: Owner) -> Vec<Choice> {
@@ -217,7 +202,7 @@ impl JsonMachine<'_> {
         if self.step_may_end(self.place.around) {
             found.push(choice("}", Act::EndStep));
         }
-        if matches!(kind, Owner::Then | Owner::Pass) && self.may_have_else() {
+        if matches!(kind, Owner::Then | Owner::Pass) && self.may_begin(Word::Else) {
             found.push(choice(",\"else\":[", Act::Else));
         }
         found
@@ -295,17 +280,12 @@ impl JsonMachine<'_> {
     fn tools(&mut self) -> Choices {
         let (session, tools) = (self.core.session, integers::integers(&mut self.core));
         if integers::has_all_tools(&self.core, tools) {
-            return Choices::names(Names::Tools, Places::all(true), None);
+            return Choices::of(List::Tools, Fits::All);
         }
-        let mut fits = vec![false; session.tools.len()];
-        integers::each(&self.core, tools, |number| {
-            if let Some(fits) = fits.get_mut(number as usize) {
-                *fits = true;
-            }
-        });
-        let fit = |number: u32| fits.get(number as usize).copied().unwrap_or_default();
-        let places = (0..).zip(&session.json().tools.0).filter(|it| fit(it.1.number));
-        Choices::names(Names::Tools, Places::Only(places.map(|it| it.0).collect()), None)
+        let all = &session.json().tools;
+        let mut fits = Fits::new(all.all.len(), false);
+        integers::each(&self.core, tools, |number| fits.put(all.place(number, false), true));
+        Choices::of(List::Tools, fits)
     }
 
     /// The keys of a case in a list that may come next.
@@ -358,19 +338,25 @@ impl JsonMachine<'_> {
             return Choices::listed(may_end(true).then(|| choice(end, Act::EndParts)));
         }
         let session = self.core.session;
-        let (names, numbers) = (session.json(), integers::integers(&mut self.core));
-        if let Some(given) = integers::left_out(&self.core, numbers).filter(|_| missing.len() < room) {
-            let mut given: Vec<u32> = given.iter().filter_map(|&number| names.key_place(number)).collect();
-            given.sort_unstable();
-            let end = may_end(given.len() == session.named.len()).then_some(end);
-            return Choices::names(Names::Keys { further }, Places::But(given.into()), end);
+        let (all, numbers) = (&session.json().keys[usize::from(further)], integers::integers(&mut self.core));
+        let but = integers::left_out(&self.core, numbers).filter(|_| missing.len() < room);
+        let mut fits = Fits::new(all.all.len(), but.is_some());
+        let mut left = false;
+        if let Some(given) = but {
+            given.iter().for_each(|&number| fits.put(all.place(number, false), false));
+            left = given.len() < session.named.len();
+        } else {
+            integers::each(&self.core, numbers, |number| {
+                let place =
+                    all.place(number, false).filter(|_| missing.len() < room || missing.contains(&number));
+                fits.put(place, true);
+                left |= place.is_some();
+            });
         }
-        let numbers = integers::members(&self.core, numbers).into_iter();
-        let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
-        let mut places: Vec<u32> = fits.filter_map(|number| names.key_place(number)).collect();
-        places.sort_unstable();
-        let end = may_end(places.is_empty()).then_some(end);
-        Choices::names(Names::Keys { further }, Places::Only(places.into()), end)
+        // The ends of records are behind all keys.
+        let ends = (0..).zip(&all.all).skip(all.all.len().saturating_sub(2));
+        ends.for_each(|it| fits.put(Some(it.0), *it.1.bytes == *end && may_end(!left)));
+        Choices::of(List::Keys { further }, fits)
     }
 
     /// Tries a step in an expression that begins with a word, and undoes it.

@@ -1,9 +1,8 @@
 //! Paths: the fields that may come next in one.
 
-use super::choices::{Choices, Names, Places};
+use super::choices::{Choices, Fits, List};
 use super::machine::JsonMachine;
 use crate::automaton::integers::{self, Integers};
-use crate::automaton::json_names::in_path;
 use crate::automaton::state::DEPTH;
 use crate::automaton::want::{ANY, WantId, field, may_have};
 use ilo_asm::catalog::SchemaShape;
@@ -121,26 +120,28 @@ pub(super) fn fields(machine: &mut JsonMachine<'_>, path: Path, hole: bool) -> C
     let session = machine.core.session;
     let aim = machine.opened(Word::Field, |this| aim(this));
     let all = session.json().fields(session, hole);
-    let places = |numbers: &[u32], further: bool| {
-        let named = numbers.iter().filter_map(|&number| session.path_field(number));
-        let mut places: Vec<u32> =
-            named.filter_map(|name| all.place(&in_path(name, further, hole))).collect();
-        places.sort_unstable();
-        places.into()
+    let mut fits = Fits::new(all.all.len(), false);
+    let put_all = |fits: &mut Fits, [last, further]: [bool; 2]| {
+        let fit = (0..).zip(&all.all).filter(|it| if it.1.further { further } else { last });
+        fit.for_each(|it| fits.put(Some(it.0), true));
     };
-    let [last, further] = match read(machine, path).part.shape() {
-        None => equal_fields(machine, path, aim).map(Places::all),
+    match read(machine, path).part.shape() {
+        None => put_all(&mut fits, equal_fields(machine, path, aim)),
         Some(shape) => {
-            let longer: Vec<u32> = longer(machine, path, shape, aim).collect();
             let numbers = last(machine, path, aim);
-            let last = match integers::left_out(&machine.core, numbers) {
-                Some(but) => Places::But(places(but, false)),
-                None => Places::Only(places(&integers::members(&machine.core, numbers), false)),
-            };
-            [last, Places::Only(places(&longer, true))]
+            match integers::left_out(&machine.core, numbers) {
+                Some(but) => {
+                    put_all(&mut fits, [true, false]);
+                    but.iter().for_each(|&number| fits.put(all.place(number, false), false));
+                }
+                None => {
+                    integers::each(&machine.core, numbers, |number| fits.put(all.place(number, false), true));
+                }
+            }
+            longer(machine, path, shape, aim).for_each(|number| fits.put(all.place(number, true), true));
         }
-    };
-    Choices::Names { of: Names::Fields { hole }, last, further, end: None }
+    }
+    Choices::of(List::Fields { hole }, fits)
 }
 
 /// Whether fields of a value about which nothing is known may be the last of a path, and whether further

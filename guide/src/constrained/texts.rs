@@ -4,10 +4,9 @@
 //! in `${…}` have an effect. A text that is nearly a reference cannot end: it continues until it is not one.
 
 use super::choice::{Choice, choice};
-use super::choices::Choices;
+use super::choices::{Choices, View};
 use super::machine::{JsonMachine, Leads, Lex, Next, TEXT as LONGEST, decoded};
 use super::paths::{self, Path};
-use super::views::View;
 use crate::automaton::offers::{self, TEXT, one};
 use crate::automaton::texts::{Inside, Step, is_text, step};
 use crate::surface::Steps;

@@ -2,11 +2,10 @@
 //! and the few that depend on the position.
 
 use super::choice::{Act, Choice, choice};
-use super::choices::Choices;
+use super::choices::{Begins, Choices, Fits, List, bit};
 use super::machine::{Around, JsonMachine};
 use super::offers::DIGITS;
 use super::texts;
-use super::views::{Begins, Sorted};
 use crate::automaton::formats;
 use crate::automaton::offers::{self, BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Frame, Phase};
@@ -22,26 +21,17 @@ use std::sync::LazyLock;
 /// A set of beginnings of values, as bits by their place in the order of their bytes.
 type Set = u128;
 
-/// A set of beginnings of values; [`Act::Quote`] has these words.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Values {
-    set: Set,
-    words: Words,
-}
-
-/// All beginnings of values that do not depend on the position.
+/// All beginnings of values that do not depend on the position, in the order of their bytes, and the sets of
+/// those of texts that may be references and of numbers.
 struct Known {
-    /// In the order of their bytes.
-    all: Vec<(String, Act)>,
-    /// The operation that begins with each word.
-    operations: [Set; Words::BITS as usize],
-    digits: Set,
-    others: [(Act, Set); OTHERS.len()],
+    all: Vec<Choice>,
+    texts: Set,
+    numbers: Set,
 }
 
 const OTHERS: [(&str, Act); 14] = [
     ("{\"text\":\"", Act::Text),
-    ("\"", Act::Quote(0)),
+    ("\"", Act::Quote),
     ("null", Act::Nil),
     ("true", Act::Bool(true)),
     ("false", Act::Bool(false)),
@@ -57,25 +47,17 @@ const OTHERS: [(&str, Act); 14] = [
 ];
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let operation = |it: &Operator| (format!("{{\"{}\":[", it.spelling), Act::Begin(it.makes.word()));
-    let mut all: Vec<(String, Act)> = OPERATORS.iter().map(operation).collect();
-    all.extend(OTHERS.map(|it| (it.0.to_owned(), it.1)));
-    all.extend(DIGITS.map(|digit| (digit.to_owned(), Act::Number)));
-    sort_by(&mut all, |a, b| a.0.cmp(&b.0));
-    let (mut operations, mut digits) = ([0; Words::BITS as usize], 0);
-    for (place, (_, act)) in all.iter().enumerate() {
-        match *act {
-            Act::Begin(word) if OTHERS.iter().all(|it| it.1 != *act) => {
-                if let Some(to) = operations.get_mut(word as usize) {
-                    *to = bit(place);
-                }
-            }
-            Act::Number => digits |= bit(place),
-            _ => {}
-        }
-    }
-    let others = OTHERS.map(|(_, act)| (act, all.iter().position(|it| it.1 == act).map_or(0, bit)));
-    Known { all, operations, digits, others }
+    let operation = |it: &Operator| choice(format!("{{\"{}\":[", it.spelling), Act::Begin(it.makes.word()));
+    let mut all: Vec<Choice> = OPERATORS.iter().map(operation).collect();
+    all.extend(OTHERS.map(|it| choice(it.0, it.1)));
+    all.extend(DIGITS.map(|digit| choice(digit, Act::Number)));
+    sort_by(&mut all, |a, b| a.bytes.cmp(&b.bytes));
+    let set = |act: Act| {
+        let places = all.iter().enumerate().filter(|it| it.1.act == act);
+        places.fold(0, |set, it| set | bit(it.0))
+    };
+    let (texts, numbers) = (set(Act::Quote), set(Act::Number));
+    Known { all, texts, numbers }
 });
 
 /// The words of the operators that are operators only where something is computed.
@@ -84,47 +66,14 @@ static COMPUTED_ONLY: LazyLock<Words> = LazyLock::new(|| {
     rows.fold(0, |all, it| all | one(it.makes.word()))
 });
 
-fn bit(place: usize) -> Set {
-    u32::try_from(place).ok().and_then(|place| 1_u128.checked_shl(place)).unwrap_or_default()
+/// All beginnings of values that do not depend on the position, in order.
+pub(super) fn all() -> &'static [Choice] {
+    &KNOWN.all
 }
 
-/// The set of one beginning, of [`OTHERS`].
-fn of(act: Act) -> Set {
-    KNOWN.others.iter().find(|it| it.0 == act).map_or(0, |it| it.1)
-}
-
-impl Sorted<'static> for Values {
-    fn len(self) -> usize {
-        KNOWN.all.len()
-    }
-
-    fn at(self, place: usize) -> Option<(&'static str, Act)> {
-        let (bytes, act) = KNOWN.all.get(place).filter(|_| self.set & bit(place) != 0)?;
-        Some((bytes, if matches!(act, Act::Quote(_)) { Act::Quote(self.words) } else { *act }))
-    }
-
-    fn text(self, place: usize) -> Option<&'static str> {
-        KNOWN.all.get(place).map(|it| it.0.as_str())
-    }
-
-    fn from(self, place: usize) -> usize {
-        let before = bit(place).wrapping_sub(1);
-        let rest = self.set & !before;
-        if rest == 0 { self.len() } else { rest.trailing_zeros() as usize }
-    }
-
-    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        let alike = KNOWN.all.get(low..high).unwrap_or_default();
-        low + alike.partition_point(|it| it.0.as_bytes().get(depth) < Some(&byte))
-    }
-}
-
-impl Values {
-    /// What some of them begin.
-    pub(super) fn begins(self) -> Begins {
-        let has = |set| self.set & set != 0;
-        Begins { text: has(of(Act::Quote(0))), key: false, number: has(KNOWN.digits) }
-    }
+/// What some of them begin.
+pub(super) fn begins(set: Set) -> Begins {
+    Begins { text: set & KNOWN.texts != 0, key: false, number: set & KNOWN.numbers != 0 }
 }
 
 /// The values that may come next; in a list, also its end.
@@ -146,96 +95,87 @@ pub(super) fn values(machine: &mut JsonMachine<'_>, in_list: bool) -> Choices {
         }
     }
     let has = |word: Word| words & one(word) != 0;
-    let (mut set, mut more, mut has_format) = (0, Vec::new(), false);
-    let mut rest = words;
-    while rest != 0 {
-        set |= KNOWN.operations.get(rest.trailing_zeros() as usize).copied().unwrap_or_default();
-        rest &= rest - 1;
-    }
-    machine.opened(Word::Lit, |this| {
-        let Some(Frame { want, depth, .. }) = this.core.frame() else { return };
-        if has(Word::Lit) {
-            has_format = offers::shape(&this.core, want).and_then(formats::of).is_some();
-            set |= literals(this, want, &mut more);
-        }
-        if has(Word::List) {
-            set |= of(if operands::items_end(&this.core, want, depth) {
-                Act::Begin(Word::List)
-            } else {
-                Act::Empty(Word::List)
-            });
-        }
-        if has(Word::Obj) {
-            let most = offers::record_counts(&this.core, want, depth).map_or(0, |counts| counts.1);
-            set |= of(if most == 0 { Act::Empty(Word::Obj) } else { Act::Begin(Word::Obj) });
-        }
+    let mut more = Vec::new();
+    let (literals, has_items, has_fields) = machine.opened(Word::Lit, |this| {
+        let Some(Frame { want, depth, .. }) = this.core.frame() else { return Default::default() };
+        let literals = if has(Word::Lit) { literals(this, want, &mut more) } else { Literals::default() };
+        let has_items = has(Word::List) && operands::items_end(&this.core, want, depth);
+        let most = || offers::record_counts(&this.core, want, depth).map_or(0, |counts| counts.1);
+        (literals, has_items, has(Word::Obj) && most() > 0)
     });
-    // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
-    if set & of(Act::Text) != 0 && !has_format && machine.around() != Some(Around::Subject) {
-        set |= of(Act::Quote(0));
-    } else {
+    if !literals.quote {
         let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
         more.extend(machine.references(words, "\"").into_iter().map(quoted));
     }
-    let others = [
-        (has(Word::Merge) && !is_bound && may_merge(machine), Act::Begin(Word::Merge)),
-        (has(Word::MatchMap) && !is_bound, Act::Begin(Word::MatchMap)),
-        (has(Word::Call), Act::Begin(Word::Call)),
-        (wraps, Act::Wrapped),
-        (in_list, Act::EndParts),
-    ];
-    set |= others.into_iter().filter(|it| it.0).fold(0, |set, it| set | of(it.1));
-    let values = Values { set, words };
-    if more.is_empty() {
-        return Choices::Values(values);
-    }
-    let known = (0..values.len()).filter_map(|place| values.at(place));
-    Choices::listed(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
+    let merges = has(Word::Merge) && !is_bound && may_merge(machine);
+    let fits = |place: usize, act: Act| match act {
+        Act::Begin(Word::List) => has_items,
+        Act::Empty(Word::List) => has(Word::List) && !has_items,
+        Act::Begin(Word::Obj) => has_fields,
+        Act::Empty(_) => has(Word::Obj) && !has_fields,
+        Act::Begin(Word::Merge) => merges,
+        Act::Begin(Word::MatchMap) => has(Word::MatchMap) && !is_bound,
+        Act::Begin(word) => has(word),
+        Act::Wrapped => wraps,
+        Act::EndParts => in_list,
+        Act::Nil => literals.nil,
+        Act::Bool(truth) => literals.truths[usize::from(truth)],
+        Act::Text => literals.text,
+        Act::Quote => literals.quote,
+        _ => literals.numbers & bit(place) != 0,
+    };
+    let known = KNOWN.all.iter().enumerate().filter(|it| fits(it.0, it.1.act));
+    let found = if more.is_empty() {
+        Choices::of(List::Values, Fits::Few(known.fold(0, |set, it| set | bit(it.0))))
+    } else {
+        Choices::listed(more.into_iter().chain(known.map(|it| it.1.clone())))
+    };
+    Choices { words, ..found }
+}
+
+/// The literals that may come next.
+#[derive(Default)]
+struct Literals {
+    nil: bool,
+    truths: [bool; 2],
+    numbers: Set,
+    text: bool,
+    /// A text whose bytes show whether it is a reference.
+    quote: bool,
 }
 
 /// The literals that may come next, after LIT; `more` gets the listed texts.
-fn literals(machine: &mut JsonMachine<'_>, want: WantId, more: &mut Vec<Choice>) -> Set {
+fn literals(machine: &mut JsonMachine<'_>, want: WantId, more: &mut Vec<Choice>) -> Literals {
     let kinds = offers::literal_kinds(&machine.core, want);
     let has = |kind: u8| kinds >> kind & 1 == 1;
-    let mut set = 0;
-    if has(NIL) {
-        set |= of(Act::Nil);
-    }
-    let is_free = offers::shape(&machine.core, want).is_none();
-    if has(BOOL) {
-        // Nothing is reached behind `while: true`.
-        let endless = matches!(machine.around(), Some(Around::While(_)));
-        let fits = |truth| is_free || keys::fits(&machine.core, Literal::Bool(truth));
-        let fit = [true, false].into_iter().filter(|&truth| fits(truth) && !(truth && endless));
-        set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
-    }
-    if has(NUMBER) && is_free {
-        set |= KNOWN.digits;
-    } else if has(NUMBER) {
-        machine.core.trial(|core| {
+    let shape = offers::shape(&machine.core, want);
+    // Nothing is reached behind `while: true`.
+    let endless = matches!(machine.around(), Some(Around::While(_)));
+    let fits = |truth| shape.is_none() || keys::fits(&machine.core, Literal::Bool(truth));
+    let truths = [false, true].map(|truth| has(BOOL) && fits(truth) && !(truth && endless));
+    let numbers = match shape {
+        _ if !has(NUMBER) => 0,
+        None => KNOWN.numbers,
+        Some(_) => machine.core.trial(|core| {
             core.take_integer(NUMBER.into());
-            for (place, (bytes, act)) in KNOWN.all.iter().enumerate() {
-                if *act == Act::Number && keys::number_goes_on(core, bytes.as_bytes()) {
-                    set |= bit(place);
-                }
-            }
-        });
+            let numbers = KNOWN.all.iter().enumerate().filter(|it| it.1.act == Act::Number);
+            let fit = numbers.filter(|it| keys::number_goes_on(core, it.1.bytes.as_bytes()));
+            fit.fold(0, |set, it| set | bit(it.0))
+        }),
+    };
+    let listed = keys::texts(&machine.core).filter(|_| has(TEXT));
+    let text = has(TEXT) && listed.is_none();
+    let mut quoted_texts = Vec::new();
+    for (number, text) in listed.into_iter().flatten().enumerate() {
+        let (act, text) = (Act::Listed(number), quoted(text));
+        more.push(choice(format!("{{\"text\":{text}}}"), act));
+        quoted_texts.push(choice(text, act));
     }
-    if has(TEXT) {
-        match keys::texts(&machine.core) {
-            None => set |= of(Act::Text),
-            Some(texts) => {
-                let mut listed = Vec::new();
-                for (number, text) in texts.enumerate() {
-                    let (act, text) = (Act::Listed(number), quoted(text));
-                    more.push(choice(format!("{{\"text\":{text}}}"), act));
-                    listed.push(choice(text, act));
-                }
-                more.extend(listed.into_iter().filter(|it| texts::stays_text(machine, &it.bytes)));
-            }
-        }
-    }
-    set
+    more.extend(quoted_texts.into_iter().filter(|it| texts::stays_text(machine, &it.bytes)));
+    // The operand of `match` has no texts.
+    let has_format = shape.and_then(formats::of).is_some();
+    let quote = text && !has_format && machine.around() != Some(Around::Subject);
+    Literals { nil: has(NIL), truths, numbers, text, quote }
 }
 
 /// Whether some field can be set in the MERGE that comes next.
@@ -259,17 +199,9 @@ mod tests {
 
     #[test]
     fn a_set_has_room_for_all_beginnings() {
-        let all = Values::default().len();
-        assert!(all < Set::BITS as usize);
-        let sets = KNOWN.operations.iter().copied().chain(KNOWN.others.iter().map(|it| it.1));
-        assert_eq!(sets.fold(KNOWN.digits, |all, set| all ^ set).count_ones() as usize, all);
-    }
-
-    #[test]
-    fn places_of_a_set() {
-        let values = Values { set: 0b1001_0100, words: 0 };
-        assert_eq!([0, 2, 3, 7, 8].map(|place| values.from(place)), [2, 2, 4, 7, values.len()]);
-        assert_eq!(values.at(3), None);
-        assert!(values.at(4).is_some());
+        assert!(all().len() < Set::BITS as usize);
+        assert!(KNOWN.texts.count_ones() == 1 && KNOWN.numbers.count_ones() as usize == DIGITS.len());
+        let alike = |a: &Choice| all().iter().filter(|b| a.act == b.act).count();
+        assert!(all().iter().all(|it| it.act == Act::Number || alike(it) == 1));
     }
 }

@@ -1,7 +1,7 @@
 //! Which tokens are within choices, and which choices end within tokens. Both the tree of the tokens and the
 //! choices are in the order of their bytes, so that only common bytes are looked at.
 
-use super::views::Sorted;
+use super::choices::View;
 use crate::surface::walk::{Common, Found, Tokens, Tree, Whole};
 
 /// Of a node with at most so many children, each is looked for among the choices; otherwise the other way.
@@ -10,9 +10,9 @@ const FEW: u32 = 6;
 impl Tree<'_, '_> {
     /// Finds the entries within some choices, and the choices that end within entries, among these children
     /// of a node. `before` is the number of bytes of entries minus that of the choices, modulo 2^64.
-    pub(super) fn within<'c>(
+    pub(super) fn within(
         &self,
-        choices: impl Sorted<'c>,
+        choices: View<'_>,
         children: (u32, u32),
         first: Common,
         before: usize,
@@ -20,7 +20,7 @@ impl Tree<'_, '_> {
     ) {
         self.branch(choices, children, first, &mut found.open);
         while let Some(mut common) = found.open.pop() {
-            let Some(bytes) = choices.text(common.low).map(str::as_bytes) else { continue };
+            let Some(bytes) = choices.text(common.low) else { continue };
             loop {
                 let next = bytes.get(common.depth).copied();
                 let children = self.prefixes.children(common.node);
@@ -47,9 +47,9 @@ impl Tree<'_, '_> {
 
     /// Decides about the entry of a node without children, which may be longer than its prefix. The first of
     /// the choices has this byte next.
-    fn leaf<'c>(
+    fn leaf(
         &self,
-        choices: impl Sorted<'c>,
+        choices: View<'_>,
         common: Common,
         (next, before): (Option<u8>, usize),
         found: &mut Found,
@@ -74,13 +74,7 @@ impl Tree<'_, '_> {
     }
 
     /// Finds the children of a node with the next byte of some choices.
-    fn branch<'c>(
-        &self,
-        choices: impl Sorted<'c>,
-        (mut from, to): (u32, u32),
-        common: Common,
-        open: &mut Vec<Common>,
-    ) {
+    fn branch(&self, choices: View<'_>, (mut from, to): (u32, u32), common: Common, open: &mut Vec<Common>) {
         let Common { low, high, depth, .. } = common;
         let mut low = choices.from(low);
         if to - from <= FEW {
@@ -115,7 +109,7 @@ impl Tree<'_, '_> {
 
 /// The end of the choices from a place on that have this byte after this number, and the next place with a
 /// choice.
-fn run<'c>(choices: impl Sorted<'c>, low: usize, high: usize, depth: usize, byte: u8) -> (usize, usize) {
+fn run(choices: View<'_>, low: usize, high: usize, depth: usize, byte: u8) -> (usize, usize) {
     let next = choices.from(low + 1);
     if next >= high || choices.byte(next, depth) != Some(byte) {
         return (low + 1, next);
@@ -135,10 +129,10 @@ enum GoesOn {
 }
 
 /// How these bytes continue some choices, if one begins with them or is at their beginning.
-fn goes_on<'c>(choices: impl Sorted<'c>, common: Common, bytes: &[u8]) -> Option<GoesOn> {
+fn goes_on(choices: View<'_>, common: Common, bytes: &[u8]) -> Option<GoesOn> {
     let Common { mut low, mut high, depth, .. } = common;
     for (at, &byte) in bytes.iter().enumerate() {
-        let choice = choices.text(low).filter(|_| low < high)?.as_bytes();
+        let choice = choices.text(low).filter(|_| low < high)?;
         if choice.len() == depth + at {
             return Some(GoesOn::Behind(low, at));
         }
