@@ -1,6 +1,6 @@
 //! The rules of statements and blocks: one set for each level, since a grammar cannot count blanks.
 
-use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
+use super::rules::{Item, Rules, Sequence, rule, spaced, text, word};
 use super::values::Expressions;
 use crate::automaton::session::Session;
 use ilo_asm::types::Inferred;
@@ -31,7 +31,7 @@ fn indent(level: u8) -> Sequence {
 
 /// A count and the block that it announces, or none.
 fn block(name: &str, level: u8) -> [Sequence; 2] {
-    let some = vec![Item::Token(Token::Count), text("\n"), rule(&format!("{name}{level}"))];
+    let some = vec![rule("count"), text("\n"), rule(&format!("{name}{level}"))];
     [some, vec![text("0"), text("\n")]]
 }
 
@@ -47,7 +47,7 @@ impl Expressions<'_, '_> {
     /// Statements that others may follow.
     fn steps(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
         let any = self.last_expression(Kinds::ANY);
-        let slot = Item::Token(Token::Slot);
+        let slot = rule("slot");
         let mut choices = vec![line(level, [word(Word::Let), slot.clone(), any.clone()])];
         if level > 0 {
             choices.push(line(level, [word(Word::Yield), any]));
@@ -89,7 +89,7 @@ impl Expressions<'_, '_> {
 
     /// IF, FOR, TRY and MATCH, after their indent.
     fn controls(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
-        let slot = Item::Token(Token::Slot);
+        let slot = rule("slot");
         let condition = self.expression(Kinds::BOOL.or(Kinds::NIL));
         let list = self.expression(Kinds::LIST);
         let inner = self.rules.of("inner", block("block", level + 1).into());

@@ -2,9 +2,26 @@
 //! text between blanks is one token, as its lexer needs.
 
 use super::Syntax;
-use super::rules::{Item, Rules, Sequence, TOKENS, Token};
+use super::rules::{Item, Rules, rule};
 use ilo_spec::json::quoted;
 use std::fmt::Write as _;
+
+/// The tokens: the name of each in a grammar, and its syntax in Lark and in the others.
+const TOKENS: [(&str, &str, &str); 5] = [
+    (
+        "string",
+        r#""([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u([0-9A-CE-Fa-ce-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2})))*""#,
+        r#""\"" ([^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9A-CE-Fa-ce-f] [0-9A-Fa-f]{3} | [Dd] [0-7] [0-9A-Fa-f]{2})))* "\"""#,
+    ),
+    (
+        "number",
+        r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?",
+        r#""-"? ("0" | [1-9] [0-9]{0,17}) ("." [0-9]{1,17})? ([eE] [+-]? [0-9]{1,2})?"#,
+    ),
+    ("whole", "-?(0|[1-9][0-9]{0,14})", r#""-"? ("0" | [1-9] [0-9]{0,14})"#),
+    ("count", "[1-9][0-9]?", "[1-9] [0-9]?"),
+    ("slot", "[0-9]|[1-5][0-9]|6[0-3]", r#"[0-9] | [1-5] [0-9] | "6" [0-3]"#),
+];
 
 pub(super) fn text(rules: &Rules, head: &str, syntax: Syntax) -> String {
     let mut out = String::new();
@@ -19,69 +36,27 @@ pub(super) fn text(rules: &Rules, head: &str, syntax: Syntax) -> String {
         let name = if syntax == Syntax::Lark && name == "root" { "start" } else { name };
         let _ = writeln!(out, "{name}{is} {}", choices.join(" | "));
     }
-    for (token, name) in TOKENS {
-        let used = rules.all.iter().flat_map(|it| &it.1).flatten().any(|item| *item == Item::Token(token));
-        if used {
+    for (name, lark, other) in TOKENS {
+        if rules.all.iter().flat_map(|it| &it.1).flatten().any(|item| *item == rule(name)) {
             let _ = match syntax {
-                Syntax::Lark => writeln!(out, "{}: /{}/", name.to_uppercase(), lark_token(token)),
-                _ => writeln!(out, "{name} ::= {}", gbnf_token(token)),
+                Syntax::Lark => writeln!(out, "{}: /{lark}/", name.to_uppercase()),
+                _ => writeln!(out, "{name} ::= {other}"),
             };
         }
     }
     out
 }
 
-fn sequence(items: &Sequence, syntax: Syntax) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut written = String::new();
-    for item in items {
-        if let Item::Text(text) = item {
-            // Words and blanks are tokens of their own in Lark.
-            if syntax == Syntax::Lark {
-                parts.push(quoted(text));
-            } else {
-                written += text;
-            }
-            continue;
-        }
-        if !written.is_empty() {
-            parts.push(quoted(&std::mem::take(&mut written)));
-        }
-        parts.push(match item {
-            Item::Rule(name) => name.clone(),
-            Item::Token(token) => {
-                let name = TOKENS.iter().find(|it| it.0 == *token).map_or("", |it| it.1);
-                if syntax == Syntax::Lark { name.to_uppercase() } else { name.to_owned() }
-            }
-            Item::Text(_) => String::new(),
-        });
-    }
-    if !written.is_empty() {
-        parts.push(quoted(&written));
-    }
-    parts.join(" ")
-}
-
-fn lark_token(token: Token) -> &'static str {
-    match token {
-        Token::Text => {
-            r#""([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u([0-9A-CE-Fa-ce-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2})))*""#
-        }
-        Token::Number => r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?",
-        Token::Whole => "-?(0|[1-9][0-9]{0,14})",
-        Token::Count => "[1-9][0-9]?",
-        Token::Slot => "[0-9]|[1-5][0-9]|6[0-3]",
-    }
-}
-
-fn gbnf_token(token: Token) -> &'static str {
-    match token {
-        Token::Text => {
-            r#""\"" ([^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9A-CE-Fa-ce-f] [0-9A-Fa-f]{3} | [Dd] [0-7] [0-9A-Fa-f]{2})))* "\"""#
-        }
-        Token::Number => r#""-"? ("0" | [1-9] [0-9]{0,17}) ("." [0-9]{1,17})? ([eE] [+-]? [0-9]{1,2})?"#,
-        Token::Whole => r#""-"? ("0" | [1-9] [0-9]{0,14})"#,
-        Token::Count => "[1-9] [0-9]?",
-        Token::Slot => r#"[0-9] | [1-5] [0-9] | "6" [0-3]"#,
-    }
+fn sequence(items: &[Item], syntax: Syntax) -> String {
+    let is_lark = syntax == Syntax::Lark;
+    // Words and blanks are tokens of their own in Lark.
+    let are_one = |a: &Item, b: &Item| !is_lark && matches!((a, b), (Item::Text(_), Item::Text(_)));
+    let parts = items.chunk_by(are_one).map(|part| match part {
+        [Item::Rule(name)] if is_lark && TOKENS.iter().any(|it| it.0 == name) => name.to_uppercase(),
+        [Item::Rule(name)] => name.clone(),
+        texts => quoted(
+            &texts.iter().map(|(Item::Text(text) | Item::Rule(text))| text.as_str()).collect::<String>(),
+        ),
+    });
+    parts.collect::<Vec<_>>().join(" ")
 }

@@ -8,35 +8,9 @@ use std::collections::{HashMap, HashSet};
 pub(super) enum Item {
     /// These characters.
     Text(String),
-    /// Another rule.
+    /// Another rule, or a token of `print`.
     Rule(String),
-    /// A token with a syntax of its own.
-    Token(Token),
 }
-
-/// Any token except some texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Token {
-    /// A quoted text.
-    Text,
-    /// Any number.
-    Number,
-    /// A whole number.
-    Whole,
-    /// A count of statements, at least 1.
-    Count,
-    /// The number of a slot.
-    Slot,
-}
-
-/// All tokens, with their names in a grammar.
-pub(super) const TOKENS: [(Token, &str); 5] = [
-    (Token::Text, "string"),
-    (Token::Number, "number"),
-    (Token::Whole, "whole"),
-    (Token::Count, "count"),
-    (Token::Slot, "slot"),
-];
 
 /// A sequence of items.
 pub(super) type Sequence = Vec<Item>;

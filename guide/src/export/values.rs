@@ -2,7 +2,7 @@
 //! an argument with further restrictions.
 
 use super::ITEMS;
-use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text, word};
+use super::rules::{Item, Rules, Sequence, rule, spaced, text, word};
 use crate::automaton::session::{Numbered, Session};
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::rules::{self as facts, Demand, ResultOf};
@@ -90,7 +90,7 @@ impl Expressions<'_, '_> {
                 let (subject, cases) = (self.expression(Kinds::ANY), self.cases(kinds));
                 spaced([word(row.word), subject, cases])
             }
-            Word::Ref => spaced([word(row.word), Item::Token(Token::Slot)]),
+            Word::Ref => spaced([word(row.word), rule("slot")]),
             _ => {
                 let mut items = vec![word(row.word)];
                 let mut index = 0;
@@ -131,7 +131,7 @@ impl Expressions<'_, '_> {
             let indexed = values.expression(Kinds::LIST.or(Kinds::RECORD));
             let index = values.expression(Kinds::NUMBER.or(Kinds::TEXT));
             vec![
-                vec![Item::Token(Token::Slot)],
+                vec![rule("slot")],
                 spaced([word(Word::Field), rule("path"), field]),
                 spaced([word(Word::At), indexed, index]),
             ]
@@ -145,12 +145,16 @@ impl Expressions<'_, '_> {
         (!named.is_empty()).then(|| self.define("field", |_| numbers()))
     }
 
-    /// What precedes a number of items, and these.
-    fn counted(&mut self, item: Option<Sequence>, head: impl Fn(Item) -> Sequence) -> Vec<Sequence> {
-        let most = if item.is_some() { ITEMS } else { 0 };
-        let item = item.unwrap_or_default();
-        let of = |count: usize| [head(text(count.to_string())), self.rules.repeated(&item, count)].concat();
-        (0..=most).map(of).collect()
+    /// A count from `least` on, with what is around it, and at most `more` items.
+    fn counted(
+        &mut self,
+        (least, more): (usize, usize),
+        item: Option<Sequence>,
+        head: impl Fn(Item) -> Sequence,
+    ) -> Vec<Sequence> {
+        let more = if item.is_some() { more } else { 0 };
+        let (item, of) = (item.unwrap_or_default(), |more: usize| head(text((least + more).to_string())));
+        (0..=more).map(|more| [of(more), self.rules.repeated(&item, more)].concat()).collect()
     }
 
     /// A field and a value of any kind.
@@ -163,7 +167,7 @@ impl Expressions<'_, '_> {
     fn merge(&mut self, is_counted: bool) -> Item {
         self.define(if is_counted { "merge" } else { "open" }, |values| {
             let (base, pair) = (values.expression(Kinds::RECORD), values.pair());
-            values.counted(pair, |count| {
+            values.counted((0, ITEMS), pair, |count| {
                 let count = Some(count).filter(|_| is_counted);
                 spaced([word(Word::Merge)].into_iter().chain(count).chain([base.clone()]))
             })
@@ -183,18 +187,13 @@ impl Expressions<'_, '_> {
     /// The count of cases, and each with its key; the last may be a default.
     fn cases(&mut self, kinds: Kinds) -> Item {
         let value = self.expression(kinds);
-        let keys =
-            [Item::Token(Token::Text), Item::Token(Token::Number), text("nil"), text("true"), text("false")];
+        let keys = [rule("string"), rule("number"), text("nil"), text("true"), text("false")];
         let key = self.rules.of("key", keys.into_iter().map(|key| vec![key]).collect());
         let case = spaced([key, value.clone()]);
         let last = vec![case.clone(), spaced([word(Word::Else), value])];
         let last = self.rules.of("case", last);
-        let mut choices = Vec::new();
-        for count in 1..=ITEMS {
-            let before = self.rules.repeated(&case, count - 1);
-            let sequence = [vec![text(count.to_string())], before, vec![text(" "), last.clone()]].concat();
-            choices.push(sequence);
-        }
+        let mut choices = self.counted((1, ITEMS - 1), Some(case), |count| vec![count]);
+        choices.iter_mut().for_each(|choice| choice.extend([text(" "), last.clone()]));
         self.rules.of("cases", choices)
     }
 
@@ -222,26 +221,14 @@ impl Expressions<'_, '_> {
         })
     }
 
-    /// The count of a record's fields and each of them.
+    /// The count of a record's fields and each of them: the required ones in their order, then others.
     fn pairs(&mut self, shape: SchemaShape<'_>, depth: u8) -> Vec<Sequence> {
-        let numbers = &self.session.field_numbers;
-        let fields = || shape.fields().filter(|field| numbers.contains_key(field.name));
-        let values: Vec<Item> = fields().map(|field| self.value(field.shape, depth + 1)).collect();
-        let fields = fields().zip(values).map(|(field, value)| (field.name, field.required, value));
-        self.counted_pairs(fields, shape.is_open())
-    }
-
-    /// The count of some pairs and each of them: the required ones in their order, then others. Each has a
-    /// name, whether it is required, and a value.
-    fn counted_pairs<'n>(
-        &mut self,
-        fields: impl Iterator<Item = (&'n str, bool, Item)>,
-        is_open: bool,
-    ) -> Vec<Sequence> {
+        let is_open = shape.is_open();
         let (mut head, mut others) = (Vec::new(), Vec::new());
         let mut least = 0;
-        for (name, is_required, value) in fields {
-            let Some(number) = self.session.field_numbers.get(name) else { continue };
+        for field in shape.fields() {
+            let Some(number) = self.session.field_numbers.get(field.name) else { continue };
+            let (is_required, value) = (field.required, self.value(field.shape, depth + 1));
             let pair = spaced([text(number.to_string()), value]);
             if is_required {
                 least += 1;
@@ -253,15 +240,8 @@ impl Expressions<'_, '_> {
         }
         let most = if is_open { ITEMS } else { others.len().min(ITEMS) };
         others.extend(self.pair().filter(|_| is_open));
-        if others.is_empty() {
-            return vec![[vec![text(least.to_string())], head].concat()];
-        }
-        let other = self.rules.of("other", others);
-        let of = |more: usize| {
-            let rest = self.rules.repeated(core::slice::from_ref(&other), more);
-            [vec![text((least + more).to_string())], head.clone(), rest].concat()
-        };
-        (0..=most).map(of).collect()
+        let other = (!others.is_empty()).then(|| vec![self.rules.of("other", others)]);
+        self.counted((least, most), other, |count| [&[count], head.as_slice()].concat())
     }
 
     /// An expression for a place with a schema.
@@ -289,7 +269,7 @@ impl Expressions<'_, '_> {
         if kinds.meets(Kinds::TEXT) {
             match shape.texts() {
                 Some(texts) => choices.extend(texts.iter().map(|one| literal("0", text(quoted(one))))),
-                None => choices.push(literal("0", Item::Token(Token::Text))),
+                None => choices.push(literal("0", rule("string"))),
             }
         }
         if kinds.meets(Kinds::NUMBER) {
@@ -297,8 +277,8 @@ impl Expressions<'_, '_> {
                 Some(numbers) => {
                     choices.extend(numbers.iter().map(|one| literal("1", text(one.to_string()))));
                 }
-                None if shape.is_whole() => choices.push(literal("1", Item::Token(Token::Whole))),
-                None => choices.push(literal("1", Item::Token(Token::Number))),
+                None if shape.is_whole() => choices.push(literal("1", rule("whole"))),
+                None => choices.push(literal("1", rule("number"))),
             }
         }
         if kinds.meets(Kinds::NIL) {
@@ -311,7 +291,7 @@ impl Expressions<'_, '_> {
         }
         if kinds.meets(Kinds::LIST) {
             let item = self.value(shape.item(), depth + 1);
-            let items = self.counted(Some(vec![item]), |count| spaced([word(Word::List), count]));
+            let items = self.counted((0, ITEMS), Some(vec![item]), |count| spaced([word(Word::List), count]));
             choices.push(vec![self.rules.of("list", items)]);
         }
         if kinds.meets(Kinds::RECORD) {
@@ -321,7 +301,7 @@ impl Expressions<'_, '_> {
                 choices.extend(pairs.into_iter().map(head));
             } else {
                 let pair = self.pair();
-                let pairs = self.counted(pair, |count| spaced([word(Word::Obj), count]));
+                let pairs = self.counted((0, ITEMS), pair, |count| spaced([word(Word::Obj), count]));
                 choices.push(vec![self.rules.of("record", pairs)]);
             }
         }
