@@ -129,19 +129,19 @@ impl JsonMachine<'_> {
             }
             Act::Unnamed(word, end) => {
                 handlers::begin_unnamed(self, word, end);
+                if end.is_empty() {
+                    // The value of `ignore`.
+                    if word == Word::Let {
+                        loops::given(self, Literal::Nil);
+                    }
+                    return self.end_handler();
+                }
                 self.goes_on(Next::Value);
             }
             Act::Message => {
                 handlers::begin_unnamed(self, Word::RetErr, "}");
                 let words = self.core.trial(offers::words);
                 self.quote(words);
-            }
-            Act::HandlerExit(word) => {
-                handlers::begin_unnamed(self, word, "");
-                if word == Word::Let {
-                    loops::given(self, Literal::Nil);
-                }
-                return self.end_handler();
             }
             Act::OpenHandler => {
                 self.open_block(Owner::Handler, self.place.names.len());

@@ -63,8 +63,9 @@ impl Steps for JsonMachine<'_> {
             }
             Leads::Act(act) => self.take(act),
             Leads::Unknown => match self.place.lex {
-                Lex::Text { start, inside } => self.in_text(start, inside, byte),
-                Lex::Bare { inside, dollar } => texts::in_bare(self, inside, dollar, byte),
+                Lex::Text { start, .. } => self.end_text(start),
+                Lex::Bare { .. } if byte == b'{' => texts::begin_hole(self),
+                Lex::Bare { .. } => texts::end_bare(self).is_some(),
                 Lex::Name { start, of } => names::in_name(self, start, of, byte),
                 Lex::Choice { .. } | Lex::Number { .. } => false,
             },

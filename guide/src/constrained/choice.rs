@@ -61,12 +61,10 @@ pub(super) enum Act {
     /// A word in a handler, and the bytes that end the handler.
     Way(Word, &'static str),
     EndHandler,
-    /// A handler that does not name the failure, as for [`Act::Way`].
+    /// A handler that does not name the failure, as for [`Act::Way`]; without bytes, it ends at once.
     Unnamed(Word, &'static str),
     /// The message of a failure in place of a handler.
     Message,
-    /// A handler that continues with nil, or ends a loop or its pass.
-    HandlerExit(Word),
     /// A way out beside `if`, and the bytes that end its value.
     Leave(Word, &'static str),
     Open(Owner),

@@ -217,21 +217,23 @@ impl<'a> View<'a> {
         if step < 4 { end.min(high) } else { self.seek(end - step / 2 + 1, end.min(high), depth, above) }
     }
 
-    /// The effect of a byte after this number of those of the places from `low` to `high`.
-    pub(super) fn narrow(self, (low, high): (usize, usize), depth: usize, byte: u8) -> Leads {
-        let high = high.min(self.len());
+    /// The places, of those from `low` to `high`, that begin alike and have this byte after this number, from
+    /// the first with a choice on.
+    pub(super) fn narrow(self, low: usize, high: usize, depth: usize, byte: u8) -> Option<(usize, usize)> {
         let from = self.from(self.seek(low, high, depth, byte));
-        let Some((bytes, act)) = self.at(from).filter(|_| from < high) else {
+        let fits = from < high && self.byte(from, depth) == Some(byte);
+        fits.then(|| (from, self.alike(from, high, depth, byte)))
+    }
+
+    /// The effect of that byte.
+    pub(super) fn leads(self, (low, high): (usize, usize), depth: usize, byte: u8) -> Leads {
+        let Some((low, high)) = self.narrow(low, high.min(self.len()), depth, byte) else {
             return Leads::Nowhere;
         };
-        if bytes.as_bytes().get(depth) != Some(&byte) {
-            return Leads::Nowhere;
+        match self.at(low) {
+            Some((bytes, act)) if bytes.len() == depth + 1 => Leads::Act(act),
+            _ => Leads::On(Lex::Choice { low, high, depth: depth + 1 }),
         }
-        if bytes.len() == depth + 1 {
-            return Leads::Act(act);
-        }
-        let to = self.alike(from, high, depth, byte);
-        Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
     }
 
     /// All choices, each with its place.

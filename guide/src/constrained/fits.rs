@@ -52,30 +52,24 @@ fn is_number(token: &[u8]) -> bool {
 /// The class of a token in a text, or that begins one or ends a reference in it, if what follows the text
 /// does not depend on its content: unlike for keys, names in AT, and texts that may be references.
 fn in_free_text<'t>(machine: &JsonMachine<'_>, here: &MaskStart, token: &'t [u8]) -> Option<Class<'t>> {
-    let (begun, text): (&[u8], _) = match (machine.place.lex, machine.place.next) {
-        (Lex::Choice { depth: 0, .. }, _) => (b"", token.strip_prefix(b"\"")?),
-        (Lex::Choice { .. }, Next::Hole | Next::HoleField) => (b"}", token.strip_prefix(b"}")?),
-        (Lex::Choice { .. }, _) => return None, // Within signs such as `]}`.
-        _ => (b"", token),
-    };
+    let text = if here.opens { token.strip_prefix(b"\"")? } else { token };
     let (class, end) = match run(Inside::Plain, text) {
         Led::Closed(end) => (Class::Ends(text.get(end..)?), end.checked_sub(1)?),
-        Led::On(Inside::Plain) if !begun.is_empty() => (Class::Text, text.len()),
+        Led::On(Inside::Plain) if here.opens => (Class::Text, text.len()),
         Led::On(_) | Led::Refused => return None,
     };
     let content = text.get(..end)?;
     let is_sure = |written: &[u8]| {
-        !content.contains(&b'$') && ends::is_sure_text(machine, &[written, begun, content].concat())
+        !content.contains(&b'$') && ends::is_sure_text(machine, &[written, content].concat())
     };
     let is_free = match machine.place.lex {
         Lex::Text { inside: Inside::Plain, .. } if machine.core.state.phase != Phase::CaseKey => {
             keys::in_at(&machine.core).is_none()
         }
-        Lex::Choice { depth: 0, .. } => here.opens && is_sure(b""),
-        Lex::Choice { .. } => is_sure(texts::written_text(machine)),
         Lex::Bare { inside: Inside::Plain, dollar } if !(dollar && content.starts_with(b"{")) => {
             keys::opens_in_at(&machine.core).is_none() && is_sure(texts::written_text(machine))
         }
+        Lex::Choice { .. } => here.opens && is_sure(b""),
         _ => false,
     };
     is_free.then_some(class)

@@ -4,7 +4,7 @@ use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Binds, JsonMachine, Named, Next, Owner};
 use super::{loops, names};
 use crate::automaton::blocks;
-use crate::automaton::offers::{self, TEXT, one};
+use crate::automaton::offers::{self, TEXT, Words, one};
 use crate::automaton::state::{Block, NONE, Phase};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
@@ -13,20 +13,16 @@ use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
-/// The words of a handler: how each begins after the name of the failure and without one, and the bytes that
-/// end the handler.
-const WAYS: [(Word, &str, &str, &str); 4] = [
+/// The words of a handler: how each begins after the name of the failure, if it may, and without one, and the
+/// bytes that end the handler behind a value.
+const WAYS: [(Word, &str, &str, &str); 7] = [
     (Word::Ret, ",\"ret\":", ",\"err\":{\"ret\":", "}}"),
     (Word::RetOk, ",\"ret\":{\"ok\":", ",\"err\":{\"ret\":{\"ok\":", "}}}"),
     (Word::RetErr, ",\"ret\":{\"err\":", ",\"err\":{\"ret\":{\"err\":", "}}}"),
     (Word::Let, ",\"value\":", ",\"err\":{\"value\":", "}}"),
-];
-/// Handlers without steps.
-const SHORT: [(Word, &str, Act); 4] = [
-    (Word::Let, ",\"err\":{\"ignore\":true}}", Act::HandlerExit(Word::Let)),
-    (Word::RetErr, ",\"err\":\"", Act::Message),
-    (Word::Break, ",\"err\":{\"break\":true}}", Act::HandlerExit(Word::Break)),
-    (Word::Skip, ",\"err\":{\"skip\":true}}", Act::HandlerExit(Word::Skip)),
+    (Word::Let, "", ",\"err\":{\"ignore\":true}}", ""),
+    (Word::Break, "", ",\"err\":{\"break\":true}}", ""),
+    (Word::Skip, "", ",\"err\":{\"skip\":true}}", ""),
 ];
 /// The ways out that may be beside `if`, each with the bytes that end its value.
 const LEAVES: [(Word, &str, &str); 5] = [
@@ -97,20 +93,14 @@ pub(super) fn parts_of_call(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
             return;
         }
         begin_failure(this, failure);
-        let ways = ways(this);
-        if ways.is_empty() {
-            return;
+        let fit = words(this);
+        if !ways_by(fit).is_empty() {
+            found.push(choice(",\"err\":{\"as\":\"", Act::Handler));
         }
-        found.push(choice(",\"err\":{\"as\":\"", Act::Handler));
-        for (word, _, bytes, end) in WAYS {
-            if ways.iter().any(|it| it.act == Act::Way(word, end)) {
-                found.push(choice(bytes, Act::Unnamed(word, end)));
-            }
-        }
-        for (word, bytes, act) in SHORT {
-            if may_handle_by(this, word) && (act != Act::Message || may_be_message(this)) {
-                found.push(choice(bytes, act));
-            }
+        let unnamed = WAYS.iter().filter(|it| fit & one(it.0) != 0);
+        found.extend(unnamed.map(|it| choice(it.2, Act::Unnamed(it.0, it.3))));
+        if fit & one(Word::RetErr) != 0 && may_be_message(this) {
+            found.push(choice(",\"err\":\"", Act::Message));
         }
     });
     found
@@ -125,14 +115,25 @@ fn may_be_message(machine: &mut JsonMachine<'_>) -> bool {
     })
 }
 
-/// The words that the handler of a call may begin with.
+/// How the handler of a call may go on after the name of the failure.
 pub(super) fn ways(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
-    let fit = WAYS.into_iter().filter(|it| may_handle_by(machine, it.0));
-    let mut found: Vec<Choice> = fit.map(|it| choice(it.1, Act::Way(it.0, it.3))).collect();
-    if may_handle_by(machine, Word::Fail) {
+    ways_by(words(machine))
+}
+
+fn ways_by(fit: Words) -> Vec<Choice> {
+    let named = WAYS.iter().filter(|it| !it.1.is_empty() && fit & one(it.0) != 0);
+    let mut found: Vec<Choice> = named.map(|it| choice(it.1, Act::Way(it.0, it.3))).collect();
+    if fit & one(Word::Fail) != 0 {
         found.push(choice(",\"then\":[", Act::OpenHandler));
     }
     found
+}
+
+/// The words that the handler of a call may begin with.
+fn words(machine: &mut JsonMachine<'_>) -> Words {
+    let all = [Word::Ret, Word::RetOk, Word::RetErr, Word::Let, Word::Break, Word::Skip, Word::Fail];
+    let fit = all.into_iter().filter(|&word| may_handle_by(machine, word));
+    fit.fold(0, |words, word| words | one(word))
 }
 
 /// Whether a handler may consist of a statement that begins with this word.

@@ -305,48 +305,57 @@ impl<'s> JsonMachine<'s> {
     /// The effect of a byte, if it is known without trying.
     pub(super) fn leads(&mut self, byte: u8) -> Leads {
         match self.place.lex {
-            Lex::Choice { low, high, depth } => self.choices().narrow((low, high), depth, byte),
+            Lex::Choice { low, high, depth } => self.choices().leads((low, high), depth, byte),
             Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
-                self.text.push(byte);
-                let fits = keys::number_goes_on(&self.core, self.text.get(start..).unwrap_or_default());
-                self.text.pop();
-                if fits { Leads::On(self.place.lex) } else { Leads::Nowhere }
+                self.stays(byte, self.place.lex, |this| {
+                    keys::number_goes_on(&this.core, this.text.get(start..).unwrap_or_default())
+                })
             }
-            Lex::Bare { inside, dollar } => texts::leads_in_bare(self, inside, dollar, byte),
-            Lex::Text { start, inside } => match step(inside, byte) {
+            Lex::Bare { dollar: true, .. } if byte == b'{' => Leads::Unknown,
+            Lex::Bare { inside, .. } | Lex::Text { inside, .. } => match step(inside, byte) {
                 Step::Refused => Leads::Nowhere,
-                Step::On(next)
-                    if inside == Inside::Plain
-                        && self.text.len() + 1 - start < TEXT
-                        && formats::format(&self.core).is_none() =>
-                {
-                    Leads::On(Lex::Text { start, inside: next })
-                }
-                _ => Leads::Unknown,
+                Step::Closes => Leads::Unknown,
+                Step::On(next) => self.leads_in_text(inside, next, byte),
             },
             Lex::Name { .. } | Lex::Number { .. } => Leads::Unknown,
         }
     }
 
-    pub(super) fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {
-        match step(inside, byte) {
-            Step::Refused => false,
-            Step::On(next) => {
-                self.place.lex = Lex::Text { start, inside: next };
-                let has_room = self.text.len() - start < TEXT || inside != Inside::Plain;
-                has_room && formats::begins_text(&self.core, self.text.get(start + 1..).unwrap_or_default())
+    fn leads_in_text(&mut self, inside: Inside, next: Inside, byte: u8) -> Leads {
+        match self.place.lex {
+            Lex::Text { start, .. } => self.stays(byte, Lex::Text { start, inside: next }, |this| {
+                let has_room = this.text.len() - start < TEXT || inside != Inside::Plain;
+                has_room && formats::begins_text(&this.core, this.text.get(start + 1..).unwrap_or_default())
+            }),
+            Lex::Bare { dollar, .. } => {
+                let dollar = byte == b'$' && inside == Inside::Plain && !dollar;
+                self.stays(byte, Lex::Bare { inside: next, dollar }, |this| {
+                    texts::has_room(this, inside, byte)
+                        && !(next == Inside::Plain && texts::is_escaped_mark(this, inside))
+                })
             }
-            Step::Closes => {
-                let Some(text) = self.text.get(start..).and_then(decoded) else { return false };
-                let is_key = self.core.state.phase == Phase::CaseKey;
-                let constant = Literal::Text(&text);
-                let fits = self.core.takes_constant(constant) && !(is_key && self.meets_more(&text));
-                if fits {
-                    self.take_constant(constant);
-                }
-                fits
-            }
+            _ => Leads::Unknown,
         }
+    }
+
+    /// The effect of a byte that stays in a text or number, if it fits when it is written.
+    fn stays(&mut self, byte: u8, lex: Lex, fits: impl FnOnce(&Self) -> bool) -> Leads {
+        self.text.push(byte);
+        let fits = fits(self);
+        self.text.pop();
+        if fits { Leads::On(lex) } else { Leads::Nowhere }
+    }
+
+    /// Takes the quote that ends a text.
+    pub(super) fn end_text(&mut self, start: usize) -> bool {
+        let Some(text) = self.text.get(start..).and_then(decoded) else { return false };
+        let is_key = self.core.state.phase == Phase::CaseKey;
+        let constant = Literal::Text(&text);
+        let fits = self.core.takes_constant(constant) && !(is_key && self.meets_more(&text));
+        if fits {
+            self.take_constant(constant);
+        }
+        fits
     }
 
     /// Takes the key of a case, or a literal.

@@ -334,9 +334,6 @@ impl JsonMachine<'_> {
         // An empty list is left out, but not an empty record.
         let has_some = frame.given != state::NONE || frame.word == Word::Obj;
         let may_end = |none: bool| missing.is_empty() && (has_some || none);
-        if room == 0 {
-            return Choices::listed(may_end(true).then(|| choice(end, Act::EndParts)));
-        }
         let session = self.core.session;
         let (all, numbers) = (&session.json().keys[usize::from(further)], integers::integers(&mut self.core));
         let but = integers::left_out(&self.core, numbers).filter(|_| missing.len() < room);

@@ -5,10 +5,10 @@
 
 use super::choice::{Choice, choice};
 use super::choices::{Choices, View};
-use super::machine::{JsonMachine, Leads, Lex, Next, TEXT as LONGEST, decoded};
+use super::machine::{JsonMachine, Lex, Next, TEXT as LONGEST, decoded};
 use super::paths::{self, Path};
 use crate::automaton::offers::{self, TEXT, one};
-use crate::automaton::texts::{Inside, Step, is_text, step};
+use crate::automaton::texts::{Inside, is_text};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
 use ilo_asm::expr::reference::{FAILURES, INPUT, is_bare};
@@ -26,39 +26,16 @@ enum Meaning {
     Template(Vec<Path>),
 }
 
-pub(super) fn in_bare(machine: &mut JsonMachine<'_>, inside: Inside, dollar: bool, byte: u8) -> bool {
-    if byte == b'{' && dollar {
-        let holes = hole_choices(machine);
-        machine.goes_on(Next::Hole);
-        return !View::new(&holes, machine.core.session).is_empty();
-    }
-    match step(inside, byte) {
-        Step::Refused => false,
-        Step::Closes => end_bare(machine).is_some(),
-        Step::On(next) => {
-            let dollar = byte == b'$' && inside == Inside::Plain && !dollar;
-            machine.place.lex = Lex::Bare { inside: next, dollar };
-            has_room(machine, inside, byte) && !(next == Inside::Plain && is_escaped_mark(machine, inside))
-        }
-    }
-}
-
-/// The effect of a byte in a text, if it is known without trying.
-pub(super) fn leads_in_bare(machine: &mut JsonMachine<'_>, inside: Inside, dollar: bool, byte: u8) -> Leads {
-    let next = match step(inside, byte) {
-        Step::On(next) if inside == Inside::Plain && !(byte == b'{' && dollar) => next,
-        Step::Refused => return Leads::Nowhere,
-        _ => return Leads::Unknown,
-    };
-    if machine.text.len() - machine.place.quote.start >= LONGEST {
-        return Leads::Unknown;
-    }
-    Leads::On(Lex::Bare { inside: next, dollar: byte == b'$' && !dollar })
+/// Takes the brace that begins a reference in a text.
+pub(super) fn begin_hole(machine: &mut JsonMachine<'_>) -> bool {
+    let holes = hole_choices(machine);
+    machine.goes_on(Next::Hole);
+    !View::new(&holes, machine.core.session).is_empty()
 }
 
 /// Whether there is room for a byte that was written. A byte that turns a possible reference into a text
 /// always has room.
-fn has_room(machine: &JsonMachine<'_>, inside: Inside, byte: u8) -> bool {
+pub(super) fn has_room(machine: &JsonMachine<'_>, inside: Inside, byte: u8) -> bool {
     let written = written_text(machine);
     written.len() < LONGEST
         || inside != Inside::Plain
@@ -66,7 +43,7 @@ fn has_room(machine: &JsonMachine<'_>, inside: Inside, byte: u8) -> bool {
 }
 
 /// Whether an escape that was written is of a byte that marks references: it must be plain.
-fn is_escaped_mark(machine: &JsonMachine<'_>, inside: Inside) -> bool {
+pub(super) fn is_escaped_mark(machine: &JsonMachine<'_>, inside: Inside) -> bool {
     let digits = machine.text.get(machine.text.len().saturating_sub(4)..).unwrap_or_default();
     matches!(inside, Inside::Unicode(..)) && (digits == b"0024" || digits.eq_ignore_ascii_case(b"007b"))
 }
@@ -77,7 +54,7 @@ pub(super) fn written_text<'a>(machine: &'a JsonMachine<'_>) -> &'a [u8] {
 }
 
 /// Ends the text and applies its meaning.
-fn end_bare(machine: &mut JsonMachine<'_>) -> Option<()> {
+pub(super) fn end_bare(machine: &mut JsonMachine<'_>) -> Option<()> {
     let text = decoded(machine.text.get(machine.place.quote.start..)?)?;
     match meaning(machine, &text)? {
         Meaning::Reference(path) => machine.take_path(path.slot, path.fields()),

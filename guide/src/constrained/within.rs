@@ -87,38 +87,24 @@ impl Tree<'_, '_> {
                     return;
                 }
                 if choices.byte(low, depth) == Some(byte) {
-                    let (end, next) = run(choices, low, high, depth, byte);
+                    let end = choices.alike(low, high, depth, byte);
                     open.push(Common { node, low, high: end, depth: depth + 1 });
-                    low = next;
+                    low = choices.from(end);
                 }
             }
             return;
         }
         while low < high && from < to {
             let Some(byte) = choices.byte(low, depth) else { return };
-            let (end, next) = run(choices, low, high, depth, byte);
+            let end = choices.alike(low, high, depth, byte);
             from = self.prefixes.seek(from, to, byte);
             if from < to && self.prefixes.byte(from) == byte {
                 open.push(Common { node: from, low, high: end, depth: depth + 1 });
                 from += 1;
             }
-            low = next;
+            low = choices.from(end);
         }
     }
-}
-
-/// The end of the choices from a place on that have this byte after this number, and the next place with a
-/// choice.
-fn run(choices: View<'_>, low: usize, high: usize, depth: usize, byte: u8) -> (usize, usize) {
-    let next = choices.from(low + 1);
-    if next >= high || choices.byte(next, depth) != Some(byte) {
-        return (low + 1, next);
-    }
-    if choices.byte(high - 1, depth) == Some(byte) {
-        return (high, high);
-    }
-    let end = choices.alike(low, high, depth, byte);
-    (end, choices.from(end))
 }
 
 /// How bytes continue some choices.
@@ -132,26 +118,10 @@ enum GoesOn {
 fn goes_on(choices: View<'_>, common: Common, bytes: &[u8]) -> Option<GoesOn> {
     let Common { mut low, mut high, depth, .. } = common;
     for (at, &byte) in bytes.iter().enumerate() {
-        let choice = choices.text(low).filter(|_| low < high)?;
-        if choice.len() == depth + at {
+        if choices.text(low)?.len() == depth + at {
             return Some(GoesOn::Behind(low, at));
         }
-        if low + 1 == high {
-            let rest = choice.get(depth + at..)?;
-            let bytes = bytes.get(at..)?;
-            let length = rest.len().min(bytes.len());
-            return match bytes.starts_with(rest.get(..length)?) {
-                true if length == bytes.len() => Some(GoesOn::Within),
-                true => Some(GoesOn::Behind(low, at + length)),
-                false => None,
-            };
-        }
-        let next = choices.from(choices.seek(low, high, depth + at, byte));
-        if choices.byte(next, depth + at).filter(|_| next < high) != Some(byte) {
-            return None;
-        }
-        high = run(choices, next, high, depth + at, byte).0;
-        low = next;
+        (low, high) = choices.narrow(low, high, depth + at, byte)?;
     }
     Some(GoesOn::Within)
 }
