@@ -100,9 +100,7 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         _ if source.trim_start().starts_with(['{', '/']) => Form::Json,
         _ => Form::Toml,
     };
-    let (source, parsed) = text::parse(source, form);
-    let source = &*source;
-    let text::Parsed { data, unread } = parsed.map_err(|(offset, message)| {
+    let text::Parsed { data, unread } = text::parse(source, form).map_err(|(offset, message)| {
         let (line, column) = ilo_drive::data::read::line_column(source.as_bytes(), offset.unwrap_or(0));
         vec![bad(format!("{name}:{line}:{column}"), message)]
     })?;

@@ -14,6 +14,7 @@ pub(crate) mod yaml;
 use crate::arena::Arena;
 use crate::ast::Literal;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix, repeated, twice};
+use crate::source::SourceLimits;
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -224,6 +225,25 @@ fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize
         }
     }
     kept
+}
+
+/// Reads a file of another program: JSON as its authors write it, with comments and final commas, or YAML with
+/// anchors, aliases and merge keys. An alias is the node that its anchor names, so the values can be far more
+/// than the text: who walks them counts. A merge key is the key `<<`.
+///
+/// # Errors
+/// The first one in the text.
+pub fn read_values<'a>(source: &'a str, yaml: bool, arena: &'a Arena) -> Result<&'a [Node<'a>], Diagnostic> {
+    let (mut found, limits) =
+        (Diagnostics::default(), SourceLimits { source: usize::MAX, ..SourceLimits::default() });
+    let documents = if yaml {
+        yaml::read_as(source, true, arena, &limits, &mut found)
+    } else {
+        json::read(source, arena, &limits, &mut found)
+    };
+    found.sort();
+    let error = found.iter().find(|wrong| wrong.is_error()).cloned();
+    error.map_or(Ok(documents), Err)
 }
 
 /// Whether two lists of documents have the same content, regardless of positions and layout.

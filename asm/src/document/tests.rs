@@ -92,7 +92,7 @@ pub(crate) fn check_places(source: &str, node: &Node<'_>) {
     }
 }
 
-fn value(node: &Node<'_>) -> Value {
+pub(crate) fn value(node: &Node<'_>) -> Value {
     match node.kind {
         NodeKind::Null => Value::Null,
         NodeKind::Bool(bool) => Value::Bool(bool),

@@ -3,16 +3,13 @@
 //!
 //! Positions are looked up only for errors, so values have none.
 
-mod comments;
 mod json;
-mod yaml;
+mod values;
 
-use crate::json::{items, members};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::line_column;
 use ilo_spec::limits;
 use ilo_spec::number;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
@@ -70,22 +67,15 @@ pub(super) struct Parsed {
     pub(super) unread: UnreadSchemas,
 }
 
-/// Reads the text, in JSON also with comments and final commas, which are looked for only where it is no JSON
-/// with them. Also returns the text without them, in which each place stays what it was.
-pub(super) fn parse(text: &str, form: Form) -> (Cow<'_, str>, Result<Parsed, Wrong>) {
+/// Reads the text. JSON is read as other programs write it only where it is no JSON.
+pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
     match form {
-        Form::Json => match json::parse(text) {
-            Err(wrong) if text.len() <= FILE => match comments::blanked(text) {
-                Cow::Owned(plain) => {
-                    let parsed = json::parse(&plain);
-                    (Cow::Owned(plain), parsed)
-                }
-                plain @ Cow::Borrowed(_) => (plain, Err(wrong)),
-            },
-            parsed => (Cow::Borrowed(text), parsed),
-        },
-        Form::Toml => (Cow::Borrowed(text), toml(text)),
-        Form::Yaml => (Cow::Borrowed(text), yaml::parse(text)),
+        Form::Json => json::parse(text).or_else(|wrong| {
+            // The first error may be a comment.
+            values::parse(text, form).map_err(|other| if other.0 > wrong.0 { other } else { wrong })
+        }),
+        Form::Toml => toml(text),
+        Form::Yaml => values::parse(text, form),
     }
 }
 
@@ -130,56 +120,10 @@ fn from_value(value: &DeValue<'_>, start: usize) -> Result<Data, Wrong> {
 pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> (usize, usize) {
     let mut offset = 0;
     match form {
-        Form::Json => offset = locate_json(text, path),
         Form::Toml => drop(locate_toml(text, path, &mut offset)),
-        Form::Yaml => offset = yaml::locate(text, path),
+        Form::Json | Form::Yaml => offset = values::locate(text, form, path),
     }
     line_column(text.as_bytes(), offset)
-}
-
-/// The offset of the value at a path: that of its key, if it has one.
-fn locate_json(text: &str, path: &[Step]) -> usize {
-    let (mut inside, mut offset) = (0..text.len(), 0);
-    for step in path {
-        let start = inside.start;
-        let Some((at, place)) = part(text.get(inside).unwrap_or_default(), step) else { break };
-        (offset, inside) = (start + at, start + place.start..start + place.end);
-    }
-    offset
-}
-
-/// The place of a part of a JSON value, and the offset of its key. The search ends where it is
-/// found, or at an error.
-fn part(text: &str, step: &Step) -> Option<(usize, Range<usize>)> {
-    let found = match step {
-        Step::Key(wanted) => {
-            let mut from = 1;
-            members(
-                text.as_bytes(),
-                |_| None,
-                |key, place| {
-                    if key == wanted {
-                        let before = text.get(from..place.start).unwrap_or_default();
-                        return Err(Some((from + before.find('"').unwrap_or(0), place)));
-                    }
-                    from = place.end;
-                    Ok(())
-                },
-            )
-        }
-        Step::Index(wanted) => {
-            let mut left = *wanted;
-            items(
-                text.as_bytes(),
-                |_| None,
-                |place| {
-                    left = left.checked_sub(1).ok_or(Some((place.start, place)))?;
-                    Ok(())
-                },
-            )
-        }
-    };
-    found.err().flatten()
 }
 
 fn locate_toml(text: &str, path: &[Step], offset: &mut usize) -> Option<()> {

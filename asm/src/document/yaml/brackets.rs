@@ -138,11 +138,15 @@ impl<'a> BlockReader<'a, '_> {
 
     /// Reads a text, or another value without brackets; `None` if it is not complete.
     fn scalar_in_brackets(&mut self, colon: bool) -> Result<Option<Node<'a>>, Fatal> {
-        if !self.features() {
-            return Ok(None);
+        let begun = self.at;
+        match self.features() {
+            Some(None) => {}
+            alias => return Ok(alias.flatten()),
         }
         let start = self.at;
         match self.byte(start) {
+            // The brackets come next.
+            b'{' | b'[' if start > begun => return Ok(None),
             b',' | b']' | b'}' => return Ok(Some(null(self.last))),
             b'"' | b'\'' => {
                 return self.quoted(self.parent()).map(Some).ok_or_else(|| recovery::open_text(start));

@@ -2,9 +2,9 @@
 //!
 //! It is one pass over the source with an explicit stack. Where YAML has an error, but what is meant is
 //! clear, such as `a: b: c` or `{a: ${b}}`, that is read; another wrong value is reported with its fix, and
-//! reading continues as if it were fixed. What is wrong with the structure of a document ends it. Anchors,
-//! tags and merge keys are refused, so that a document is no larger than its text. This module knows nothing
-//! about programs.
+//! reading continues as if it were fixed. What is wrong with the structure of a document ends it. Tags are
+//! refused, and in programs anchors and merge keys, so that a program is no larger than its text. This module
+//! knows nothing about programs.
 //!
 //! This file has the structure that indents give; `brackets` reads `{}` and `[]`, `scalar` texts.
 
@@ -23,6 +23,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::SourceLimits;
 use crate::span::Span;
 use core::ops::Range;
+use hashbrown::HashMap;
 use ilo_spec::error::Code;
 
 /// The most control characters that are reported.
@@ -36,6 +37,17 @@ type Fatal = Box<Diagnostic>;
 /// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
     source: &'a str,
+    arena: &'a Arena,
+    options: &SourceLimits,
+    diagnostics: &mut Diagnostics,
+) -> &'a [Node<'a>] {
+    read_as(source, false, arena, options, diagnostics)
+}
+
+/// Like [`read`]; `repeats` says whether anchors, aliases and merge keys are read.
+pub(super) fn read_as<'a>(
+    source: &'a str,
+    repeats: bool,
     arena: &'a Arena,
     options: &SourceLimits,
     diagnostics: &mut Diagnostics,
@@ -56,7 +68,9 @@ pub(crate) fn read<'a>(
         last: offset(start),
         is_whole: false,
         is_cut: false,
-        anchors: false,
+        repeats,
+        anchors: HashMap::new(),
+        unnamed: Vec::new(),
         looks: LOOKS,
     };
     while let Err(wrong) = reader.lines() {
@@ -110,8 +124,12 @@ struct BlockReader<'a, 'd> {
     is_whole: bool,
     /// Whether its rest is not read.
     is_cut: bool,
-    /// Whether there are anchors, without which `*` begins a text.
-    anchors: bool,
+    /// Whether anchors, aliases and merge keys are read.
+    repeats: bool,
+    /// What the anchors of the document name, if that is read; without any, `*` begins a text.
+    anchors: HashMap<&'a str, Option<Node<'a>>>,
+    /// The anchors whose value has not ended, each with the number of open lists and records around it.
+    unnamed: Vec<(usize, &'a str)>,
     /// How often a line may still be searched for the end of parentheses, without success.
     looks: u8,
 }
@@ -207,7 +225,9 @@ impl<'a> BlockReader<'a, '_> {
         while !self.blocks.is_empty() {
             self.end_block();
         }
-        (self.is_whole, self.is_cut, self.anchors) = (false, false, false);
+        (self.is_whole, self.is_cut) = (false, false);
+        self.anchors.clear();
+        self.unnamed.clear();
     }
 
     /// Reads what a line begins, up to the end of its last value.
@@ -338,12 +358,15 @@ impl<'a> BlockReader<'a, '_> {
     /// Adds a complete value: a key, the value of a key, an element or a document.
     fn value(&mut self, node: Node<'a>) {
         self.last = self.last.max(node.span.end);
+        let depth = self.built.frames().len();
+        while let Some((_, name)) = self.unnamed.pop_if(|(around, _)| *around == depth) {
+            self.anchors.insert(name, Some(node));
+        }
         if self.built.frames().last().is_some_and(|frame| frame.record && frame.key.is_none()) {
             self.check_key(&node);
             self.built.innermost().into_iter().for_each(|frame| frame.key = Some(node));
             return;
         }
-        let depth = self.built.frames().len();
         self.is_whole |= depth == 0;
         if let Some(block) = self.blocks.get_mut(depth.wrapping_sub(1)) {
             block.expects = false;
@@ -354,7 +377,7 @@ impl<'a> BlockReader<'a, '_> {
     /// Reports a key that is a list, a record or a merge key (`<<`).
     fn check_key(&mut self, node: &Node<'a>) {
         match node.kind {
-            NodeKind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
+            NodeKind::Text(Text { text: "<<", style: Style::Plain, .. }) if !self.repeats => {
                 self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
             }
             NodeKind::List(_) | NodeKind::Record(_) if !self.is_cut => {
@@ -376,25 +399,37 @@ impl<'a> BlockReader<'a, '_> {
         });
     }
 
-    /// Refuses the anchors and tags before a value, and an alias in place of one. `!` before a reference
-    /// begins a text. Whether the value is on this line.
-    fn features(&mut self) -> bool {
+    /// Reads the anchors before a value, and an alias in place of one, whose node it returns; refuses them in
+    /// a program, and tags. `!` before a reference begins a text. `None` if the value is not on this line.
+    fn features(&mut self) -> Option<Option<Node<'a>>> {
         loop {
             let rest = self.rest();
             let word = rest.split([' ', '\t', '\n', '\r', ',', ']', '}']).next().unwrap_or(rest);
+            let name = word.get(1..).unwrap_or("");
             let what = match self.byte(self.at) {
-                b'&' if word.len() > 1 => "an anchor",
-                b'*' if self.anchors => "an alias",
+                b'&' if !name.is_empty() => "an anchor",
+                b'*' if !self.anchors.is_empty() => "an alias",
                 b'!' if !word.starts_with("!$") => "a tag",
-                _ => return true,
+                _ => return Some(None),
             };
-            self.anchors |= what == "an anchor";
             let span = Span::new(offset(self.at), offset(self.at + word.len()));
-            self.refuse(span, what, "leave it out, or put quotes around the text");
             self.at += word.len();
             self.last = span.end;
+            if !self.repeats || what == "a tag" {
+                self.refuse(span, what, "leave it out, or put quotes around the text");
+            } else if what == "an alias" {
+                let named = self.anchors.get(name).copied().flatten();
+                if named.is_none() {
+                    self.refuse(span, "an alias of what is not complete before it", "write the value");
+                }
+                return Some(named.or_else(|| Some(null(span.start))));
+            }
+            if what == "an anchor" {
+                self.anchors.insert(name, None);
+                self.unnamed.push((self.built.frames().len(), name));
+            }
             if !self.more_in_line() {
-                return false;
+                return None;
             }
         }
     }
@@ -402,15 +437,18 @@ impl<'a> BlockReader<'a, '_> {
     /// Reads the key or the value here; true if it is a key, whose value may follow on the line. A key may be
     /// here where a record may begin.
     fn node(&mut self, begins: bool) -> Result<bool, Fatal> {
-        let start = self.at;
-        if !self.features() {
-            return Ok(false);
-        }
-        if begins && (matches!(self.byte(self.at), b'}' | b']') || self.is_sign(b'?')) {
+        let (start, unnamed) = (self.at, self.unnamed.len());
+        let Some(alias) = self.features() else { return Ok(false) };
+        if alias.is_none() && begins && (matches!(self.byte(self.at), b'}' | b']') || self.is_sign(b'?')) {
             return Err(recovery::no_key(self.at, self.byte(self.at)));
         }
-        if begins && let Some(node) = self.key() {
+        if alias.is_none()
+            && begins
+            && let Some(node) = self.key()
+        {
             self.begin_entry(start, true)?;
+            // An anchor on its line names the key.
+            self.unnamed.truncate(unnamed);
             self.value(node);
             return Ok(true);
         }
@@ -418,7 +456,10 @@ impl<'a> BlockReader<'a, '_> {
         if !begins && self.is_sign(b'-') && self.line_end(self.at) > self.at + 1 {
             return Err(recovery::out_of_place(self.at, 0, None, true));
         }
-        let text = if begins { None } else { self.nested_keys(self.plain_end(self.at).0)? };
+        let text = match alias {
+            None if !begins => self.nested_keys(self.plain_end(self.at).0)?,
+            alias => alias,
+        };
         let is_bracket = matches!(self.byte(self.at), b'{' | b'[') && !self.is_text_in_brackets();
         let node = match self.byte(self.at) {
             _ if let Some(text) = text => text,

@@ -5,7 +5,7 @@ mod library;
 use super::*;
 use crate::diagnostic::fix;
 use crate::document::NESTING;
-use crate::document::tests::{deep, fixes_end, in_small_thread, json_value, read_with, shown};
+use crate::document::tests::{deep, fixes_end, in_small_thread, json_value, read_with, shown, value};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -294,5 +294,27 @@ proptest! {
     #[test]
     fn mends_come_to_an_end(lines in prop::collection::vec(r#" {0,4}(- )?([a-c]: )?[a-c"'{}$:#@|>,\[\] -]{0,8}"#, 1..6)) {
         fixes_end(lines.join("\n"), documents);
+    }
+}
+
+#[test]
+fn files_of_other_programs_may_repeat_values() {
+    let read = |source: &str| {
+        let arena = Arena::new();
+        let documents = crate::document::read_values(source, true, &arena).map_err(|wrong| wrong.message)?;
+        Ok::<_, String>(Value::Array(documents.iter().map(value).collect()))
+    };
+    for (source, expected) in [
+        ("a: &x 1\nb: *x", json!([{"a":1,"b":1}])),
+        ("a: &x\n  k: 1\nb: {c: *x, d: [*x]}", json!([{"a":{"k":1},"b":{"c":{"k":1},"d":[{"k":1}]}}])),
+        ("- &x [a, &y {b: c}]\n- *x\n- *y", json!([[["a", {"b": "c"}], ["a", {"b": "c"}], {"b": "c"}]])),
+        ("a: &x\nb: *x", json!([{"a":null,"b":null}])),
+        ("&k a: &x 1\nb: *x", json!([{"a":1,"b":1}])),
+        ("a: *.json", json!([{"a":"*.json"}])),
+    ] {
+        assert_eq!(read(source), Ok(expected), "{source}");
+    }
+    for source in ["a: &x [*x]", "a: &x 1\nb: *y", "a: !!str 1", "a: 1\na: 2"] {
+        assert!(read(source).is_err(), "{source}");
     }
 }
