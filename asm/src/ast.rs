@@ -75,6 +75,8 @@ pub struct Function<'a> {
     pub loops: u32,
     /// The notation of the source. Messages use its terms.
     pub notation: Notation,
+    /// The source, for fixes in documents; empty for ID text.
+    pub source: &'a str,
     /// The header.
     pub span: Span,
 }

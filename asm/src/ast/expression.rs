@@ -199,7 +199,7 @@ pub struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Whether it is an argument without a name, which the reader has reported.
+    /// Whether it is an argument without a name: the arguments of its call are no record.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.name.text.is_empty() && self.value.span.start < self.name.span.end
     }

@@ -1,8 +1,8 @@
 //! What several findings say in the same way: the names of slots and types, and the fixes, in the syntax of the
 //! notation.
 
-use crate::ast::{Apply, Expr, ExprKind, Function, Literal, Name, OutputName, Slot};
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::ast::{Apply, Expr, ExprKind, Field, Function, Literal, Name, OutputName, Slot};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
 use crate::expr::OF_ITEMS;
 use crate::notation::Notation;
@@ -126,7 +126,7 @@ pub(super) fn operation(diagnostic: Diagnostic, value: &Expr<'_>, notation: Nota
 pub(super) fn text(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
-    notation: Notation,
+    function: &Function<'_>,
     near: Option<Near<'_>>,
 ) -> Diagnostic {
     let diagnostic = diagnostic.nearest(near.map(|near| near.name));
@@ -135,10 +135,10 @@ pub(super) fn text(
     let plain = meant.starts_with(char::is_alphabetic)
         && meant.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         && !["true", "false", "null", "yes", "no", "on", "off"].contains(&meant.to_lowercase().as_str());
-    if notation == Notation::Workflow && plain && expression.span.range().len() == written.len() {
+    if function.notation == Notation::Workflow && plain && expression.span.range().len() == written.len() {
         return diagnostic.replace(expression.span, meant);
     }
-    instead(diagnostic, expression, notation, (0, &crate::text::quoted(meant)), written.len() + 2)
+    instead(diagnostic, expression, function, (0, &crate::text::quoted(meant)), written.len() + 2)
 }
 
 /// Offers a constant, with the number of its kind in ID text, in place of one that has this length as it is
@@ -146,17 +146,77 @@ pub(super) fn text(
 fn instead(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
-    notation: Notation,
+    function: &Function<'_>,
     (kind, meant): (u8, &str),
     length: usize,
 ) -> Diagnostic {
-    let form = if notation == Notation::Id { format!("LIT {kind} {meant}") } else { meant.to_owned() };
-    let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
+    let (form, word) = match function.notation {
+        Notation::Id => (format!("LIT {kind} {meant}"), "LIT 0 ".len()),
+        _ => (in_quotes_of(function, expression.span, meant), 0),
+    };
     if expression.span.range().len() == length.saturating_add(word) {
         diagnostic.replace(expression.span, form)
     } else {
         diagnostic.help(format!("write `{form}`"))
     }
+}
+
+/// A constant with the quotes of its place: inside a text of JSON, double quotes would end that text.
+fn in_quotes_of(function: &Function<'_>, place: Span, constant: &str) -> String {
+    let old = function.source.get(place.range()).unwrap_or("");
+    let before = function.source.get(..place.start as usize).unwrap_or("");
+    let is_inside = || function.notation != Notation::Workflow && is_in_text(before);
+    match constant.strip_prefix('"').and_then(|inside| inside.strip_suffix('"')) {
+        Some(inside) if !inside.contains(['\'', '"', '\\']) && (old.starts_with('\'') || is_inside()) => {
+            format!("'{inside}'")
+        }
+        _ => constant.to_owned(),
+    }
+}
+
+/// Whether the last line of a piece of JSON ends within a text.
+fn is_in_text(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or("");
+    let (mut is_in_text, mut escaped) = (false, false);
+    for byte in line.bytes() {
+        is_in_text ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+    }
+    is_in_text
+}
+
+/// Leaves a field of a record out, with its comma or its line.
+pub(super) fn left_out(function: &Function<'_>, field: &Field<'_>) -> Option<Fix> {
+    let at = |offset: usize| u32::try_from(offset).ok();
+    let (source, end) = (function.source, field.value.span.end);
+    let (before, after) = (source.get(..field.name.span.start as usize)?, source.get(end as usize..)?);
+    let behind = before.strip_suffix(['"', '\'']).unwrap_or(before);
+    let colon = source.get(field.name.span.end as usize..field.value.span.start as usize)?;
+    if function.notation == Notation::Id
+        || !colon.trim_start_matches(['"', '\'']).trim_start().starts_with(':')
+    {
+        return None;
+    }
+    let outer = behind.trim_end();
+    let span = if outer.ends_with(',') {
+        Span::new(at(outer.len() - 1)?, end)
+    } else if outer.ends_with('{') {
+        let next = after.trim_start().strip_prefix(',').map(str::trim_start);
+        Span::new(at(behind.len())?, next.map_or(Some(end), |next| at(source.len() - next.len()))?)
+    } else {
+        // A line of its own, which is not the only one of its record.
+        let (above, indent) = behind.rsplit_once('\n')?;
+        let (rest, below) = after.split_once('\n').unwrap_or((after, ""));
+        let is_beside = |line: Option<&str>| {
+            let key = line.and_then(|line| line.strip_prefix(indent));
+            key.is_some_and(|key| !key.is_empty() && !key.starts_with([' ', '-', '#']))
+        };
+        let alone = indent.bytes().all(|byte| byte == b' ') && rest.trim().is_empty();
+        let beside = is_beside(above.rsplit('\n').next()) || is_beside(below.lines().next());
+        (function.notation == Notation::Workflow && alone && beside)
+            .then(|| Some(Span::new(at(above.len())?, end)))??
+    };
+    Some(Fix { title: "leave it out".to_owned(), edits: vec![Edit::new(span, "")] })
 }
 
 /// How a value becomes one of the expected type.
@@ -179,9 +239,10 @@ pub(super) fn conversion(value: &Expr<'_>, found: Inferred, demand: Demand) -> O
 pub(super) fn literal(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
-    notation: Notation,
+    function: &Function<'_>,
     demand: Demand,
 ) -> Diagnostic {
+    let notation = function.notation;
     let ExprKind::Literal(literal) = expression.kind else { return diagnostic };
     let fits = |meant| demand.accepts(meant);
     let (kind, plain, quoted) = match literal {
@@ -206,5 +267,53 @@ pub(super) fn literal(
     {
         return diagnostic.help("put the number in quotes as it is, with all its digits");
     }
-    instead(diagnostic, expression, notation, (kind, &meant), length)
+    instead(diagnostic, expression, function, (kind, &meant), length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+    use crate::compile::read;
+    use crate::diagnostic::{Diagnostics, fix};
+
+    /// A source without its only `null`, which is an argument of a call.
+    #[track_caller]
+    fn without(source: &str) -> Option<String> {
+        let (arena, mut found) = (Arena::new(), Diagnostics::default());
+        let file = read(source, &arena, &crate::compile::Options::default(), &mut found);
+        let mut fix = None;
+        for function in file.functions {
+            function.body.each_call(&mut |call| {
+                let null = |field: &&Field<'_>| matches!(field.value.kind, ExprKind::Literal(Literal::Nil));
+                fix = call.arguments.iter().find(null).and_then(|field| left_out(function, field));
+            });
+        }
+        let wrong = Diagnostic::new(ilo_spec::error::Code::BadShape, Span::at(0), "").fix(fix?);
+        Some(fix::apply(source, &[wrong]).0)
+    }
+
+    #[test]
+    fn a_field_goes_with_its_comma_or_its_line() {
+        let json = |args: &str| {
+            let (before, after) = (r#"{"function": "f", "steps": [{"call": "t", "args": "#, "}]}");
+            let new = without(&format!("{before}{args}{after}"))?;
+            Some(new.strip_prefix(before)?.strip_suffix(after)?.to_owned())
+        };
+        assert_eq!(json(r#"{"a": 1, "b": null}"#).as_deref(), Some(r#"{"a": 1}"#));
+        assert_eq!(json(r#"{"a": null, "b": 1}"#).as_deref(), Some(r#"{"b": 1}"#));
+        assert_eq!(json("{\"a\": null\n}").as_deref(), Some("{\n}"));
+        let yaml = |args: &str| {
+            let before = "name: f\nsteps:\n  s:\n    call: t\n    args:";
+            Some(without(&format!("{before}{args}"))?.strip_prefix(before)?.to_owned())
+        };
+        assert_eq!(yaml(" {a: null, b: 1}").as_deref(), Some(" {b: 1}"));
+        assert_eq!(
+            yaml("\n      a: 1\n      b: null\n    let: x\n").as_deref(),
+            Some("\n      a: 1\n    let: x\n")
+        );
+        assert_eq!(yaml("\n      b: null\n      a: 1\n").as_deref(), Some("\n      a: 1\n"));
+        assert_eq!(yaml("\n      b: null\n    let: x\n"), None);
+        assert_eq!(yaml("\n      a: 1\n      b: null # none\n"), None);
+    }
 }

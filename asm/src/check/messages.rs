@@ -42,7 +42,7 @@ fn mismatch(
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
         .expected(demand.to_string(), value.found.to_string());
-    let diagnostic = fixes::literal(diagnostic, value.expression, function.notation, demand);
+    let diagnostic = fixes::literal(diagnostic, value.expression, function, demand);
     let unfixed = diagnostic.fix.is_none() && diagnostic.help.is_none() && function.notation != Notation::Id;
     let help = fixes::conversion(value.expression, value.found, demand).filter(|_| unfixed);
     let diagnostic = Diagnostic { help: help.map(str::to_owned).or(diagnostic.help), ..diagnostic };
@@ -353,7 +353,7 @@ pub(crate) fn never_equal(
     let message = format!("{found} is compared with {other}: they are never equal");
     let warning = Diagnostic::new(Code::NeverEqual, expression.span, message)
         .expected(other.to_string(), found.to_string());
-    fixes::literal(warning, expression, function.notation, Demand::Is(other))
+    fixes::literal(warning, expression, function, Demand::Is(other))
 }
 
 /// A case whose key never equals the matched value.

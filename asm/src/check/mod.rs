@@ -49,7 +49,7 @@ pub use resolve::entry;
 pub(crate) use resolve::{Target, by_name, target};
 pub(crate) use slot_events::Events;
 pub use slot_events::Gives;
-pub(crate) use types::{LEAVE_OUT, misfit};
+pub(crate) use types::misfit;
 pub use value_info::{KnownSlot, Part, Seen, ValueInfo};
 
 use crate::ast::File;

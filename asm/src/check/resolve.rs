@@ -12,7 +12,7 @@ use super::fixes::{self, wrong};
 use super::report::Report;
 use super::slot_set::put;
 use super::value_info::RecordInputs;
-use crate::ast::{Call, File, Function, Name};
+use crate::ast::{Call, ExprKind, Field, File, Function, Name};
 use crate::catalog::{
     Catalog, Lookup, ToolSignature, address, is_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,
@@ -21,7 +21,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::span::Span;
-use crate::text::{Near, SHOWN, some_of};
+use crate::text::{Near, SHOWN, is_name, some_of};
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -125,6 +125,13 @@ impl<'f, 'a> Names<'f, 'a> {
             Ok(target) => target,
         };
         let wanted = match like {
+            _ if let [only] = call.arguments
+                && only.is_unnamed() =>
+            {
+                let source = self.file.functions.first().map_or("", |function| function.source);
+                report.push(unnamed_arguments(source, only, &self.parameters(like)));
+                None
+            }
             Target::Function(index) => {
                 let callee = self.function(index);
                 callee.map(|callee| arguments::of_function(call, (callee, &self.records), whole, report))
@@ -133,6 +140,18 @@ impl<'f, 'a> Names<'f, 'a> {
             Target::Unknown => None,
         };
         Resolved { target: found.unwrap_or(Target::Unknown), wanted: wanted.unwrap_or_default() }
+    }
+
+    /// The names of the parameters of a target, and which of them may be left out.
+    fn parameters(&self, target: Target<'f>) -> Vec<(&'f str, bool)> {
+        match target {
+            Target::Function(index) => {
+                let parameters = self.function(index).map_or(&[][..], |function| function.parameters);
+                parameters.iter().map(|of| (of.name.text, of.may_be_absent())).collect()
+            }
+            Target::Tool(tool) => tool.input().fields().map(|field| (field.name, !field.required)).collect(),
+            Target::Unknown => Vec::new(),
+        }
     }
 
     /// The target of a call. If there is none, this is reported, and the result is the name that is certainly
@@ -459,4 +478,37 @@ fn circular_call<'n>(
         "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
     );
     Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
+}
+
+/// The most parameters whose arguments are written.
+const MOST: usize = 32;
+
+/// Arguments that are no record of names and values; `parameters` are those of the target, each with whether it
+/// may be left out. Of a list the items become arguments in order, of a reference a field for each.
+fn unnamed_arguments(source: &str, only: &Field<'_>, parameters: &[(&str, bool)]) -> Diagnostic {
+    let span = only.name.span;
+    let items = if let ExprKind::List(items) = only.value.kind { Some(items) } else { None };
+    let found = if items.is_some() { "a list" } else { "a single value" };
+    let wrong = Diagnostic::new(
+        Code::BadShape,
+        span,
+        format!("arguments are a record of names and values, not {found}"),
+    )
+    .expected("a record of names and values", found);
+    let of = source.get(span.range()).unwrap_or("").trim_matches(['"', '\'']);
+    let of = of.trim_start_matches(['$', '{']).trim_end_matches('}').trim();
+    let is_path = of.split('.').skip_while(|part| part.is_empty()).all(is_name);
+    let named = (1..=MOST).contains(&parameters.len()) && parameters.iter().all(|(name, _)| is_name(name));
+    let read = |(at, &(name, optional)): (usize, &(&str, bool))| match items {
+        Some(items) => Some(format!("\"{name}\": {}", source.get(items.get(at)?.span.range())?)),
+        None if optional => Some(format!("\"{name}\": \"${{{of}.{name} ?? null}}\"")),
+        None => Some(format!("\"{name}\": \"${{{of}.{name}}}\"")),
+    };
+    let fields: Vec<String> = parameters.iter().take(MOST).enumerate().map_while(read).collect();
+    let record = format!("{{{}}}", fields.join(", "));
+    match items {
+        Some(_) if named => wrong.help(format!("write `{record}`")),
+        None if named && is_path => wrong.replace(span, record),
+        _ => wrong.help("write each argument with its name"),
+    }
 }

@@ -15,7 +15,7 @@ mod expression;
 mod given;
 mod narrow;
 
-pub(crate) use self::given::{LEAVE_OUT, misfit};
+pub(crate) use self::given::misfit;
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};

@@ -1,6 +1,5 @@
 //! Compiles a source: runs all stages in one call.
 
-mod amend;
 mod expected;
 pub mod named_tools;
 mod output;
@@ -115,10 +114,6 @@ pub fn read_and_check<'a>(
 /// Checks a file that was read.
 fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Checked {
     let checked = check(file, options.catalog, diagnostics);
-    let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
-    amend::leave_out(source, notation, diagnostics);
-    amend::name_arguments(source, file, options.catalog, diagnostics);
-    amend::quotes(source, notation, diagnostics);
     if let Some(expected) = options.signature {
         expected.compare(source, file, &checked, diagnostics);
     }

@@ -315,11 +315,6 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// Changes what goes with diagnostics: their codes stay.
-    pub(crate) fn amend(&mut self, change: impl Fn(&mut Diagnostic)) {
-        self.list.iter_mut().for_each(change);
-    }
-
     /// Makes errors of these warnings.
     pub fn raise(&mut self, which: impl Fn(&Diagnostic) -> bool) {
         for warning in self.list.iter_mut().filter(|found| !found.is_error() && which(found)) {

@@ -134,6 +134,7 @@ impl<'a> Source<'a> {
         }
         Some(Function {
             notation: Notation::Id,
+            source: "",
             name: header.name,
             parameters: header.parameters,
             output: header.output,

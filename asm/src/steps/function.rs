@@ -161,6 +161,7 @@ fn whole<'a>(reader: &mut StepReader<'a>, program: &Node<'a>, first: Span) -> Fu
         calls: reader.call_count,
         loops: reader.loop_count,
         notation: reader.dialect.notation,
+        source: reader.source,
         span: head_span(program.span.start, name_span, first),
     }
 }

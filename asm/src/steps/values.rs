@@ -2,7 +2,7 @@
 
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
-use super::reader::{InnerLoops, Placement, StepReader, bad, literal, wrong_shape};
+use super::reader::{InnerLoops, Placement, StepReader, bad, literal};
 use super::step::Keyed;
 use super::{calls, choices, functions, references};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
@@ -509,21 +509,16 @@ pub(crate) fn call<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>) -> &'
             actions_as_arguments(reader, node);
             match node.kind {
                 NodeKind::Record(_) => fields(reader, node),
-                _ => no_names(reader, node),
+                // The check, which knows the names, reports it.
+                _ => {
+                    let name = Name { text: "", span: node.span };
+                    let value = value(reader, node);
+                    reader.arena.alloc_slice_copy(&[Field { name, value }])
+                }
             }
         }
     };
     reader.new_call(tool, arguments, span)
-}
-
-/// Arguments that are no record: reported, and kept as one argument without a name.
-#[inline(never)]
-fn no_names<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> &'a [Field<'a>] {
-    let what = format!("`{}`", reader.dialect.word(Key::Args));
-    let wrong = wrong_shape(node, &what, "a record of names and values");
-    reader.report(wrong.help("write each argument with its name"));
-    let name = Name { text: "", span: node.span };
-    reader.arena.alloc_slice_copy(&[Field { name, value: value(reader, node) }])
 }
 
 /// Reports a handler or a rollback among the arguments, beside which it belongs.

@@ -28,9 +28,6 @@ use ilo_spec::pure::Kinds;
 /// The most names or constants that are compared with a wrong one.
 const COMPARED: usize = 1024;
 
-/// The help for a null that the tool does not take, where the field is optional.
-pub(crate) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
-
 /// A path within an argument: fields and items.
 struct ArgumentPath<'p> {
     /// The field; `None` for an item.
@@ -102,7 +99,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             Some(Expectation { shape: Some(_), nil: true, declared: Some(_), .. })
                 if matches!(given.value.kind, ExprKind::Literal(Literal::Nil)) => {}
             Some(Expectation { shape: Some(shape), nil, .. }) => {
-                self.given_or_nil(&given.value, (shape, nil), Place { call, path, nil });
+                self.given_or_nil(given, (shape, nil), Place { call, path, nil });
             }
             Some(Expectation { ty: wanted, nil, declared, .. }) => {
                 let (place, demand) = (Place { call, path, nil }, Demand::Is(wanted));
@@ -210,20 +207,21 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 self.report(found.raised_if(refused));
                 continue;
             };
-            self.given_or_nil(&field.value, given, Place { path: &path, nil: given.1, ..place });
+            self.given_or_nil(field, given, Place { path: &path, nil: given.1, ..place });
         }
     }
 
     /// Checks a value that must fit a shape. If `nil` is set, it may be nil, and is then left out; but a
     /// written null may be meant to clear something.
-    fn given_or_nil(&mut self, value: &Expr<'a>, wanted: (SchemaShape<'t>, bool), place: Place<'_, 'a>) {
-        let (shape, nil) = wanted;
+    fn given_or_nil(&mut self, field: &Field<'a>, wanted: (SchemaShape<'t>, bool), place: Place<'_, 'a>) {
+        let ((shape, nil), value) = (wanted, &field.value);
         match value.kind {
             ExprKind::Literal(Literal::Nil) if nil => {
                 let typed = self.typed(value, Inferred::NIL);
                 let demand = rules::of_shape(shape);
                 let wrong = argument(self.function, place, typed, demand, None);
-                self.report(wrong.help(LEAVE_OUT));
+                let fix = fixes::left_out(self.function, field);
+                self.report(wrong.help("leave it out: this may be absent, but not null").fix(fix));
             }
             ExprKind::Ref(_) if nil && ty(self.expression(value)) == Some(Inferred::NIL) => {}
             _ => {
@@ -411,7 +409,7 @@ fn disallowed(
         }
     };
     let diagnostic = Diagnostic::new(code, value.span, message).expected(expected, found);
-    fixes::text(diagnostic, value, function.notation, near)
+    fixes::text(diagnostic, value, function, near)
 }
 
 /// A shape in words.
