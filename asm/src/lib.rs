@@ -22,7 +22,6 @@ pub mod explain;
 pub mod expr;
 pub(crate) mod foreign;
 pub mod format;
-mod habits;
 pub mod id;
 pub mod ide;
 pub mod lower;

@@ -6,7 +6,6 @@ pub mod detect;
 pub(crate) mod document_names;
 pub mod operator;
 pub mod other_operator;
-pub(crate) mod reader_habits;
 pub(crate) mod step_forms;
 pub(crate) mod terms;
 pub mod words_at;

@@ -1,9 +1,12 @@
 //! How the steps, inputs and references of each notation are written, for messages and for fixes.
 
-use super::{Dialect, Key, STEP_KEYS};
+use super::operator::Makes;
+use super::{Dialect, Key, STEP_KEYS, other_operator};
+use crate::ast::Unary;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Entry, Node, NodeKind, entries, shown};
 use crate::expr::reference::{FAILURES, INPUT, Reference, Root, Step};
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use ilo_spec::error::Code;
 use ilo_spec::types::Base;
@@ -195,4 +198,40 @@ pub(crate) fn lists_fields(node: &Node<'_>) -> bool {
 fn names_type(text: &str) -> bool {
     let word = text.split_whitespace().next().unwrap_or("");
     word == "list" || Base::ALL.iter().any(|&(_, name)| name == word)
+}
+
+/// The keys of the two operands beside an operator.
+pub(crate) const OPERAND_PAIRS: [[&str; 2]; 6] =
+    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
+
+/// Whether several keys together are a step of some language, and if so, whether it selects one of two
+/// values.
+pub(crate) fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let chooses = foreign::words(Place::Condition).iter().any(|word| has(word)) && has("then");
+    let loops = has("for") && has("in");
+    let calls = has("function") && (has("arguments") || has("args"));
+    (chooses || loops || calls).then_some(chooses)
+}
+
+/// Whether a lint may warn about a record with these keys, so that printing marks it as data; `refers` says
+/// that the value of its only key is a reference.
+pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
+    let mut all = keys.clone();
+    if let (Some(only), None) = (all.next(), all.next()) {
+        let measures =
+            other_operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
+        return is_step(only) || (refers && (measures || foreign::is(Place::Reference, only)));
+    }
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let operation = foreign::words(Place::Operator).iter().any(|key| has(key))
+        && (foreign::words(Place::Operands).iter().any(|key| has(key))
+            || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
+    operation || step_of_keys(keys).is_some()
+}
+
+/// Whether the key of a record is a step of some language.
+pub(crate) fn is_step(name: &str) -> bool {
+    let word = name.strip_prefix('$').unwrap_or(name);
+    foreign::is(Place::Choice, word) || foreign::is(Place::Each, word)
 }

@@ -6,6 +6,7 @@
 //! binds the variable again from the inside out: PUT for a text key, SET for a number. A key of unknown kind
 //! is a text if it equals its rendered form.
 
+use super::habits::{self, Asked};
 use super::reader::{StepReader, literal, number, of_slot};
 use super::step::{Aim, BoundName, Keyed, RawStep, Step};
 use super::{references, values};
@@ -14,7 +15,6 @@ use crate::ast::{
 };
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
-use crate::dialect::reader_habits::Asked;
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::expr::parser::bracketed;
 use crate::expr::reference::{INPUT, Reference, Root, Step as Place, Words};
@@ -492,7 +492,7 @@ fn return_of<'a>(reader: &mut StepReader<'a>, entry: &Entry<'a>) {
     // A success or failure in the words of some notation, or both.
     if found.is_none()
         && matches!(list, [_] | [_, _])
-        && let Some(new) = references::rewritten(reader, Asked::Part(Key::Return), &entry.value)
+        && let Some(new) = habits::rewrite(reader, Asked::Part(Key::Return), &entry.value)
     {
         return return_of(reader, &Entry { key: entry.key, value: *new });
     }

@@ -3,21 +3,21 @@
 //! block, or a value if one is needed.
 
 use super::calls::in_parentheses;
+use super::habits::{self, Asked};
 use super::reader::{InnerLoops, Placement, StepReader, wrong_shape};
 use super::step::{Aim, BoundName, Keyed, RawStep, Step};
 use super::{binding, calls, choices, references, values};
 use crate::ast::{Block, Bound, Expr, StmtKind};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::document_names::names_bound_in;
-use crate::dialect::reader_habits::Asked;
 use crate::dialect::{
     Form, Key, RESULT, STEP_KEYS, STEPS, begins_step, changes, copies_itself, form_of, is_operation,
     is_plain, is_record_value, is_value_step, lists_steps, names_steps, operator, second_form,
 };
 use crate::document::{Entry, Node, NodeKind, entries, first_of, shown};
+use crate::foreign;
 use crate::span::Span;
 use crate::text::is_name;
-use crate::{foreign, habits};
 use ilo_spec::error::Code;
 
 /// The kind of step that a record is, and its keys.
@@ -34,7 +34,7 @@ pub(crate) fn kind_of_step<'d, 'a>(
     }
     let wanted = takes_value(reader, tail);
     let last = item.name.is_some() && tail == Aim::Value;
-    let item = match references::rewritten(reader, Asked::Step { name: item.name, wanted, last }, item.node) {
+    let item = match habits::rewrite(reader, Asked::Step { name: item.name, wanted, last }, item.node) {
         None => item,
         Some(Node { kind: NodeKind::List(steps), .. }) => {
             several(reader, item, steps, tail);
@@ -221,7 +221,7 @@ pub(crate) fn branch_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tai
     let mut node = node;
     if !reader.loops.is_empty() && node.text().is_some() {
         let asked = Asked::Step { name: None, wanted: tail.wanted(), last: false };
-        node = references::rewritten(reader, asked, node).unwrap_or(node);
+        node = habits::rewrite(reader, asked, node).unwrap_or(node);
     }
     reader.scope.open_block();
     steps_or_value(reader, node, tail, key);
@@ -341,7 +341,7 @@ fn step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) -> b
 fn plain_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) {
     if !reader.loops.is_empty() || matches!(item.node.kind, NodeKind::Bool(_)) {
         let asked = Asked::Step { name: item.name, wanted: tail.wanted(), last: false };
-        if let Some(node) = references::rewritten(reader, asked, item.node) {
+        if let Some(node) = habits::rewrite(reader, asked, item.node) {
             return record_step(reader, &RawStep { node, ..*item }, tail);
         }
     }

@@ -6,11 +6,11 @@
 
 use super::loops::OfItems;
 use super::reader::{Placement, StepReader, bad, literal, number};
+use super::values::ValuePlace;
 use super::{functions, references, values};
 use crate::ast::{Apply, Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{Makes, NO_DEFAULT, Operator};
-use crate::dialect::reader_habits::ValuePlace;
 use crate::dialect::{operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, first_of, inner, rename};
 use crate::expr;

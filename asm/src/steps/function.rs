@@ -3,14 +3,13 @@
 use super::reader::{Functions, Placement, StepReader, wrong_shape};
 use super::scope::Scope;
 use super::step::{Aim, Keyed, RawStep};
-use super::{blocks, calls, references};
+use super::{blocks, calls, habits, references};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::{Survey, within};
 use crate::dialect::{Dialect, InputForm, Key, META, UNNAMED, is_for, is_outcome};
 use crate::document::{Node, NodeKind, Text, entries, first_of, inner, items_of, shown};
-use crate::habits;
 use crate::notation::Notation;
 use crate::sorting::sort_by_key;
 use crate::source::SourceLimits;

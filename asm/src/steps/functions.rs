@@ -4,21 +4,20 @@
 //! These forms are the same for an operation in JSON: each reader gives the name and the operands that it has
 //! read. What a function takes without them is in [`crate::dialect::operator`].
 
+use super::habits::{self, Asked};
 use super::reader::{StepReader, bad, literal};
-use super::references;
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name};
 use crate::catalog::own_function_address;
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::operator::{Form, Makes, Operator, RANGE_BEGINS_AT_ZERO};
-use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Key, operator, other_operator};
 use crate::document::{Node, entries, inner};
 use crate::expr::{Operand, Tree, TreeKind};
+use crate::foreign;
 use crate::foreign::Place;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::shorten;
-use crate::{foreign, habits};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
@@ -224,10 +223,10 @@ fn own_call<'a>(
     let at = reader.functions.list.iter().position(|&(own, is_given)| is_given && own == name.text)?;
     let node = reader.functions.inputs.get(at).and_then(Option::as_ref);
     // What is wrong with them is reported where they are declared.
-    let new = node.and_then(|node| {
-        habits::rewrite(Asked::Part(Key::Input), node, &references::surroundings(reader)).node
-    });
-    let inputs = new.as_ref().or(node).map_or(&[][..], entries);
+    let before = reader.diagnostics.mark();
+    let new = node.and_then(|node| habits::rewrite(reader, Asked::Part(Key::Input), node));
+    reader.diagnostics.rewind(before);
+    let inputs = new.or(node).map_or(&[][..], entries);
     if given.len() > inputs.len() {
         return None;
     }

@@ -2,7 +2,7 @@
 //! what does not change meanwhile, such as the notation, the source and the declarations of the header; and
 //! the keys of its records: the meaning of each, and unknown keys. Callers read the values.
 
-use super::references;
+use super::habits::{self, Asked};
 use super::scope::Scope;
 use super::step::Keyed;
 use crate::arena::Arena;
@@ -12,10 +12,9 @@ use crate::ast::{
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::Survey;
-use crate::dialect::reader_habits::Asked;
 use crate::dialect::{Dialect, HANDLER, Key};
 use crate::document::{Entry, Node, entries, first_of, rename, shown};
-use crate::expr::reference::FAILURES;
+use crate::expr::reference::{FAILURES, Reference};
 use crate::span::Span;
 use core::cell::Cell;
 use ilo_spec::error::Code;
@@ -137,12 +136,27 @@ pub(crate) struct KeySearch<'d, 'a> {
 }
 
 impl<'a> StepReader<'a> {
-    /// What habits have found, unless they are left out.
-    pub(super) fn of_habits<T>(&self, found: Option<T>) -> Option<T> {
+    /// The reference that an inexact one means.
+    pub(crate) fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        let found = habits::resolve(reference, self);
         if let Some(left_out) = self.canonical {
             left_out.set(left_out.get() || found.is_some());
         }
         found.filter(|_| self.canonical.is_none())
+    }
+
+    /// Whether a bare name refers to a value.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.named(name).is_some()
+    }
+
+    /// Whether an input has this name.
+    pub(crate) fn has_input(&self, name: &str) -> bool {
+        self.scope.input(name).is_some()
+    }
+
+    pub(crate) fn in_loop(&self) -> bool {
+        !self.loops.is_empty()
     }
 
     /// Whether the function returns a result.
@@ -331,7 +345,7 @@ impl<'a> StepReader<'a> {
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut read = self.known(node, keys);
         if !read.unknown.is_empty()
-            && let Some(new) = references::rewritten(self, Asked::Keys(keys, what), node)
+            && let Some(new) = habits::rewrite(self, Asked::Keys(keys, what), node)
         {
             read = self.known(new, keys);
         }

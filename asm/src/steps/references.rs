@@ -1,20 +1,22 @@
 //! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where
 //! one refers to nothing.
 
+use super::habits::{self, Asked, Lints};
 use super::reader::{StepReader, bad, literal, number, of_slot};
+use super::values::ValuePlace;
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
-use crate::dialect::reader_habits::{Asked, Names, Rewritten, Surroundings, ValuePlace};
+use crate::dialect::other_operator;
 use crate::document::{Node, NodeKind};
 use crate::expr::reference::{FAILURES, Reference, Root, Step, bare, is_file};
 use crate::expr::template::{Part, Template, template};
+use crate::expr::{Tree, TreeKind};
 use crate::foreign::Place as ForeignPlace;
-use crate::habits::Lints;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, is_name, near, nearly_meets, same_spelling, shorten, some_of};
-use crate::{expr, foreign, habits};
+use crate::{expr, foreign};
 use ilo_spec::error::Code;
 
 /// The expression of a reference without braces, in any notation's form.
@@ -217,7 +219,7 @@ pub(crate) fn not_yet<'a>(reader: &StepReader<'a>, name: Name<'a>, place: Span) 
 
 /// Reports a name that means nothing, unless it is a root of other languages, which is read as what it means.
 fn nothing_named<'a>(reader: &mut StepReader<'a>, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
-    let meant = resolve_loosely(reader, reference);
+    let meant = reader.resolve(reference);
     if let Some(read) = meant.and_then(|meant| read_as(reader, name, &meant)) {
         return read;
     }
@@ -352,14 +354,6 @@ fn means<'a>(
     wrong.replace(reference.span, inside.trim_start_matches("${").trim_end_matches('}'))
 }
 
-/// The reference that an inexact one means.
-pub(crate) fn resolve_loosely<'a>(
-    reader: &StepReader<'a>,
-    reference: &Reference<'a>,
-) -> Option<Reference<'a>> {
-    reader.of_habits(habits::resolve(reference, reader, reader.arena))
-}
-
 pub(crate) fn near_name<'a>(reader: &StepReader<'a>, name: &str) -> Option<Near<'a>> {
     let bare = reader.scope.inputs().filter(|_| reader.dialect.is_bare()).map(|(name, _)| name);
     near(name, readable(reader).take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
@@ -376,28 +370,6 @@ pub(crate) fn names_in_scope(reader: &StepReader<'_>) -> String {
     listed(all, "a name that a step before has bound; there are none")
 }
 
-/// The context for lints at this position.
-pub(crate) fn surroundings<'r, 'a>(reader: &'r StepReader<'a>) -> Surroundings<'r, 'a> {
-    let StepReader { dialect, source, arena, nesting, .. } = *reader;
-    Surroundings { dialect, source, arena, nesting, names: reader }
-}
-
-/// What is read in place of a node that is not understood.
-pub(crate) fn rewritten<'a>(
-    reader: &mut StepReader<'a>,
-    asked: Asked<'_, 'a>,
-    node: &Node<'a>,
-) -> Option<&'a Node<'a>> {
-    let Rewritten { node, found, lost } = habits::rewrite(asked, node, &surroundings(reader));
-    let node = reader.of_habits(node);
-    if reader.canonical.is_some() {
-        return None;
-    }
-    reader.diagnostics.append(found);
-    lost.into_iter().for_each(|name| reader.scope.lose(name));
-    node.map(|node| &*reader.arena.alloc(node))
-}
-
 /// The value of a key; if it is `odd`, what is read in its place.
 pub(crate) fn shaped<'d, 'a>(
     reader: &mut StepReader<'a>,
@@ -405,22 +377,36 @@ pub(crate) fn shaped<'d, 'a>(
     node: &'d Node<'a>,
     odd: bool,
 ) -> &'d Node<'a> {
-    if odd { rewritten(reader, Asked::Part(key), node).unwrap_or(node) } else { node }
+    if odd { habits::rewrite(reader, Asked::Part(key), node).unwrap_or(node) } else { node }
 }
 
 /// Runs lints on something that was read. What they warn about becomes a suspect.
 pub(crate) fn lint<'a>(reader: &mut StepReader<'a>, examine: impl FnOnce(&mut Lints<'_, 'a>)) {
-    if reader.canonical.is_some() {
-        return;
+    if reader.canonical.is_none() {
+        examine(&mut Lints { at: reader });
     }
-    let mut lints = Lints { at: surroundings(reader), warnings: Vec::new() };
-    examine(&mut lints);
-    for (suspect, diagnostic) in lints.warnings {
-        if suspect.is_none() || !reader.at.reported {
-            reader.suspects.extend(suspect);
-            reader.report(diagnostic);
-        }
-    }
+}
+
+/// Whether all names in an expression exist.
+pub(crate) fn resolves<'a>(reader: &StepReader<'a>, tree: &Tree<'a>) -> bool {
+    let mut all = !matches!(tree.kind, TreeKind::Path(path) if reader.resolve(&path).is_none());
+    // `JSON` in `JSON.parse(x)` is a module of another language.
+    let module = match tree.kind {
+        TreeKind::Method(of, name, _) => of
+            .name()
+            .filter(|module| other_operator::meant(&format!("{}.{}", module.text, name.text)).is_some()),
+        _ => None,
+    };
+    tree.children(&mut |child| {
+        all &= resolves(reader, child)
+            || (module.is_some() && child.name().map(|name| name.span) == module.map(|name| name.span));
+    });
+    all
+}
+
+/// An inexact reference in the form of this notation.
+pub(crate) fn own_form<'a>(reader: &StepReader<'a>, reference: &Reference<'a>, inside: bool) -> String {
+    reader.dialect.own_form(&reader.resolve(reference).unwrap_or(*reference), inside)
 }
 
 /// Whether a node was read as a plain text about which no lint has warned.
@@ -459,7 +445,7 @@ fn bare_text<'a>(
         return Some(bad(node.span));
     }
     if !reference.path.is_empty()
-        && let Some(meant) = resolve_loosely(reader, reference)
+        && let Some(meant) = reader.resolve(reference)
     {
         return Some(read_reference(reader, &meant));
     }
@@ -559,48 +545,6 @@ fn subtracts(name: &str, from: &str) -> bool {
 
 /// The most names that are examined for a message.
 const MOST_NAMES: usize = 64;
-
-impl<'a> Names<'a> for StepReader<'a> {
-    fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        resolve_loosely(self, reference)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.named(name).is_some()
-    }
-
-    fn has_step(&self, name: &str) -> bool {
-        self.scope.has_step(name)
-    }
-
-    fn has_input(&self, name: &str) -> bool {
-        self.scope.input(name).is_some()
-    }
-
-    fn is_list(&self, input: &str) -> bool {
-        self.lists.contains(&input)
-    }
-
-    fn has_function(&self, name: &str) -> bool {
-        self.functions.list.iter().any(|&(own, given)| given && own == name)
-    }
-
-    fn listed(&self) -> String {
-        names_in_scope(self)
-    }
-
-    fn is_used_after(&self, name: &str, place: u32) -> bool {
-        self.survey.used_after(name, place)
-    }
-
-    fn result(&self) -> Option<Span> {
-        self.is_result().then_some(self.output.span)
-    }
-
-    fn in_loop(&self) -> bool {
-        !self.loops.is_empty()
-    }
-}
 
 /// The first few names; `none` if there are none.
 pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {

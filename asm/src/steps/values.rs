@@ -2,13 +2,13 @@
 
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
+use super::habits::{self, Asked};
 use super::reader::{InnerLoops, Placement, StepReader, bad, literal};
 use super::step::Keyed;
 use super::{calls, choices, functions, references};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
-use crate::dialect::reader_habits::{Asked, ValuePlace};
 use crate::dialect::{Dialect, HANDLER, Key, STEPS, begins_step, operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::expr::Tree;
@@ -20,6 +20,21 @@ use crate::{expr, foreign};
 use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
+
+/// The context of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValuePlace {
+    /// A context in which it may be data.
+    Data,
+    /// The operand of a function that is the name of a field: data.
+    Field,
+    /// A context in which something is computed: `expr`, a condition, an operand.
+    Formula,
+    /// A text that is bound to a name, which is no expression.
+    Bound,
+    /// A quoted text in an expression. The text of the node is the one that the expression is in.
+    Quoted,
+}
 
 /// How a value is read.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +85,9 @@ pub(crate) fn subject<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<
     let value = value(reader, node);
     if references::is_plain(reader, node, &value) {
         // A constant makes no sense here.
-        references::lint(reader, |lints| lints.names_without_sigil(node, true));
+        references::lint(reader, |lints| {
+            lints.names_without_sigil(node, true);
+        });
     }
     value
 }
@@ -170,7 +187,7 @@ fn meant<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs) -> O
         ValuePlace::Formula => Asked::Formula,
         _ => Asked::Value,
     };
-    let new = references::rewritten(reader, asked, node)?;
+    let new = habits::rewrite(reader, asked, node)?;
     Some(match new.kind {
         NodeKind::Record(_) => record(reader, new, reading, false),
         _ => value(reader, new),

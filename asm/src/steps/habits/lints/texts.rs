@@ -6,7 +6,6 @@ use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::other_operator;
-use crate::dialect::reader_habits::ValuePlace;
 use crate::document::{Node, NodeKind, Text, inner, rename};
 use crate::expr::OF_ITEMS;
 use crate::expr::reference::{INPUT, Root, Step, Words, bare_text, is_file};
@@ -14,6 +13,8 @@ use crate::expr::template::{LookAlike, Part, Template};
 use crate::expr::{self, Sign, Tree, TreeKind};
 use crate::foreign::{self, Place};
 use crate::span::Span;
+use crate::steps::references;
+use crate::steps::values::ValuePlace;
 use crate::text::{name_end, quoted, shorten};
 use ilo_spec::error::Code;
 
@@ -24,15 +25,11 @@ impl<'a> Lints<'_, 'a> {
     /// A text of a document or of an infix text.
     pub(crate) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: ValuePlace) {
         self.brackets(node);
-        let before = self.warnings.len();
-        if template.whole().is_none() && !template.is_bad() && place != ValuePlace::Quoted {
-            self.unmarked_text(node, template.text().is_some(), place);
-        }
+        let may_compute = template.whole().is_none() && !template.is_bad() && place != ValuePlace::Quoted;
         // What the whole text computes says more than its parts.
-        if self.warnings.len() > before {
-            return;
+        if !may_compute || !self.unmarked_text(node, template.text().is_some(), place) {
+            template.look_alikes.iter().for_each(|found| self.look_alike(node, template, found));
         }
-        template.look_alikes.iter().for_each(|found| self.look_alike(node, template, found));
     }
 
     /// `name[0].field`, in a notation with bare names.
@@ -47,7 +44,7 @@ impl<'a> Lints<'_, 'a> {
         let Some(path) = expr::path(node, self.at.nesting, self.at.arena) else {
             let of = text.split('[').next().and_then(|of| bare_text(of, node.span, self.at.arena));
             if ["[*]", "[?"].iter().any(|part| text.contains(part))
-                && of.is_some_and(|of| self.at.names.resolve(&of).is_some())
+                && of.is_some_and(|of| self.at.resolve(&of).is_some())
             {
                 let message = format!("`{}` is text here", shorten(text));
                 let wrong = Diagnostic::new(Code::TextReference, node.span, message);
@@ -55,34 +52,36 @@ impl<'a> Lints<'_, 'a> {
             }
             return;
         };
-        if self.at.names.resolve(&path).is_none() {
+        if self.at.resolve(&path).is_none() {
             return;
         }
         let message = format!("`{}` is text here, not a reference", shorten(text));
-        let meant = self.at.own_form(&path, false);
+        let meant = references::own_form(self.at, &path, false);
         self.warn(for_the_value(inner(node), message, &meant, text).replace(inner(node), meant));
     }
 
-    /// Warns about a text that other languages would compute or read as a value.
-    fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) {
+    /// Warns about a text that other languages would compute or read as a value. Returns whether it is one.
+    fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: ValuePlace) -> bool {
         if let Some(tree) = self.computation(node, place) {
-            return self.reads_as_expression(node, &tree);
+            self.reads_as_expression(node, &tree);
+            return true;
         }
         let shown = format!("`{}`", shorten(node.text().unwrap_or("")));
         if matches!(node.text(), Some("..." | "…")) {
             let wrong = Diagnostic::new(Code::TextReference, node.span, format!("{shown} is a text here"));
-            return self.warn(wrong.help("write the value that is left out, or `${'...'}` for this text"));
+            self.warn(wrong.help("write the value that is left out, or `${'...'}` for this text"));
+            return true;
         }
         if node.text().is_some_and(|text| text.starts_with("={{") && text.ends_with("}}")) {
             let message = format!("{shown} is text here, and nothing in it is read");
             let wrong = Diagnostic::new(Code::TextReference, node.span, message);
             let help =
                 "write a reference as this notation does, to the name of the step that gives the value";
-            return self.suspect(node.span, wrong.expected(self.at.names.listed(), shown).help(help));
+            let expected = references::names_in_scope(self.at);
+            self.suspect(node.span, wrong.expected(expected, shown).help(help));
+            return true;
         }
-        if plain && !self.at.dialect.is_bare() {
-            self.names_without_sigil(node, false);
-        }
+        plain && !self.at.dialect.is_bare() && self.names_without_sigil(node, false)
     }
 
     /// What a text would compute in braces, if it is certainly meant so: it has an operator or a call, and
@@ -134,10 +133,10 @@ impl<'a> Lints<'_, 'a> {
         };
         // The item of a comprehension is a name of its own.
         let resolves = match &tree.kind {
-            TreeKind::Each(found) => refers && self.at.resolves(&found.list),
+            TreeKind::Each(found) => refers && references::resolves(self.at, &found.list),
             _ => {
                 constant
-                    || self.at.resolves(&tree)
+                    || references::resolves(self.at, &tree)
                     || bound && (text.contains("=>") || text.contains(" for "))
             }
         };
@@ -159,7 +158,7 @@ impl<'a> Lints<'_, 'a> {
             Self::is_function(word)
         } else {
             (operates || digits == 0 && behind.contains(['.', '[', '\'']))
-                && (digits > 0 || word == INPUT || self.at.names.has(word) || self.at.names.has_input(word))
+                && (digits > 0 || word == INPUT || self.at.has(word) || self.at.has_input(word))
         }
     }
 
@@ -201,7 +200,7 @@ impl<'a> Lints<'_, 'a> {
                 Some(format!("{}{}", self.joined_text(a)?, self.joined_text(b)?))
             }
             TreeKind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
-            TreeKind::Path(reference) => Some(self.at.own_form(reference, true)),
+            TreeKind::Path(reference) => Some(references::own_form(self.at, reference, true)),
             _ => None,
         }
     }
@@ -264,7 +263,7 @@ impl<'a> Lints<'_, 'a> {
             Part::Reference(reference) if reference.span.start == span.start => Some(reference.span),
             _ => None,
         });
-        self.warnings.push((if whole { Some(node.span) } else { read }, warning));
+        self.found(if whole { Some(node.span) } else { read }, warning);
     }
 
     /// The expression that a piece of text in brackets of another language is (`x * 2`, `x | upper`), and its
@@ -282,10 +281,11 @@ impl<'a> Lints<'_, 'a> {
         let (sigil, mut unseen) = (self.at.dialect.sigil(), Diagnostics::default());
         let tree = expr::whole(&node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
         if let Some(path) = tree.path() {
-            let meant = self.at.names.resolve(&path)?;
+            let meant = self.at.resolve(&path)?;
             return Some((tree, self.at.dialect.own_form(&meant, !alone)));
         }
-        let known = refers(&tree) && self.at.resolves(&tree) && Self::no_function(&tree).is_none();
+        let known =
+            refers(&tree) && references::resolves(self.at, &tree) && Self::no_function(&tree).is_none();
         known.then_some((tree, text))
     }
 
@@ -293,7 +293,7 @@ impl<'a> Lints<'_, 'a> {
     /// templates have, around the name of a value or a root of that language.
     fn is_code(&self, shown: &str, inside: &str) -> bool {
         let names = inside.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
-        let is_value = |name: &str| self.at.names.has(name) || self.at.names.has_input(name);
+        let is_value = |name: &str| self.at.has(name) || self.at.has_input(name);
         let is_root = |name: &str| foreign::meaning(Place::Root, name).is_some();
         let mut paths = names.map(|path| path.split('.').collect::<Vec<_>>());
         ["{{", "{%", "<%"].iter().any(|open| shown.starts_with(open))
@@ -310,7 +310,7 @@ impl<'a> Lints<'_, 'a> {
         let path = reference.path;
         let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
         let list = match (reference.root, path) {
-            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.at.names.is_list(name.text),
+            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.at.lists.contains(&name.text),
             _ => false,
         };
         let goes_on = path.len() > first + 1;
@@ -319,24 +319,24 @@ impl<'a> Lints<'_, 'a> {
     }
 
     /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
-    /// `alone` is set.
-    pub(crate) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
+    /// `alone` is set. Returns whether it is one.
+    pub(crate) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) -> bool {
         if self.at.dialect.is_bare() {
-            return;
+            return false;
         }
         let text = node.text().unwrap_or("");
         // With a leading dot, as in `jq`.
         let plain = text.strip_prefix('.').unwrap_or(text);
-        let Some(reference) = bare_text(plain, node.span, self.at.arena) else { return };
-        let file = is_file(text);
-        if !alone && (file || reference.path.is_empty()) {
-            return;
+        let Some(reference) = bare_text(plain, node.span, self.at.arena) else { return false };
+        if !alone && (is_file(text) || reference.path.is_empty()) {
+            return false;
         }
-        let Some(meant) = self.at.names.resolve(&reference) else { return };
+        let Some(meant) = self.at.resolve(&reference) else { return false };
         let fixed = self.at.dialect.own_form(&meant, false);
         let message = format!("`{}` is text here: a reference begins with `$`", shorten(text));
         let warning = for_the_value(inner(node), message, &fixed, text);
         self.suspect(node.span, warning.fix(rename(node, &fixed)));
+        true
     }
 
     /// Adds that an operation uses the text itself.
@@ -344,7 +344,7 @@ impl<'a> Lints<'_, 'a> {
         let shown = shorten(node.text().unwrap_or(""));
         let warning =
             Diagnostic::new(Code::TextReference, node.span, format!("{does} the text `{shown}` itself"))
-                .expected(self.at.names.listed(), format!("`{shown}`"))
+                .expected(references::names_in_scope(self.at), format!("`{shown}`"))
                 .help("refer to a value by its name");
         self.suspect(node.span, warning);
     }
@@ -361,9 +361,7 @@ impl<'a> Lints<'_, 'a> {
         {
             return;
         }
-        let before = self.warnings.len();
-        self.names_without_sigil(node, true);
-        if before == self.warnings.len() && operator.makes == Makes::Unary(Unary::Len) {
+        if !self.names_without_sigil(node, true) && operator.makes == Makes::Unary(Unary::Len) {
             self.constant(node, "this measures");
         }
     }

@@ -9,30 +9,48 @@ use super::step_parts::{
 use super::steps::{command_of, state_of};
 use super::table::{HABITS, Habit};
 use super::words::{kind_of_step, outer_kind, words};
-use crate::diagnostic::Diagnostics;
 use crate::dialect::document_names::names_bound_in;
-use crate::dialect::reader_habits::{Asked, Rewritten, Surroundings};
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
     Dialect, Form, Key, PARTS, RESULT, form_of, has_step_word, is_operation, lists_steps, second_form,
 };
 use crate::document::{Entry, Node, NodeKind, entries, first_of};
 use crate::foreign::{self, Place};
+use crate::steps::reader::StepReader;
 
-/// What is read in place of a node that a reader does not understand.
+/// The place of what a reader does not understand.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'k, 'a> {
+    /// The place of a step: its name, in YAML; whether its value is needed, so that it could be data; whether
+    /// that is the value of a function or of a branch.
+    Step { name: Option<&'k Node<'a>>, wanted: bool, last: bool },
+    /// A record that may have these keys; the text names it in messages.
+    Keys(&'k [Key], &'k str),
+    /// The value of a key of a step, a handler or a program.
+    Part(Key),
+    /// A record as a value.
+    Value,
+    /// A record as a value that is computed: under `expr`, or as an operand.
+    Formula,
+    /// A record or list as a condition, or as what `and`, `or` and `not` join in one.
+    Condition,
+}
+
+/// What is read in place of a node that a reader does not understand. A list in the place of a step is several
+/// steps or none.
 pub(crate) fn rewrite<'a>(
+    reader: &mut StepReader<'a>,
     asked: Asked<'_, 'a>,
     node: &Node<'a>,
-    around: &Surroundings<'_, 'a>,
-) -> Rewritten<'a> {
-    let Surroundings { dialect, source, arena, names, .. } = *around;
+) -> Option<&'a Node<'a>> {
+    let (dialect, arena, canonical) = (reader.dialect, reader.arena, reader.canonical);
+    let before = reader.diagnostics.mark();
     let (named, wanted) = match asked {
         Asked::Step { name, wanted, .. } => (name.is_some(), wanted),
         _ => (false, false),
     };
     let new = NewNodes { arena, place: node.span };
-    let (found, lost) = (Diagnostics::default(), Vec::new());
-    let mut at = Rewriter { dialect, names, source, node: *node, new, named, wanted, found, lost };
+    let mut at = Rewriter { reader, dialect, node: *node, new, named, wanted };
     let node = match asked {
         Asked::Step { name, last, .. } => step(&mut at, node, name, last),
         Asked::Keys(keys, what) => in_words(&mut at, node, keys, what),
@@ -44,7 +62,12 @@ pub(crate) fn rewrite<'a>(
             _ => offer(&mut at, node, Spot::Condition),
         },
     };
-    Rewritten { node, found: at.found, lost: at.lost }
+    if let Some(left_out) = canonical {
+        left_out.set(left_out.get() || node.is_some());
+        reader.diagnostics.rewind(before);
+        return None;
+    }
+    node.map(|node| &*arena.alloc(node))
 }
 
 /// Whether a record without a word of a step is a value: one is `wanted`, and none of its keys belongs to a
@@ -173,7 +196,7 @@ pub(super) fn offer<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, place: Spot)
     let new = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(at, list))?;
     if matches!(new.kind, NodeKind::List([])) {
         // Reads of the names that a removed step would have bound are not reported.
-        names_bound_in(node, |name| at.lost.push(name));
+        names_bound_in(node, |name| at.reader.scope.lose(name));
     }
     Some(new)
 }

@@ -4,33 +4,38 @@
 mod records;
 mod texts;
 
-pub(crate) use records::{is_step, reads_as_more};
-
 use super::step_parts::action_as_text;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reader_habits::Surroundings;
 use crate::document::{Node, rename};
 use crate::expr::reference::{Reference, Step};
 use crate::foreign::{self, Place};
 use crate::span::Span;
+use crate::steps::reader::StepReader;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
 /// The lints for something that was read.
-pub(crate) struct Lints<'s, 'a> {
-    pub(crate) at: Surroundings<'s, 'a>,
-    /// The warnings, each with the span of the expression that becomes a suspect.
-    pub(crate) warnings: Vec<(Option<Span>, Diagnostic)>,
+pub(crate) struct Lints<'r, 'a> {
+    pub(crate) at: &'r mut StepReader<'a>,
 }
 
 impl<'a> Lints<'_, 'a> {
     /// Warns about an expression, which becomes a suspect.
     fn suspect(&mut self, whole: Span, diagnostic: Diagnostic) {
-        self.warnings.push((Some(whole), diagnostic));
+        self.found(Some(whole), diagnostic);
     }
 
     fn warn(&mut self, diagnostic: Diagnostic) {
-        self.warnings.push((None, diagnostic));
+        self.found(None, diagnostic);
+    }
+
+    /// Reports a warning, with the span of the expression that becomes a suspect, unless a record around it
+    /// is reported.
+    fn found(&mut self, suspect: Option<Span>, diagnostic: Diagnostic) {
+        if suspect.is_none() || !self.at.at.reported {
+            self.at.suspects.extend(suspect);
+            self.at.report(diagnostic);
+        }
     }
 
     /// A case with a text as its key, which may be the default in other languages, or several cases.
@@ -73,7 +78,7 @@ impl<'a> Lints<'_, 'a> {
 
     /// Warns about a message that is the word of an action: `"skip"`.
     pub(crate) fn message(&mut self, node: &Node<'a>) {
-        if let Some(action) = action_as_text(node, self.at.dialect, self.at.names.in_loop()) {
+        if let Some(action) = action_as_text(node, self.at.dialect, self.at.in_loop()) {
             self.warn(action.diagnostic(Code::HandlerText, format!("a message, or `{}`", action.form)));
         }
     }

@@ -4,13 +4,14 @@ use super::Lints;
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::operator::{self, Form, Makes, Operator};
-use crate::dialect::reader_habits::ValuePlace;
+use crate::dialect::step_forms::{is_step, step_of_keys};
 use crate::dialect::{Key, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, first_of, rename};
 use crate::expr::reference::{INPUT, Reference, bare, bare_text};
 use crate::expr::template::{Sigil, template};
 use crate::foreign;
-use crate::habits::operations::{OPERAND_PAIRS, by_keys};
+use crate::steps::habits::operations::by_keys;
+use crate::steps::values::ValuePlace;
 use ilo_spec::error::Code;
 
 impl<'a> Lints<'_, 'a> {
@@ -85,7 +86,7 @@ impl<'a> Lints<'_, 'a> {
             return;
         }
         let word = name.strip_prefix('$').unwrap_or(name);
-        if self.at.names.has_function(name) {
+        if self.at.functions.list.iter().any(|&(own, given)| given && own == name) {
             let (blank, call, args) = (dialect.blank(), dialect.word(Key::Call), dialect.word(Key::Args));
             let form = format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`");
             return self.data(node, &form, None, format!("write {form} to call the function `{name}`"));
@@ -120,11 +121,11 @@ impl<'a> Lints<'_, 'a> {
     /// The reference that `{"var": "x"}` and `{"$input": "x"}` are in other languages.
     fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
         if foreign::is(foreign::Place::Reference, name) {
-            return self.at.names.resolve(&bare(&entry.value, self.at.arena)?);
+            return self.at.resolve(&bare(&entry.value, self.at.arena)?);
         }
-        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.names.has(root))?;
+        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.has(root))?;
         let path = format!("{root}.{}", entry.value.text()?);
-        self.at.names.resolve(&bare_text(&path, entry.value.span, self.at.arena)?)
+        self.at.resolve(&bare_text(&path, entry.value.span, self.at.arena)?)
     }
 
     /// Warns about `["+", "$x", 1]`, which is a list of three items here.
@@ -134,7 +135,7 @@ impl<'a> Lints<'_, 'a> {
         let refers = |operand: &Node<'a>| match operand.kind {
             NodeKind::Text(text) if self.at.dialect.is_bare() => {
                 let first = text.text.split('.').next().unwrap_or("");
-                self.at.names.has(first)
+                self.at.has(first)
             }
             NodeKind::Text(text) => text.text.starts_with('$'),
             NodeKind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
@@ -166,7 +167,7 @@ impl<'a> Lints<'_, 'a> {
         let mut unseen = Diagnostics::default();
         let key = template(&entry.key, Sigil::Dollar, self.at.nesting, self.at.arena, &mut unseen);
         let reference = key.whole().and_then(|part| part.tree()?.path());
-        let Some(reference) = reference.filter(|reference| self.at.names.resolve(reference).is_some()) else {
+        let Some(reference) = reference.filter(|reference| self.at.resolve(reference).is_some()) else {
             return;
         };
         let shown = crate::text::shorten(name);
@@ -185,7 +186,7 @@ impl<'a> Lints<'_, 'a> {
     /// Whether a text refers to an input that is declared as a list.
     fn is_list_input(&self, node: &Node<'a>) -> bool {
         let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        self.at.names.is_list(text.strip_prefix("input.").unwrap_or(text))
+        self.at.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
     }
 
     /// Warns about a step in the position of a value, where it is an ordinary record.
@@ -200,36 +201,4 @@ impl<'a> Lints<'_, 'a> {
         };
         self.data(node, "a reference", None, form);
     }
-}
-
-/// Whether several keys together are a step of some language, and if so, whether it selects one of two
-/// values.
-fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
-    let has = |name: &str| keys.clone().any(|key| key == name);
-    let chooses = foreign::words(foreign::Place::Condition).iter().any(|word| has(word)) && has("then");
-    let loops = has("for") && has("in");
-    let calls = has("function") && (has("arguments") || has("args"));
-    (chooses || loops || calls).then_some(chooses)
-}
-
-/// Whether a lint may warn about a record with these keys, so that printing marks it as data; `refers` says
-/// that the value of its only key is a reference.
-pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
-    let mut all = keys.clone();
-    if let (Some(only), None) = (all.next(), all.next()) {
-        let measures =
-            other_operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
-        return is_step(only) || (refers && (measures || foreign::is(foreign::Place::Reference, only)));
-    }
-    let has = |name: &str| keys.clone().any(|key| key == name);
-    let operation = foreign::words(foreign::Place::Operator).iter().any(|key| has(key))
-        && (foreign::words(foreign::Place::Operands).iter().any(|key| has(key))
-            || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
-    operation || step_of_keys(keys).is_some()
-}
-
-/// Whether the key of a record is a step of some language.
-pub(crate) fn is_step(name: &str) -> bool {
-    let word = name.strip_prefix('$').unwrap_or(name);
-    foreign::is(foreign::Place::Choice, word) || foreign::is(foreign::Place::Each, word)
 }

@@ -1,26 +1,21 @@
 //! Resolves inexact references: an input without its root, a step under `steps`, an output of a step.
 
-use crate::arena::Arena;
-use crate::dialect::reader_habits::Names;
 use crate::expr::reference::{Reference, Root, Step};
 use crate::foreign::{self, Place};
+use crate::steps::reader::StepReader;
 
 /// The reference that an inexact one means.
-pub(crate) fn resolve<'a>(
-    reference: &Reference<'a>,
-    names: &dyn Names<'a>,
-    arena: &'a Arena,
-) -> Option<Reference<'a>> {
-    let names_value = |name: &str| names.has(name) || names.has_step(name);
+pub(crate) fn resolve<'a>(reference: &Reference<'a>, reader: &StepReader<'a>) -> Option<Reference<'a>> {
+    let names_value = |name: &str| reader.has(name) || reader.scope.has_step(name);
     let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
     let is_input =
-        |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if names.has_input(name.text));
+        |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if reader.has_input(name.text));
     let path: &'a [Step<'a>] = match reference.root {
         Root::Input if is_input(reference.path) => return Some(*reference),
         Root::Input => reference.path,
         Root::Name(name) if names_value(name.text) => return Some(*reference),
         Root::Name(name) => {
-            arena.collect(core::iter::once(Step::Field(name)).chain(reference.path.iter().copied()))
+            reader.arena.collect(core::iter::once(Step::Field(name)).chain(reference.path.iter().copied()))
         }
     };
     if is_input(path) {

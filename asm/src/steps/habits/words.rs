@@ -81,8 +81,9 @@ pub(super) fn words<'a>(
                 }
                 let key = key_of(name, &free);
                 if let Some(help) = instead(name, dialect).filter(|_| key.is_none()) {
-                    at.found.push(dialect.unknown_key(&entry.key, keys, what, None).help(help));
-                    at.lost.extend(entry.value.text());
+                    at.reader.report(dialect.unknown_key(&entry.key, keys, what, None).help(help));
+                    // Reads of a name that it would have bound are not reported.
+                    entry.value.text().into_iter().for_each(|name| at.reader.scope.lose(name));
                     return Some(Vec::new());
                 }
                 let key = key.or_else(|| alike(name, &free))?;

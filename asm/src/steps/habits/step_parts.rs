@@ -67,17 +67,17 @@ pub(super) fn element<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<
 
 /// The word of an action as a handler, in a function that cannot fail with it.
 pub(super) fn action<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
-    let action = action_as_text(node, at.dialect, at.names.in_loop())?;
-    if at.names.result().is_some() {
+    let action = action_as_text(node, at.dialect, at.reader.in_loop())?;
+    if at.reader.is_result() {
         return None;
     }
-    at.found.push(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
+    at.reader.report(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
     Some(with_true(at, action.key, node))
 }
 
 /// A text that is meant as `break` or `skip`.
 pub(super) fn text_step<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
-    let key = match node.text().filter(|_| at.names.in_loop())? {
+    let key = match node.text().filter(|_| at.reader.in_loop())? {
         "break" => Key::Break,
         "skip" | "continue" => Key::Skip,
         _ => return None,
@@ -143,7 +143,7 @@ pub(super) fn ways_out<'a>(at: &Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key])
                 _ => (Key::Ok, entry.value),
             },
             Key::Ok | Key::Err | Key::Message if !returns => return None,
-            Key::Ok if at.names.result().is_none() => (Key::Return, entry.value),
+            Key::Ok if !at.reader.is_result() => (Key::Return, entry.value),
             Key::Message if !keys.contains(&Key::Return) => return None,
             Key::Ok | Key::Err | Key::Message => {
                 let inner = way(if key == Key::Ok { Key::Ok } else { Key::Message });
@@ -159,7 +159,7 @@ pub(super) fn ways_out<'a>(at: &Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key])
 /// The content of `return`: a success or failure in the words of the notation, or a value.
 pub(super) fn outcome<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let new = match entries(node) {
-        [a, b] if at.names.result().is_some() => both(at, a, b),
+        [a, b] if at.reader.is_result() => both(at, a, b),
         [only] => other_outcome(at, only),
         _ => None,
     };
@@ -183,8 +183,8 @@ fn both<'a>(at: &mut Rewriter<'_, 'a>, a: &Entry<'a>, b: &Entry<'a>) -> Option<E
     if matches!(ok.value.kind, NodeKind::Null) {
         return Some(*err);
     }
-    at.found
-        .push(wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")));
+    at.reader
+        .report(wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")));
     Some(*ok)
 }
 
@@ -192,7 +192,7 @@ fn both<'a>(at: &mut Rewriter<'_, 'a>, a: &Entry<'a>, b: &Entry<'a>) -> Option<E
 fn other_outcome<'a>(at: &Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
     let (dialect, name) = (at.dialect, only.name()?);
     // `success` may be a field of the returned value.
-    let tells = at.names.result().is_some() && !matches!(only.value.kind, NodeKind::Bool(_));
+    let tells = at.reader.is_result() && !matches!(only.value.kind, NodeKind::Bool(_));
     let key = match dialect.meaning(name, &[Key::Message]) {
         _ if !dialect.has(Key::Return) => return None,
         _ if tells && foreign::is(Place::Success, name) => Key::Ok,

@@ -2,17 +2,14 @@
 //! comparisons by field.
 
 use super::context::{EntryList, NewNodes, Rewriter, bound, get};
-use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
+use crate::dialect::step_forms::{OPERAND_PAIRS, is_step};
 use crate::dialect::{Key, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
-
-pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
-    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
 /// The operator and operands of forms such as `{"op": "+", "args": […]}`.
 pub(super) fn by_keys<'a>(list: EntryList<'a>) -> Option<(&'static Operator, Vec<Node<'a>>)> {
@@ -51,7 +48,7 @@ pub(super) fn other_word<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> 
     if wrong.fix.is_none() {
         wrong.help = other_operator::in_place_of_record(spelling);
     }
-    at.found.push(wrong);
+    at.reader.report(wrong);
     Some(rewrite)
 }
 
@@ -130,7 +127,7 @@ pub(super) fn compared<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Op
         return None;
     }
     let subject = outer.name()?.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-    let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?)?;
+    let found = at.reader.resolve(&bare_text(subject, outer.key.span, at.arena)?)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = at.list(&[at.word(reference), inner.value]);
     Some(at.one(operator.spelling, operands))
@@ -148,7 +145,7 @@ pub(super) fn membership<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> 
         _ => None,
     };
     let Some((list, item)) = pair else {
-        at.found.push(unknown_operator(&entry.key, None).help(asked.help()));
+        at.reader.report(unknown_operator(&entry.key, None).help(asked.help()));
         return Some(Node { kind: NodeKind::Null, span: at.node.span });
     };
     let has = at.one("has", at.list(&[*list, *item]));
@@ -174,11 +171,11 @@ pub(super) fn defaulted<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> O
 fn field<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a str)> {
     let text = node.text().filter(|text| at.dialect.is_bare() || text.starts_with('$'))?;
     let subject = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-    let found = at.names.resolve(&bare_text(subject, node.span, at.arena)?)?;
+    let found = at.reader.resolve(&bare_text(subject, node.span, at.arena)?)?;
     let (Step::Field(field), path) = found.path.split_last()? else { return None };
     // An input itself is not a field, and a bare name in scope would be a reference.
     if path.is_empty() && matches!(found.root, Root::Input)
-        || at.dialect.is_bare() && (at.names.has(field.text) || at.names.has_input(field.text))
+        || at.dialect.is_bare() && (at.reader.has(field.text) || at.reader.has_input(field.text))
     {
         return None;
     }
@@ -219,7 +216,7 @@ fn other_operator<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>) -> Option<No
     let instead = other_operator::in_place_of_record(name)
         .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
-    at.found.push(wrong);
+    at.reader.report(wrong);
     Some(at.record(record))
 }
 

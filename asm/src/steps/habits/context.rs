@@ -1,11 +1,11 @@
 //! What habits work with: the record and its context, the new parts that they make of it, and what they find.
 
 use crate::arena::Arena;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::dialect::reader_habits::Names;
 use crate::document::{Entry, Node, NodeKind};
 use crate::span::Span;
+use crate::steps::reader::StepReader;
 use core::ops::Deref;
 use ilo_spec::program::Number;
 
@@ -59,11 +59,10 @@ pub(super) enum Spot {
     Condition,
 }
 
-/// What is read in place of a part of a document: the part with its context, and what is found in it.
+/// What is read in place of a part of a document: the part with its context.
 pub(super) struct Rewriter<'w, 'a> {
+    pub(super) reader: &'w mut StepReader<'a>,
     pub(super) dialect: Dialect,
-    pub(super) names: &'w dyn Names<'a>,
-    pub(super) source: &'a str,
     /// The record.
     pub(super) node: Node<'a>,
     /// What makes new parts, at the first key of the record.
@@ -72,9 +71,6 @@ pub(super) struct Rewriter<'w, 'a> {
     pub(super) named: bool,
     /// Whether the value of the step is needed, so that it could be data.
     pub(super) wanted: bool,
-    pub(super) found: Diagnostics,
-    /// Names that were bound in what is left out.
-    pub(super) lost: Vec<&'a str>,
 }
 
 impl<'a> Deref for Rewriter<'_, 'a> {
@@ -93,7 +89,7 @@ impl<'a> Rewriter<'_, 'a> {
 
     /// A step that is left out.
     pub(super) fn removed(&mut self, wrong: Diagnostic) -> Node<'a> {
-        self.found.push(wrong);
+        self.reader.report(wrong);
         self.list(&[])
     }
 

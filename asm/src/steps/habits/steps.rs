@@ -25,7 +25,7 @@ pub(super) fn to_name<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Opt
     let verb = list.iter().find(|entry| entry.is(changes))?;
     let grows = foreign::is(Place::Grower, verb.name()?);
     let (name, value) = match (list, entries(&verb.value)) {
-        ([_], [only]) if grows && at.names.has(only.name()?) => (only.key, only.value),
+        ([_], [only]) if grows && at.reader.has(only.name()?) => (only.key, only.value),
         ([a, b], _) => {
             let other = if a.name() == verb.name() { b } else { a };
             match other.name()? {
@@ -52,9 +52,9 @@ pub(super) fn changed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Opt
         TreeKind::Method(of, method, [_]) if foreign::is(Place::Grower, method.text) => of,
         _ => return None,
     };
-    let path = at.source.get(of.span.range())?.trim_start_matches('$');
+    let path = at.reader.source.get(of.span.range())?.trim_start_matches('$');
     let is_expression = only.is(|name| name == at.dialect.word(Key::Expr));
-    let known = is_expression && at.names.has(path.split(['.', '[']).next()?);
+    let known = is_expression && at.reader.has(path.split(['.', '[']).next()?);
     known.then(|| at.record(vec![("let", at.word(path)), ("expr", only.value)]))
 }
 
@@ -160,8 +160,8 @@ pub(super) fn called<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Opti
     let bound = get(list, &["let"]).or_else(|| {
         let named = get(list, foreign::words(Place::Answer))?;
         let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
-        let from = if at.names.has(name) { named.value.span.end } else { 0 };
-        (is_name(name) && at.names.is_used_after(name, from)).then_some(named)
+        let from = if at.reader.has(name) { named.value.span.end } else { 0 };
+        (is_name(name) && at.reader.survey.used_after(name, from)).then_some(named)
     });
     // The path at which a state machine stores the answer: `$.user`.
     let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));
@@ -333,7 +333,7 @@ fn condition_of_passes<'a>(
 ) -> Option<Node<'a>> {
     let element = get(list, &["for"])?.value.text().filter(|name| !name.is_empty())?;
     let body = list.iter().find(|entry| at.dialect.means(entry, &[Key::Body]))?;
-    let asked = at.source.get(condition.value.span.range())?;
+    let asked = at.reader.source.get(condition.value.span.range())?;
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let names_element = asked.match_indices(element).any(|(from, _)| {
         let (before, after) = (asked.get(..from), asked.get(from + element.len()..));
@@ -388,7 +388,7 @@ pub(super) fn looped<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Opti
     let named = at.dialect.is_bare() || element.is_some_and(|entry| entry.name() == Some("as"));
     let is_list = |text: &str| {
         get_key(list, Key::In).is_none()
-            && (text.starts_with('$') || named && (at.names.has(text) || at.names.has_input(text)))
+            && (text.starts_with('$') || named && (at.reader.has(text) || at.reader.has_input(text)))
     };
     let (variable, over, used): (Node<'a>, Node<'a>, Vec<&str>) = if let Some(text) = outer.value.text() {
         let pair = text.split_once(" in ").or_else(|| text.split_once(" of "));
