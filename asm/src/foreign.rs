@@ -87,6 +87,8 @@ pub(crate) enum Place {
     Type,
     /// The kind of a state of a state machine.
     State,
+    /// The key in a record for all fields of another one.
+    Spread,
     /// The key of a document of another format.
     Document,
 }
@@ -202,7 +204,7 @@ static ROWS: &[Row] = &[
     row(At::Subject, &["on", "value", "subject", "expr", "match", "input"], Nothing, "first-try/workflow/switch-match"),
     row(At::CaseKey, &["case", "when", "key", "if"], Nothing, "first-try/mcp/cases-list"),
     row(At::CaseValue, &["value", "then", "return", "result", "do"], Nothing, "first-try/mcp/cases-list"),
-    row(At::Binder, &["let", "set", "assign", "var"], Nothing, "first-try/workflow/set-value"),
+    row(At::Binder, &["let", "set", "assign", "var", "vars"], Nothing, "first-try/workflow/set-value"),
     row(At::Grower, &["push", "append", "extend"], Nothing, "first-try/shared/append-to-a-name"),
     row(At::Held, &["value", "result", "expr", "to"], Nothing, "first-try/id/return-nothing"),
     row(At::BesideCall, &["name", "id", "call_id", "tool_call_id", "description", "server", "server_name", "Next", "End",
@@ -336,6 +338,7 @@ static ROWS: &[Row] = &[
     row(At::State, &["Fail"], Advice("`raise` fails with a value"), "first-try/tool-calling/states"),
     row(At::State, &["Succeed"], Advice("return the value in a step of its own"), "first-try/tool-calling/states"),
     row(At::State, &["Wait", "Parallel"], Advice("leave it out: steps run one after the other"), "first-try/tool-calling/states"),
+    row(At::Spread, &["...", "**", "$spread"], Nothing, "first-try/shared/spread-as-a-key"),
     row(At::Document, &["States"], Advice("each state becomes a step, in the order in which they run"), "first-try/tool-calling/state-machine"),
     row(At::Document, &["jobs"], Advice("its commands become calls of tools"), "first-try/workflow/of-a-build"),
 ];

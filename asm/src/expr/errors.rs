@@ -286,12 +286,15 @@ pub(super) fn marked_text<'a>(
     let (inside, end) = (parser.words.get(to + 1, to + 1 + length), to + length + 2);
     let marks = if quote == b'`' { mark.is_empty() } else { matches!(mark, "f" | "F") };
     let unclear = ["\\", "{{"].iter().any(|part| inside.contains(part));
-    if !marks || unclear || (quote != b'`' && inside.contains(['\'', ':', '(', '"'])) {
+    // A colon in braces begins a format.
+    let is_format = |part: &str| part.split('}').next().is_some_and(|value| value.contains(':'));
+    if !marks || unclear || quote != b'`' && inside.split('{').skip(1).any(is_format) {
         let written = shorten(parser.words.get(to - mark.len(), end));
         let message = "a text is in single or double quotes, without a letter before it";
         let place = parser.words.part(to - mark.len(), end);
         let wrong = Diagnostic::new(Code::BadExpression, place, message);
-        parser.fail(wrong.expected("a text such as `'${x}!'`", format!("`{written}`")));
+        let wrong = wrong.expected("a text such as `'${x}!'`", format!("`{written}`"));
+        parser.fail(wrong.help("a number with its places is `${fixed(x, 2)}`"));
         return None;
     }
     let mut text = String::with_capacity(inside.len() + 8);

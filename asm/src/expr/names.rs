@@ -4,6 +4,7 @@
 //! expression is not followed by messages that nothing reads its names. Each byte is read once.
 
 use super::reference::INPUT;
+use crate::foreign::{self, Place};
 use crate::text::name_end;
 use smallvec::SmallVec;
 
@@ -111,6 +112,15 @@ fn name<'a>(text: &'a str, at: usize, each: &mut dyn FnMut(Used<'a>)) -> usize {
     let name = found.strip_prefix('[').map_or(found, |found| found.trim_matches([']', '"', '\'']));
     let name = if name.is_empty() { INPUT } else { name };
     each(if input { Used::Input(name) } else { Used::Name(name) });
+    // `steps.x`, as other languages refer to a step.
+    if !input
+        && byte(end) == Some(b'.')
+        && foreign::word(Place::Root, name) == Some("steps")
+        && let Some(behind) = name_end(text, end + 1)
+    {
+        each(Used::Name(text.get(end + 1..behind).unwrap_or("")));
+        end = behind;
+    }
     end - at
 }
 

@@ -7,7 +7,7 @@ use super::habits::{self, Asked};
 use super::reader::{InnerLoops, Placement, StepReader, wrong_shape};
 use super::step::{Aim, BoundName, Keyed, RawStep, Step};
 use super::{binding, calls, choices, references, values};
-use crate::ast::{Block, Bound, Expr, StmtKind};
+use crate::ast::{Binary, Block, Bound, Expr, ExprKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::{
@@ -111,7 +111,7 @@ fn second_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, form: &F
 }
 
 /// Whether the value of a step goes somewhere, so that a record may be one.
-fn takes_value(reader: &StepReader<'_>, tail: Aim) -> bool {
+pub(super) fn takes_value(reader: &StepReader<'_>, tail: Aim) -> bool {
     match tail {
         Aim::Drop | Aim::Unnamed => false,
         Aim::Value => true,
@@ -265,7 +265,7 @@ fn no_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, key: Key) {
 }
 
 fn value_branch<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) {
-    let value = values::value(reader, node);
+    let value = values::given(reader, node);
     reader.push(StmtKind::Value(value), node.span);
 }
 
@@ -357,13 +357,28 @@ fn plain_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim
     }
     let value = values::value(reader, item.node);
     let target = binding::step_name(reader, item);
-    if target.is_none() && !tail.wanted() && !value.calls() {
-        let wrong =
-            Diagnostic::new(Code::UnusedValue, item.node.span, "this step does nothing: it is a value")
-                .expected("a value that a later step reads, or a step", item.node.kind_name());
-        reader.report(wrong.help(reader.dialect.step_form()));
+    if target.is_none() && !tail.wanted() {
+        does_nothing(reader, item.node, &value, reader.dialect.step_form());
     }
     binding::finish(reader, Bound::Expr(value), target, tail, Span::new(item.start(), item.node.span.end));
+}
+
+/// Warns about a step that is only a value, which nothing reads.
+pub(super) fn does_nothing<'a>(
+    reader: &mut StepReader<'a>,
+    node: &Node<'a>,
+    value: &Expr<'a>,
+    help: &'static str,
+) {
+    // The check says how what appends to a list or changes a record is bound again.
+    let changes =
+        matches!(value.kind, ExprKind::Merge(..) | ExprKind::Binary(Binary::Append, ..) | ExprKind::Apply(_));
+    if changes || value.calls() || value.attempt().is_some() || value.is_bad() {
+        return;
+    }
+    let wrong = Diagnostic::new(Code::UnusedValue, node.span, "this step does nothing: it is a value")
+        .expected("a value that a later step reads, or a step", node.kind_name());
+    reader.report(wrong.help(help));
 }
 
 fn record_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) {
@@ -442,7 +457,7 @@ fn read_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
 /// A step whose statement has the value under its key.
 fn statement_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, made: fn(Expr<'a>) -> StmtKind<'a>) {
     if let Some(node) = step.get(step.form.key) {
-        let value = values::value(reader, node);
+        let value = values::given(reader, node);
         reader.push(made(value), Span::new(step.start, node.span.end));
     }
 }

@@ -76,6 +76,15 @@ pub(crate) fn value_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, t
         value.span = call.span;
     }
     let faulty = step.faulty || reader.suspects.len() > suspects || value.is_bad();
+    let is_lost = !tail.wanted() || tail == Aim::Yield && !blocks::takes_value(reader, tail);
+    let is_unnamed = !reader.dialect.is_yaml() && !step.keyed.has(Key::Let);
+    if is_lost
+        && is_unnamed
+        && !faulty
+        && let Some(node) = step.get(Key::Expr).filter(|it| it.text().is_some())
+    {
+        blocks::does_nothing(reader, node, &value, "bind it with `let` beside it, or leave the step out");
+    }
     let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
     match handler.filter(|_| value.attempt().is_none()) {
         None => attempt(reader, step, value, tail),

@@ -115,7 +115,8 @@ impl<'a> StepReader<'a> {
             |target: BoundName<'a>| !target.own || self.survey.used_after(target.name.text, step.start);
         let gives = tail.wanted() || step.target.is_some_and(read);
         let before = self.diagnostics.mark();
-        self.loops.push(EnclosingLoop { start: step.start, breaks: false, gives, until: None });
+        let element = name.map(|name| name.text);
+        self.loops.push(EnclosingLoop { start: step.start, element, breaks: false, gives, until: None });
         let body = match step.get(Key::Body) {
             Some(node) => blocks::branch(self, node, Aim::Yield, Key::Body),
             None => Block { statements: &[] },
@@ -279,7 +280,13 @@ impl<'a> StepReader<'a> {
         self.scope.open();
         let item = self.hidden(None);
         let until = tested.is_none().then_some(*condition);
-        self.loops.push(EnclosingLoop { start: step.start, breaks: false, gives: false, until });
+        self.loops.push(EnclosingLoop {
+            start: step.start,
+            element: None,
+            breaks: false,
+            gives: false,
+            until,
+        });
         let body = self.block(|this| {
             if let Some((before, condition)) = tested.filter(|_| !forever) {
                 this.statements.extend_from_slice(before.statements);
@@ -473,7 +480,13 @@ impl<'a> StepReader<'a> {
         binding::binder(self, &Node::of_text(item.text, item.span))?;
         self.scope.open_block();
         let slot = self.scope.bind_item(item.text);
-        self.loops.push(EnclosingLoop { start: span.start, breaks: false, gives: true, until: None });
+        self.loops.push(EnclosingLoop {
+            start: span.start,
+            element: None,
+            breaks: false,
+            gives: true,
+            until: None,
+        });
         let body = self.block(|this| {
             let pass = |this: &mut Self| this.each_pass(node, &each.value, slot, makes);
             match &each.condition {

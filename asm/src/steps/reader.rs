@@ -35,6 +35,8 @@ pub(crate) struct Functions<'a> {
 pub(crate) struct EnclosingLoop<'a> {
     /// Its start in the source.
     pub(crate) start: u32,
+    /// The name of its element.
+    pub(crate) element: Option<&'a str>,
     /// Whether it has a BREAK.
     pub(crate) breaks: bool,
     /// Whether its list has a place; else what a pass gives at its end goes nowhere.

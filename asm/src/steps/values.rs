@@ -74,7 +74,31 @@ fn computed<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, condition: bool) -
 pub(crate) fn returned<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
     let computes = reader.output.ok.ty == Type::NUMBER || reader.output.ok.ty == Type::BOOL;
     let infix = reader.dialect.is_yaml() && computes;
-    read_value(reader, node, ReadAs { infix, ..ReadAs::DATA })
+    given_as(reader, node, ReadAs { infix, ..ReadAs::DATA })
+}
+
+/// The value of a pass or a branch.
+pub(crate) fn given<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
+    given_as(reader, node, ReadAs::DATA)
+}
+
+fn given_as<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs) -> Expr<'a> {
+    let value = read_value(reader, node, reading);
+    lint_name(reader, node, &value);
+    value
+}
+
+/// Warns about a text that is the name of the element of a loop, or so short a name that it is no word.
+fn lint_name<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, value: &Expr<'a>) {
+    let is_name = |text: &str| {
+        let is_element = reader.loops.iter().any(|open| open.element == Some(text));
+        is_element || text.len() <= 2 && reader.has(text) && !reader.binds(text)
+    };
+    if node.text().is_some_and(is_name) && references::is_plain(reader, node, value) {
+        references::lint(reader, |lints| {
+            lints.names_without_sigil(node, true);
+        });
+    }
 }
 
 /// The subject of a loop, match or merge.

@@ -54,7 +54,7 @@ fn canonical(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
 }
 
 /// Sources that habits rewrite and that are valid without them, as something else.
-const AMBIGUOUS: [(&str, &str); 7] = [
+const AMBIGUOUS: [(&str, &str); 8] = [
     ("5-shared/break-text", "a text is a value"),
     ("5-shared/continue-last", "a pass may yield any value"),
     ("5-shared/continue-only", "a pass may yield any value"),
@@ -62,6 +62,7 @@ const AMBIGUOUS: [(&str, &str); 7] = [
     ("first-try/tool-calling/other-set", "a record is data"),
     ("first-try/shared/handler-skip-text", "a text fails"),
     ("first-try/mcp/call-self", "a tool may have any name"),
+    ("first-try/shared/assignment-in-expr", "`=` compares, and a text is a value"),
 ];
 
 /// What is wrong with a source: that it is another program without habits, or that it is one at all.

@@ -11,7 +11,7 @@ use crate::dialect::{
     Key, STEP_KEYS, begins_step, changes, form_of, is_for, is_word, key_of, operator, other_operator,
 };
 use crate::document::{Entry, Node, NodeKind, entries, shown};
-use crate::expr::{self, Sign, TreeKind};
+use crate::expr::{self, TreeKind};
 use crate::foreign;
 use crate::foreign::Place;
 use crate::span::Span;
@@ -41,28 +41,52 @@ pub(super) fn to_name<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Opt
     Some(at.record(vec![("let", name), (word, value)]))
 }
 
-/// A name or path that an expression changes: `{"expr": "n += 1"}`, `{"expr": "xs.append(1)"}`.
+/// A name or path that an expression changes: `{"expr": "n += 1"}`, `{"expr": "xs.append(1)"}`, and
+/// `{"expr": "n = 1"}`, which compares where it is named or needed, if its value does not have the name.
 pub(super) fn changed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [only] = list else { return None };
-    only.value.text().filter(|text| may_change(text))?;
-    let mut unseen = Diagnostics::default();
-    let tree = expr::whole(&only.value, at.dialect.sigil(), limits::NESTING, at.arena, &mut unseen)?;
-    let of = match tree.kind {
-        TreeKind::Binary(Sign::Changing(_), [of, _], _) => of,
-        TreeKind::Method(of, method, [_]) if foreign::is(Place::Grower, method.text) => of,
-        _ => return None,
-    };
-    let path = at.reader.source.get(of.span.range())?.trim_start_matches('$');
+    let text = only.value.text().filter(|text| may_change(text))?;
+    let (path, value) = assignment(text)
+        .filter(|(path, value)| value.contains(path) || !(at.named || at.wanted))
+        .map(|(path, value)| (path, at.text_at(&format!("${{{value}}}"), &only.value)))
+        .or_else(|| Some((grown(at, &only.value)?, only.value)))?;
     let is_expression = only.is(|name| name == at.dialect.word(Key::Expr));
     let known = is_expression && at.reader.has(path.split(['.', '[']).next()?);
-    known.then(|| at.record(vec![("let", at.word(path)), ("expr", only.value)]))
+    known.then(|| at.record(vec![("let", at.word(path)), ("expr", value)]))
+}
+
+/// The path and its new value in `n = n + 1`, `n += 1` and `n++`.
+fn assignment(text: &str) -> Option<(&str, String)> {
+    let text = text.strip_prefix("${").and_then(|text| text.strip_suffix('}')).unwrap_or(text).trim();
+    let (left, value) = match text.strip_suffix("++").or(text.strip_suffix("--")) {
+        Some(path) => (text.get(..=path.len())?, "1"),
+        None => text.split_once('=')?,
+    };
+    let operated = left.strip_suffix(['+', '-', '*', '/']);
+    let path = operated.unwrap_or(left).trim().trim_start_matches('$');
+    let is_path = path.chars().all(|c| c.is_alphanumeric() || "_-.[]'".contains(c));
+    let value = value.trim();
+    let new = match operated {
+        Some(path) => format!("{path} {} ({value})", left.get(path.len()..)?),
+        None => value.to_owned(),
+    };
+    (is_path && !value.starts_with(['=', '>'])).then_some((path, new))
+}
+
+/// The list to which a method adds an item.
+fn grown<'a>(at: &Rewriter<'_, 'a>, node: &Node<'a>) -> Option<&'a str> {
+    let mut unseen = Diagnostics::default();
+    let tree = expr::whole(node, at.dialect.sigil(), limits::NESTING, at.arena, &mut unseen)?;
+    let TreeKind::Method(of, method, [_]) = tree.kind else { return None };
+    let path = at.reader.source.get(of.span.range()).filter(|_| foreign::is(Place::Grower, method.text))?;
+    Some(path.trim_start_matches('$'))
 }
 
 /// Whether the text of an expression may change a name.
 pub(crate) fn may_change(text: &str) -> bool {
     let grows =
         |before: &str| before.rsplit_once('.').is_some_and(|(_, name)| foreign::is(Place::Grower, name));
-    ["+=", "-=", "*=", "/="].into_iter().any(|sign| text.contains(sign))
+    ["=", "++", "--"].into_iter().any(|sign| text.contains(sign))
         || text.rsplit_once('(').is_some_and(|(calls, _)| calls.split('(').any(grows))
 }
 
@@ -212,6 +236,12 @@ pub(super) fn loose_arguments<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>
     }
     let names: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
     Some(at.instead(list, &names, vec![(at.dialect.word(Key::Args), at.record(arguments))]))
+}
+
+/// A step that has only words for people.
+pub(super) fn comment<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
+    let is_comment = |entry: &Entry<'a>| entry.is(|name| foreign::is(Place::Comment, name));
+    (!at.named && !list.is_empty() && list.iter().all(is_comment)).then(|| at.list(&[]))
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.

@@ -100,6 +100,7 @@ pub(super) static HABITS: &[Habit] = habits! {
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,
         r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
     "loop without a bound", Step, steps::unbounded, Mcp, r#"{"do_while": true, "yield": []}"# => "[]";
+    "words for people alone", NoStep, steps::comment, ToolCalling, r#"{"comment": "first"}"# => "[]";
     "shell command", NoStep, steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
     "state of a state machine", NoStep, steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
     "steps that run at the same time", NoStep, steps::grouped, ToolCalling,

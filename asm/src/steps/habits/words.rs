@@ -6,6 +6,7 @@ use super::context::{EntryList, Rewriter, rebuilt};
 use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_for, key_of};
 use crate::document::{Entry, Node, entries};
 use crate::foreign::{self, Place};
+use crate::text::is_name;
 
 /// The first entry of a record with a word for a key.
 pub(super) fn get_key(list: EntryList<'_>, key: Key) -> Option<&Entry<'_>> {
@@ -84,6 +85,16 @@ pub(super) fn words<'a>(
                     at.reader.report(dialect.unknown_key(&entry.key, keys, what, None).help(help));
                     // Reads of a name that it would have bound are not reported.
                     entry.value.text().into_iter().for_each(|name| at.reader.scope.lose(name));
+                    return Some(Vec::new());
+                }
+                // A label for people, beside a name.
+                let is_other = |other: &Entry<'a>| {
+                    other.name() != Some(name) && other.is(|name| key_of(name, &[Key::Let]).is_some())
+                };
+                if key == Some(Key::Let)
+                    && !entry.value.text().is_some_and(is_name)
+                    && list.iter().any(is_other)
+                {
                     return Some(Vec::new());
                 }
                 let key = key.or_else(|| alike(name, &free))?;

@@ -18,6 +18,11 @@ impl<'a> Lints<'_, 'a> {
     /// Warns about a record that other languages would compute or look up.
     pub(crate) fn record(&mut self, node: &Node<'a>, place: ValuePlace) {
         let list = entries(node);
+        if list.iter().any(|entry| entry.is(|name| foreign::is(foreign::Place::Spread, name))) {
+            let merge = self.at.dialect.word(Key::Merge);
+            let form = format!("`{merge}` with that record and `set` with the other fields");
+            return self.data(node, &form, None, format!("write {form}"));
+        }
         if let Some((operator, _)) = by_keys(list) {
             return self.operation(node, operator);
         }

@@ -121,7 +121,8 @@ impl<'a> Lints<'_, 'a> {
             TreeKind::Call(name, _) => !bound && !Self::is_function(name.text),
             TreeKind::Binary(Sign::Plain(Binary::And), [a, _], _) => matches!(a.kind, TreeKind::Call(..)),
             TreeKind::Literal(Literal::Text(_)) | TreeKind::Text(_) => !quoted,
-            TreeKind::List(_) | TreeKind::Record(_) | TreeKind::Literal(_) => !bound,
+            TreeKind::Record(_) => !bound && !begins,
+            TreeKind::List(_) | TreeKind::Literal(_) => !bound,
             TreeKind::Path(_) => !constant,
             // Two values with a stroke or a slash between them, as a range has.
             TreeKind::Binary(Sign::Plain(Binary::Sub | Binary::Div), [a, b], _) => {
@@ -147,6 +148,11 @@ impl<'a> Lints<'_, 'a> {
     /// Whether a text begins with a function, with a name in scope that has more of an expression than words
     /// behind it, or with a number and an operator.
     fn begins(&self, text: &str) -> bool {
+        if text.starts_with("{'")
+            || ["' + ", "\" + "].iter().any(|sum| text.starts_with(&sum[..1]) && text.contains(sum))
+        {
+            return true;
+        }
         let rest = text.strip_prefix("not ").unwrap_or_else(|| text.trim_start_matches('!'));
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
         let (word, behind) = rest.split_at(name_end(rest, 0).unwrap_or(digits));
