@@ -116,7 +116,8 @@ pub(crate) fn subject<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<
     value
 }
 
-/// The list of a loop: a text that computes something is an expression, because no text is a list.
+/// The list of a loop, or the subject of a match without a reference: a text that computes something is an
+/// expression, because a constant makes no sense there.
 pub(crate) fn looped<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Expr<'a> {
     let of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '{' | '}');
     let may_compute = node.text().is_some_and(|text| !text.chars().all(of_path));
@@ -428,7 +429,9 @@ fn no_operator<'a>(reader: &mut StepReader<'a>, written: &Node<'a>) {
 
 /// `match` with `cases`.
 fn match_map<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
-    let subject = subject(reader, node);
+    // No case depends on a constant.
+    let constant = node.text().is_some_and(|text| !text.contains('$'));
+    let subject = if constant { looped(reader, node) } else { subject(reader, node) };
     if references::is_plain(reader, node, &subject) {
         references::lint(reader, |lints| lints.constant(node, "this matches"));
     }
