@@ -20,8 +20,9 @@ pub(crate) enum Used<'a> {
 }
 
 /// Passes on the names in a text, and the words in quotes. If `whole` is set, the text itself is an
-/// expression.
-pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>)) {
+/// expression. Returns whether the end of the text is in no quotes of the expression that is open there;
+/// `None` if none is.
+pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>)) -> Option<bool> {
     let mut at = 0;
     // For each of the braces around the position the quote that is open in them, and whether an `f` marks it.
     let mut levels: SmallVec<[Option<(u8, bool)>; 8]> = SmallVec::new();
@@ -31,10 +32,9 @@ pub(crate) fn used<'a>(text: &'a str, whole: bool, each: &mut dyn FnMut(Used<'a>
         if levels.is_empty() {
             // Most texts have no sign that begins a reference.
             let rest = text.as_bytes().get(at..).unwrap_or_default();
-            let Some(more) = memchr::memchr2(b'$', b'{', rest) else { return };
-            at += more;
+            at += memchr::memchr2(b'$', b'{', rest)?;
         }
-        let Some(found) = byte(at) else { return };
+        let Some(found) = byte(at) else { return levels.last().map(Option::is_none) };
         let open = levels.last().copied().flatten();
         let in_text = open.is_some() || levels.is_empty();
         at += match (found, byte(at + 1)) {

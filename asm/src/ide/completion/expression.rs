@@ -1,5 +1,5 @@
-//! Completion inside the texts of JSON and YAML: of references, and of expressions, in braces and in texts that
-//! need none.
+//! Completion inside the texts of JSON and YAML: of references, and of expressions, in braces and in texts
+//! that need none.
 //!
 //! What is typed may be incomplete, so only braces and quotes are followed, not the grammar.
 
@@ -10,20 +10,13 @@ use crate::check::KnownSlot;
 use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{Dialect, Key, operator};
 use crate::document::Entry;
+use crate::expr::names::used;
 use crate::expr::reference::INPUT;
 use crate::ide::{Analysis, describe};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::node::Word;
-
-/// What encloses the end of a text that is being typed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Expression,
-    Brace,
-    Quote(u8),
-}
 
 /// Whether a text that is being typed ends inside an expression. `whole`: it is one without braces.
 pub(crate) fn is_open(typed: &str, whole: bool) -> bool {
@@ -32,39 +25,8 @@ pub(crate) fn is_open(typed: &str, whole: bool) -> bool {
 
 /// `None` outside of expressions; else whether it is no text in one.
 fn inside(typed: &str, whole: bool) -> Option<bool> {
-    let bytes = typed.as_bytes();
-    let mut open = Vec::new();
-    open.extend(whole.then_some(Open::Expression));
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let next = bytes.get(at + 1).copied();
-        at += 1;
-        match (open.last().copied(), byte, next) {
-            (None | Some(Open::Quote(_)), b'$', Some(b'$')) => at += 1,
-            (_, b'$', Some(b'{')) => {
-                open.push(Open::Expression);
-                at += 1;
-            }
-            (Some(Open::Quote(quote)), b'\\', Some(next)) => {
-                // In JSON each quotation mark in a text has a backslash.
-                if next == b'"' && quote == b'"' {
-                    open.pop();
-                }
-                at += 1;
-            }
-            (Some(Open::Quote(quote)), ..) if byte == quote => drop(open.pop()),
-            (None | Some(Open::Quote(_)), ..) => {}
-            (_, b'\\', Some(b'"')) => {
-                open.push(Open::Quote(b'"'));
-                at += 1;
-            }
-            (_, b'"' | b'\'', _) => open.push(Open::Quote(byte)),
-            (_, b'{', _) => open.push(Open::Brace),
-            (_, b'}', _) => drop(open.pop()),
-            _ => {}
-        }
-    }
-    open.last().map(|last| matches!(last, Open::Expression | Open::Brace))
+    // In JSON each quotation mark in a text has a backslash.
+    used(&typed.replace("\\\"", "\""), whole, &mut |_| {})
 }
 
 /// Whether a text at this place is an expression without braces.

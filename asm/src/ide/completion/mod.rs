@@ -1,8 +1,8 @@
 //! Completion: words, tools, arguments, fields, slots and types that may be written at a position.
 //!
-//! [`Analysis::complete`] is the entry point, for ID text (`id`, which uses `need`) and for JSON and YAML
-//! (`document`, with `expression`). Completions follow the grammar and the known names; they do not guarantee
-//! that the program passes the check.
+//! [`Analysis::complete`] is the entry point, for ID text (`id`) and for JSON and YAML (`document`, with
+//! `expression`). Completions follow the grammar and the known names; they do not guarantee that the program
+//! passes the check.
 
 mod document;
 pub(super) mod expression;
