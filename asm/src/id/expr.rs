@@ -3,7 +3,7 @@
 use super::literal;
 use super::numbers;
 use super::parser::BodyParser;
-use super::state::{Lack, Nesting, Stop};
+use super::state::{Lack, Nesting, Stop, complete};
 use super::unknown_operand;
 use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::{repeated, twice};
@@ -134,9 +134,7 @@ impl<'a> BodyParser<'_, 'a> {
             };
             self.scratch.exprs.push(operand);
         }
-        let operands =
-            self.context.arena.alloc_slice_copy(self.scratch.exprs.get(start..).unwrap_or_default());
-        self.scratch.exprs.truncate(start);
+        let operands = complete(&mut self.scratch.exprs, start, self.context.arena);
         let id = function.row().fails.then(|| self.new_attempt());
         Ok(ExprKind::Apply(Apply { function, operands, id }))
     }
@@ -225,9 +223,7 @@ impl<'a> BodyParser<'_, 'a> {
 
     /// Takes the fields from `start` on and reports duplicates, with how to correct them.
     fn take_fields(&mut self, start: usize, help: &str) -> &'a [Field<'a>] {
-        let fields: &'a [Field<'a>] =
-            self.context.arena.alloc_slice_copy(self.scratch.fields.get(start..).unwrap_or_default());
-        self.scratch.fields.truncate(start);
+        let fields = complete(&mut self.scratch.fields, start, self.context.arena);
         repeated(
             fields,
             |field| (field.name.text, field.name.span),
@@ -275,9 +271,7 @@ impl<'a> BodyParser<'_, 'a> {
             self.scratch.exprs.push(item);
         }
         self.state.last_count = Some((count_token, self.state.at));
-        let items = self.context.arena.alloc_slice_copy(self.scratch.exprs.get(start..).unwrap_or_default());
-        self.scratch.exprs.truncate(start);
-        Ok(ExprKind::List(items))
+        Ok(ExprKind::List(complete(&mut self.scratch.exprs, start, self.context.arena)))
     }
 
     fn match_map(&mut self, nesting: Nesting) -> Result<&'a MatchMap<'a>, Stop> {
@@ -311,8 +305,7 @@ impl<'a> BodyParser<'_, 'a> {
             default = self.default_behind((count_token, count), nesting)?;
         }
         self.state.last_count = Some((count_token, self.state.at));
-        let cases = self.context.arena.alloc_slice_copy(self.scratch.cases.get(start..).unwrap_or_default());
-        self.scratch.cases.truncate(start);
+        let cases = complete(&mut self.scratch.cases, start, self.context.arena);
         repeated(
             cases,
             |case| (Key::of_literal(case.key), case.key_span),

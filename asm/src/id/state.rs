@@ -95,6 +95,7 @@ pub(crate) struct Nesting {
 }
 
 /// The state while a function is parsed.
+#[derive(Default)]
 pub(crate) struct Progress<'a> {
     /// The index of the token at the cursor.
     pub(crate) at: usize,
@@ -128,23 +129,7 @@ pub(crate) struct Progress<'a> {
 
 impl Progress<'_> {
     pub(super) fn at_start(at: usize, start: u32) -> Self {
-        Progress {
-            at,
-            current: END,
-            last_end: start,
-            floor: None,
-            errors: 0,
-            calls: 0,
-            loops: 0,
-            breaks: 0,
-            yields: 0,
-            too_deep: false,
-            mixed_at: None,
-            read_as: None,
-            merge_end: None,
-            last_count: None,
-            more_cases: false,
-        }
+        Progress { at, current: END, last_end: start, ..Progress::default() }
     }
 }
 
@@ -159,6 +144,13 @@ pub(crate) struct Scratch<'a> {
     pub(crate) exprs: Vec<Expr<'a>>,
     pub(crate) cases: Vec<Case<'a>>,
     pub(crate) arms: Vec<(Word, Arm<'a>)>,
+}
+
+/// Takes the items of a complete list, which begin at `start`.
+pub(crate) fn complete<'a, T: Copy>(items: &mut Vec<T>, start: usize, arena: &'a Arena) -> &'a [T] {
+    let list = arena.alloc_slice_copy(items.get(start..).unwrap_or_default());
+    items.truncate(start);
+    list
 }
 
 /// The context of a statement, to continue there after an error in it.
@@ -189,7 +181,7 @@ impl<'a> Names<'a> {
     pub(crate) fn new() -> Names<'a> {
         Names {
             registries: Registries::new(),
-            slots: SlotTable::new(),
+            slots: SlotTable::default(),
             missing: Vec::new(),
             searches: SEARCHES,
         }

@@ -10,7 +10,7 @@ use super::block::Head;
 use super::messages::PREFIX;
 use super::numbers;
 use super::parser::BodyParser;
-use super::state::{Nesting, Stop};
+use super::state::{Nesting, Stop, complete};
 use super::unknown_operand;
 use super::unknown_word;
 use crate::ast::{
@@ -42,10 +42,7 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     fn take_statements(&mut self, start: usize) -> &'a [Stmt<'a>] {
-        let taken =
-            self.context.arena.alloc_slice_copy(self.scratch.statements.get(start..).unwrap_or_default());
-        self.scratch.statements.truncate(start);
-        taken
+        complete(&mut self.scratch.statements, start, self.context.arena)
     }
 
     /// Parses statements, at most `limit`; continues after wrong ones.

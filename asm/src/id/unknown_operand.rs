@@ -102,7 +102,7 @@ fn bare_integer<'a>(parser: &mut BodyParser<'_, 'a>, of: Word, token: Token) -> 
     let text = parser.text(&token);
     let number = digits(text).unwrap_or(0);
     let vars = parser.names.registries.get(registry::NameKind::Vars);
-    let in_scope = parser.names.slots.knows(number) || vars.name(number).is_some();
+    let in_scope = parser.names.slots.find(number).is_some() || vars.name(number).is_some();
     let message = format!("`{text}` alone is not an operand of `{}`", of.mnemonic());
     let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
         .expected("an expression", format!("`{text}`"))

@@ -6,79 +6,24 @@ use crate::span::Span;
 use crate::text;
 use ilo_spec::error::Code;
 
-/// Classes of characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum CharClass {
-    /// ASCII letters.
-    Letters = 1,
-    /// Characters of an unquoted name: letters and digits of any script, and the signs that occur in names of
-    /// tools and servers (`mcp://mail/send`, `First.Name`, `user_id`).
-    Name = 1 << 1,
-    /// The same without the colon, which ends the name of a parameter.
-    Parameter = 1 << 2,
-    /// The name of a type.
-    Type = 1 << 3,
-    /// Blanks and commas.
-    Gap = 1 << 4,
-}
-
-/// The classes of each ASCII character.
-const RUNS: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut at: u8 = 0;
-    while at < 128 {
-        let (letter, digit) = (at.is_ascii_alphabetic(), at.is_ascii_digit());
-        let mark = matches!(at, b'_' | b'-' | b'.' | b'/' | b'@' | b'#' | b'$' | b'+' | b'~');
-        let mut runs = 0;
-        if letter {
-            runs |= CharClass::Letters as u8;
-        }
-        if letter || digit || mark {
-            runs |= CharClass::Name as u8 | CharClass::Parameter as u8;
-        }
-        if at == b':' {
-            runs |= CharClass::Name as u8;
-        }
-        if letter || digit || matches!(at, b'_' | b'-' | b'.') {
-            runs |= CharClass::Type as u8;
-        }
-        if matches!(at, b'\t'..=b'\r' | b' ' | b',') {
-            runs |= CharClass::Gap as u8;
-        }
-        table[at as usize] = runs;
-        at += 1;
-    }
-    table
-};
-
-impl CharClass {
-    /// Whether an ASCII character is in this class.
-    #[inline]
-    pub(crate) fn has_byte(self, byte: u8) -> bool {
-        RUNS[usize::from(byte)] & self as u8 != 0
-    }
-
-    /// Whether a character is in this class.
-    #[inline]
-    fn has(self, c: char) -> bool {
-        u8::try_from(c).is_ok_and(|byte| self.has_byte(byte)) || (!c.is_ascii() && self.has_beyond_ascii(c))
-    }
-
-    /// Whether a non-ASCII character is in this class.
-    #[cold]
-    fn has_beyond_ascii(self, c: char) -> bool {
-        match self {
-            CharClass::Letters => false,
-            CharClass::Name | CharClass::Parameter | CharClass::Type => c.is_alphanumeric(),
-            CharClass::Gap => c.is_whitespace(),
-        }
-    }
-}
-
-/// Whether an unquoted name may have a character.
+/// Whether an unquoted name may have a character: a letter or digit of any script, or a sign that occurs in
+/// names of tools and servers (`mcp://mail/send`, `First.Name`, `user_id`).
+#[inline]
 pub(crate) fn is_name_char(c: char) -> bool {
-    CharClass::Name.has(c)
+    c == ':' || is_parameter_char(c)
+}
+
+/// The same for the name of a parameter, which a colon ends.
+#[inline]
+pub(crate) fn is_parameter_char(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || matches!(c, '_' | '-' | '.' | '/' | '@' | '#' | '$' | '+' | '~')
+        || !c.is_ascii() && c.is_alphanumeric()
+}
+
+/// Whether the name of a type may have a character.
+pub(crate) fn is_type_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
 /// A position in a comment.
@@ -166,19 +111,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the characters of a class.
+    /// Takes ASCII letters.
     #[inline]
-    pub(crate) fn run(&mut self, of: CharClass) -> &'a str {
-        let length = self.rest.bytes().take_while(|&byte| of.has_byte(byte)).count();
-        if self.rest.as_bytes().get(length).is_some_and(|byte| !byte.is_ascii()) {
-            return self.take(|c| of.has(c));
-        }
-        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
-        self.rest = rest;
-        taken
+    pub(crate) fn letters(&mut self) -> &'a str {
+        self.take(|c| c.is_ascii_alphabetic())
+    }
+
+    /// Skips blanks and commas.
+    pub(crate) fn skip_gap(&mut self) {
+        self.take(|c| c.is_whitespace() || c == ',');
     }
 
     /// Takes characters while a predicate is true.
+    #[inline]
     pub(crate) fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let stops = |&byte: &u8| !byte.is_ascii() || !wanted(char::from(byte));
         let mut length = self.rest.as_bytes().iter().position(stops).unwrap_or(self.rest.len());
@@ -194,12 +139,12 @@ impl<'a> Cursor<'a> {
     /// Takes a name, bare or as a JSON string; `None` if there is none.
     pub(crate) fn name(
         &mut self,
-        bare: CharClass,
+        bare: impl Fn(char) -> bool,
         arena: &'a Arena,
         diagnostics: &mut Diagnostics,
     ) -> Option<&'a str> {
         if self.peek() != Some('"') {
-            return Some(self.run(bare)).filter(|name| !name.is_empty());
+            return Some(self.take(bare)).filter(|name| !name.is_empty());
         }
         let start = self.offset();
         let inside = self.rest().get(1..).unwrap_or("");

@@ -3,7 +3,7 @@
 //! A comment is a header if it begins with `fn` and a name, and then ends, or goes on with `(`, or contains
 //! `->`. With the words of other languages for `fn` it needs both signs.
 
-use super::comment_cursor::{CharClass, Cursor, is_name_char};
+use super::comment_cursor::{Cursor, is_name_char, is_parameter_char};
 use super::types::{TypeReader, write_need};
 use crate::arena::Arena;
 use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
@@ -33,7 +33,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
         return false;
     }
     let mut cursor = Cursor::new(source, comment);
-    let keyword = cursor.run(CharClass::Letters);
+    let keyword = cursor.letters();
     let strict = match keyword {
         "fn" => false,
         "Fn" | "FN" | "function" | "func" | "def" => true,
@@ -48,7 +48,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
     if cursor.peek() == Some('"') {
         return arrow();
     }
-    let name = cursor.run(CharClass::Name);
+    let name = cursor.take(is_name_char);
     cursor.skip_blanks();
     let opens = !name.is_empty() && cursor.peek() == Some('(');
     if strict { opens && arrow() } else { opens || arrow() || (!name.is_empty() && cursor.rest().is_empty()) }
@@ -61,19 +61,21 @@ pub(crate) fn read<'a>(
     arena: &'a Arena,
     diagnostics: &mut Diagnostics,
 ) -> FunctionHeader<'a> {
-    let mut reader = Reader { cursor: Cursor::new(source, comment), arena, diagnostics, span: comment };
-    reader.cursor.run(CharClass::Letters);
+    let (cursor, input) = (Cursor::new(source, comment), Some(arena));
+    let mut reader = TypeReader { cursor, input, depth: 0, diagnostics };
+    reader.cursor.letters();
     reader.cursor.skip_blanks();
     let start = reader.cursor.offset();
-    let text = reader.cursor.name(CharClass::Name, arena, reader.diagnostics).unwrap_or("");
+    let text = reader.cursor.name(is_name_char, arena, reader.diagnostics).unwrap_or("");
     let name = Name { text, span: reader.cursor.since(start) };
     if text.is_empty() {
         let wrong = bad(name.span, "the function has no name", "a name", "no name");
         reader.diagnostics.push(wrong);
     }
-    let parameters = reader.parameters();
-    let output = reader.output();
-    let rest = reader.rest();
+    let parameters = reader.parameters(arena);
+    reader.input = None;
+    let output = reader.output_behind();
+    let rest = reader.behind_header(comment.end);
     FunctionHeader { name, parameters, output, rest }
 }
 
@@ -85,23 +87,7 @@ fn bad(span: Span, message: impl Into<String>, expected: &str, found: &str) -> D
     Diagnostic::new(Code::BadHeader, span, message).expected(expected, shown).help(FORM)
 }
 
-struct Reader<'r, 'a> {
-    cursor: Cursor<'a>,
-    arena: &'a Arena,
-    diagnostics: &'r mut Diagnostics,
-    span: Span,
-}
-
-impl<'a> Reader<'_, 'a> {
-    /// Reads the type of a parameter, and what it takes besides; `optional` if a `?` follows its name.
-    fn input(&mut self, optional: bool) -> (TypeName<'a>, Need<'a>) {
-        let (cursor, input) = (self.cursor, Some(self.arena));
-        let mut types = TypeReader { cursor, input, depth: 0, diagnostics: self.diagnostics };
-        let found = types.input(self.arena, optional);
-        self.cursor = types.cursor;
-        found
-    }
-
+impl<'a> TypeReader<'_, 'a> {
     /// A diagnostic about the text at the cursor.
     fn bad_here(&self, message: &str, expected: &str) -> Diagnostic {
         let mut after = self.cursor;
@@ -115,8 +101,8 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Reads the parameters, whose names must be distinct.
-    fn parameters(&mut self) -> &'a [Parameter<'a>] {
-        let parameters = self.parameter_list().into_bump_slice();
+    fn parameters(&mut self, arena: &'a Arena) -> &'a [Parameter<'a>] {
+        let parameters = self.parameter_list(arena).into_bump_slice();
         repeated(
             parameters,
             |parameter| (parameter.name.text, parameter.name.span),
@@ -128,8 +114,8 @@ impl<'a> Reader<'_, 'a> {
         parameters
     }
 
-    fn parameter_list(&mut self) -> Vec<'a, Parameter<'a>> {
-        let mut parameters = Vec::new_in(&self.arena.0);
+    fn parameter_list(&mut self, arena: &'a Arena) -> Vec<'a, Parameter<'a>> {
+        let mut parameters = Vec::new_in(&arena.0);
         self.cursor.skip_blanks();
         if !self.cursor.eat('(') {
             let wrong = self.bad_here("the parameters are in parentheses", "`(`");
@@ -140,7 +126,7 @@ impl<'a> Reader<'_, 'a> {
             return parameters;
         }
         loop {
-            self.cursor.run(CharClass::Gap);
+            self.cursor.skip_gap();
             if self.cursor.eat(')') {
                 return parameters;
             }
@@ -150,15 +136,15 @@ impl<'a> Reader<'_, 'a> {
                 self.diagnostics.push(wrong.replace(at, ")"));
                 return parameters;
             }
-            let Some(parameter) = self.parameter() else { continue };
+            let Some(parameter) = self.parameter(arena) else { continue };
             parameters.push(parameter);
         }
     }
 
     /// Reads `name: type`; `None` if there is none.
-    fn parameter(&mut self) -> Option<Parameter<'a>> {
+    fn parameter(&mut self, arena: &'a Arena) -> Option<Parameter<'a>> {
         let start = self.cursor.offset();
-        let Some(text) = self.cursor.name(CharClass::Parameter, self.arena, self.diagnostics) else {
+        let Some(text) = self.cursor.name(is_parameter_char, arena, self.diagnostics) else {
             let wrong = self.bad_here("this is not a parameter", "`name: type`");
             self.diagnostics.push(wrong);
             let skipped = self.cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ')'));
@@ -182,11 +168,12 @@ impl<'a> Reader<'_, 'a> {
             let ty = TypeName::implied(Base::Any, name.span);
             return Some(Parameter { name, ty, need: Need::Required });
         }
-        let (ty, need) = self.input(optional);
+        let (ty, need) = self.input(arena, optional);
         Some(Parameter { name, ty, need })
     }
 
-    fn output(&mut self) -> OutputName<'a> {
+    /// Reads the arrow and the output type behind it.
+    fn output_behind(&mut self) -> OutputName<'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
         let none = |span| OutputName { ok: TypeName::implied(Base::Any, span), err: None, span };
@@ -198,15 +185,11 @@ impl<'a> Reader<'_, 'a> {
             self.diagnostics.push(wrong.help("write `-> type`; `-> nil` if it returns nothing"));
             return none(Span::at(start));
         }
-        let mut types =
-            TypeReader { cursor: self.cursor, input: None, depth: 0, diagnostics: self.diagnostics };
-        let found = types.output();
-        self.cursor = types.cursor;
-        found
+        self.output()
     }
 
     /// Handles what follows the type: the start of a registry, or an error.
-    fn rest(&mut self) -> Cursor<'a> {
+    fn behind_header(&mut self, end: u32) -> Cursor<'a> {
         self.cursor.skip_blanks();
         self.cursor.take(|c| c.is_whitespace() || c == ';');
         let rest = self.cursor.rest();
@@ -214,7 +197,7 @@ impl<'a> Reader<'_, 'a> {
             rest.is_empty() || rest.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
         if !is_registry {
             let at = self.cursor.offset();
-            let span = Span::new(at, self.span.end);
+            let span = Span::new(at, end);
             let wrong = bad(span, "something follows the function's type", "the end of the line", rest);
             self.diagnostics.push(wrong.help("put comments on a line of their own"));
             self.cursor.skip(rest.len());
@@ -263,7 +246,7 @@ pub(crate) fn write_name(name: &str, out: &mut String) {
 
 /// Writes the name of a parameter or of a field in a type, quoted if necessary.
 pub(crate) fn write_parameter(name: &str, out: &mut String) {
-    bare_or_quoted(name, |c| is_name_char(c) && c != ':', out);
+    bare_or_quoted(name, is_parameter_char, out);
 }
 
 fn write_type(ty: &TypeName<'_>, out: &mut String) {

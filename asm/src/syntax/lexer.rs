@@ -13,7 +13,7 @@ use ilo_spec::node::Word;
 use logos::Logos;
 
 /// The kind of a token.
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Logos, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[logos(skip r"[ \t]+")]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -51,6 +51,7 @@ pub(crate) enum Kind {
     /// Replaces a token that ends the innermost block by its indent. Only the parser produces it.
     Dedent,
     /// The end of the source.
+    #[default]
     End,
 }
 
@@ -59,7 +60,7 @@ pub(crate) enum Kind {
 pub(crate) const NO_VALUE: u32 = u32::MAX;
 
 /// A token. Its text is the source between `start` and `end`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Token {
     pub(crate) start: u32,
     pub(crate) end: u32,

@@ -1,12 +1,12 @@
-//! Reads registry comments: the names of slots, tools and fields, into tables that are indexed by the ids of
-//! a source and dense for small ids.
+//! Reads registry comments: the names of slots, tools and fields, into tables in which an id is usually the
+//! place of its entry.
 //!
 //! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:`
 //! or not, with notes (`0=order(input)`) and quoted names. Other case, the singular and commas between
 //! entries are accepted. A comment that begins like a registry but has no entry (`; Tools: none`) stays a
 //! comment.
 
-use super::comment_cursor::{CharClass, Cursor};
+use super::comment_cursor::{Cursor, is_name_char};
 use crate::arena::Arena;
 use crate::ast::{Slot, SlotInfo};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -14,87 +14,41 @@ use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
 
-/// Ids below this are looked up in an array, whose used part is cheap to clear.
-const DIRECT: u32 = 256;
-
-/// The number of entries by which an array grows.
-const STEP: usize = 16;
-
-/// A table from ids to small values.
-#[derive(Clone, Debug)]
-pub(crate) struct IdMap<T> {
-    direct: Vec<Option<T>>,
-    rest: HashMap<u32, T>,
-}
-
-impl<T: Copy> IdMap<T> {
-    pub(crate) fn new() -> IdMap<T> {
-        IdMap { direct: Vec::new(), rest: HashMap::new() }
-    }
-
-    pub(crate) fn get(&self, id: u32) -> Option<T> {
-        if id < DIRECT {
-            self.direct.get(id as usize).copied().flatten()
-        } else {
-            self.rest.get(&id).copied()
-        }
-    }
-
-    pub(crate) fn insert(&mut self, id: u32, value: T) {
-        if id >= DIRECT {
-            self.rest.insert(id, value);
-            return;
-        }
-        let index = id as usize;
-        if self.direct.len() <= index {
-            // In steps, since ids are usually consecutive.
-            self.direct.resize((index + 1).next_multiple_of(STEP), None);
-        }
-        if let Some(place) = self.direct.get_mut(index) {
-            *place = Some(value);
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.direct.clear();
-        self.rest.clear();
-    }
-}
-
 /// The slots of a function in the order of their first appearance.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SlotTable<'a> {
-    dense: IdMap<Slot>,
     list: Vec<SlotInfo<'a>>,
+    /// The slots whose number is not their place.
+    moved: HashMap<u32, Slot>,
 }
 
 impl<'a> SlotTable<'a> {
-    pub(crate) fn new() -> SlotTable<'a> {
-        SlotTable { dense: IdMap::new(), list: Vec::new() }
-    }
-
     pub(crate) fn clear(&mut self) {
-        self.dense.clear();
         self.list.clear();
+        self.moved.clear();
     }
 
     pub(crate) fn list(&self) -> &[SlotInfo<'a>] {
         &self.list
     }
 
-    pub(crate) fn knows(&self, number: u32) -> bool {
-        self.dense.get(number).is_some()
+    /// The slot with this number in the source, if it has occurred.
+    #[inline]
+    pub(crate) fn find(&self, number: u32) -> Option<Slot> {
+        let in_place = self.list.get(number as usize).is_some_and(|info| info.number == Some(number));
+        if in_place { Some(Slot(number)) } else { self.moved.get(&number).copied() }
     }
 
     /// The slot with this number in the source. At its first occurrence a new slot is created.
     pub(crate) fn slot(&mut self, number: u32, name: impl FnOnce() -> Option<&'a str>) -> Slot {
-        if let Some(slot) = self.dense.get(number) {
-            return slot;
-        }
-        let slot = Slot(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
-        self.dense.insert(number, slot);
-        self.list.push(SlotInfo { number: Some(number), name: name() });
-        slot
+        self.find(number).unwrap_or_else(|| {
+            let slot = Slot(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+            if slot.0 != number {
+                self.moved.insert(number, slot);
+            }
+            self.list.push(SlotInfo { number: Some(number), name: name() });
+            slot
+        })
     }
 }
 
@@ -148,8 +102,8 @@ pub(crate) struct Named<'a> {
 #[derive(Debug)]
 pub(crate) struct Registry<'a> {
     pub(crate) entries: Vec<Named<'a>>,
-    /// The indices of entries whose id is not their index.
-    index: IdMap<usize>,
+    /// The places of entries whose id is not their place.
+    moved: HashMap<u32, usize>,
 }
 
 impl<'a> Registry<'a> {
@@ -160,7 +114,7 @@ impl<'a> Registry<'a> {
     #[inline]
     fn entry(&self, id: u32) -> Option<&Named<'a>> {
         let in_place = self.entries.get(id as usize).filter(|entry| entry.id == id);
-        in_place.or_else(|| self.entries.get(self.index.get(id)?))
+        in_place.or_else(|| self.entries.get(*self.moved.get(&id)?))
     }
 
     /// The id of a name, if it is unique. For diagnostics only: it searches all entries.
@@ -185,7 +139,7 @@ impl<'a> Registry<'a> {
             ),
             None => {
                 if entry.id as usize != self.entries.len() {
-                    self.index.insert(entry.id, self.entries.len());
+                    self.moved.insert(entry.id, self.entries.len());
                 }
                 self.entries.push(entry);
             }
@@ -199,7 +153,7 @@ pub(crate) struct Registries<'a>([Registry<'a>; 3]);
 
 impl<'a> Registries<'a> {
     pub(crate) fn new() -> Registries<'a> {
-        Registries([(); 3].map(|()| Registry { entries: Vec::new(), index: IdMap::new() }))
+        Registries([(); 3].map(|()| Registry { entries: Vec::new(), moved: HashMap::new() }))
     }
 
     #[inline]
@@ -210,7 +164,7 @@ impl<'a> Registries<'a> {
     pub(crate) fn clear(&mut self) {
         for registry in &mut self.0 {
             registry.entries.clear();
-            registry.index.clear();
+            registry.moved.clear();
         }
     }
 
@@ -298,7 +252,7 @@ impl<'a> Registries<'a> {
         }
         cursor.skip_blanks();
         let from = *cursor;
-        let Some(name) = cursor.name(CharClass::Name, arena, diagnostics) else {
+        let Some(name) = cursor.name(is_name_char, arena, diagnostics) else {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
             diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
             return;
@@ -331,7 +285,11 @@ fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
         digits += 1;
     }
     let before = digits + 1;
-    let name = bytes.get(before..)?.iter().take_while(|&&byte| CharClass::Name.has_byte(byte)).count();
+    let name = bytes
+        .get(before..)?
+        .iter()
+        .take_while(|&&byte| byte.is_ascii() && is_name_char(char::from(byte)))
+        .count();
     let plain = digits > 0
         && name > 0
         && bytes[digits] == b'='
@@ -347,7 +305,7 @@ fn prefix(word: &str) -> Option<()> {
 /// A known word with a colon, and the position after it.
 #[inline]
 fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
-    let word = cursor.run(CharClass::Letters);
+    let word = cursor.letters();
     if word.is_empty() {
         return None;
     }

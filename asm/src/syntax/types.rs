@@ -6,7 +6,7 @@
 //! with a fix. The check and hosts use the fields of records; to a run such an input is a value of any type.
 //! A constant is JSON; texts may have single quotes. In ID text the `?` follows the name.
 
-use super::comment_cursor::{CharClass, Cursor};
+use super::comment_cursor::{Cursor, is_parameter_char, is_type_char};
 use crate::arena::Arena;
 use crate::ast::{
     Expr, ExprKind, Field, FieldType, Literal, Name, Need, OutputName, TypeName, is_constant_of,
@@ -62,7 +62,7 @@ impl<'a> TypeReader<'_, 'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
         let mut ahead = self.cursor;
-        if !ahead.run(CharClass::Type).eq_ignore_ascii_case("result") {
+        if !ahead.take(is_type_char).eq_ignore_ascii_case("result") {
             let ok = self.ty("the function's type");
             return OutputName { ok, err: None, span: ok.span };
         }
@@ -70,7 +70,7 @@ impl<'a> TypeReader<'_, 'a> {
         let brackets = ["<", "[", "("].iter().any(|open| self.cursor.rest().starts_with(open));
         self.cursor.skip(usize::from(brackets));
         let ok = self.ty("the type of success");
-        self.cursor.run(CharClass::Gap);
+        self.cursor.skip_gap();
         let err = self.ty("the type of failure");
         if brackets {
             self.cursor.take(|c| matches!(c, '>' | ']' | ')'));
@@ -87,7 +87,7 @@ impl<'a> TypeReader<'_, 'a> {
         loop {
             self.cursor.skip_blanks();
             let from = self.cursor.offset();
-            let word = self.cursor.run(CharClass::Type);
+            let word = self.cursor.take(is_type_char);
             let span = self.cursor.since(from);
             if LISTS.iter().any(|list| word.eq_ignore_ascii_case(list)) {
                 self.synonym(word, "list", span);
@@ -230,7 +230,7 @@ impl<'a> TypeReader<'_, 'a> {
         self.depth += 1;
         let mut fields: Vec<FieldType<'a>> = Vec::new();
         let closed = loop {
-            self.cursor.run(CharClass::Gap);
+            self.cursor.skip_gap();
             if self.cursor.eat('}') {
                 break true;
             }
@@ -271,7 +271,7 @@ impl<'a> TypeReader<'_, 'a> {
     /// Reads `name: type`, `name?: type`, `name: type?` or `name: type|nil`.
     fn field(&mut self, arena: &'a Arena) -> Option<FieldType<'a>> {
         let start = self.cursor.offset();
-        let text = self.cursor.name(CharClass::Parameter, arena, self.diagnostics)?;
+        let text = self.cursor.name(is_parameter_char, arena, self.diagnostics)?;
         let name = Name { text, span: self.cursor.since(start) };
         self.cursor.skip_blanks();
         let mut optional = self.cursor.eat('?');
@@ -291,7 +291,7 @@ impl<'a> TypeReader<'_, 'a> {
                 optional = true;
             } else if self.cursor.eat('|') {
                 self.cursor.skip_blanks();
-                let word = self.cursor.run(CharClass::Type);
+                let word = self.cursor.take(is_type_char);
                 if !is_nil(word) {
                     return None;
                 }
@@ -301,10 +301,6 @@ impl<'a> TypeReader<'_, 'a> {
             }
         }
     }
-}
-
-fn is_type_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
 /// The deepest nesting of a default.
@@ -385,7 +381,7 @@ impl<'a> TypeReader<'_, 'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
         let mut ahead = self.cursor;
-        let word = ahead.run(CharClass::Type);
+        let word = ahead.take(is_type_char);
         if is_nil(word) {
             self.cursor = ahead;
             return None;
