@@ -233,7 +233,11 @@ fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize
 ///
 /// # Errors
 /// The first one in the text.
-pub fn read_values<'a>(source: &'a str, yaml: bool, arena: &'a Arena) -> Result<&'a [Node<'a>], Diagnostic> {
+pub fn read_values<'a>(
+    source: &'a str,
+    yaml: bool,
+    arena: &'a Arena,
+) -> Result<&'a [Node<'a>], Box<Diagnostic>> {
     let (mut found, limits) =
         (Diagnostics::default(), SourceLimits { source: usize::MAX, ..SourceLimits::default() });
     let documents = if yaml {
@@ -243,7 +247,7 @@ pub fn read_values<'a>(source: &'a str, yaml: bool, arena: &'a Arena) -> Result<
     };
     found.sort();
     let error = found.iter().find(|wrong| wrong.is_error()).cloned();
-    error.map_or(Ok(documents), Err)
+    error.map_or(Ok(documents), |wrong| Err(Box::new(wrong)))
 }
 
 /// Whether two lists of documents have the same content, regardless of positions and layout.

@@ -180,7 +180,7 @@ fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
 }
 
 /// The character of a `\uXXXX`, or of two that form a surrogate pair.
-fn unicode(raw: &str, at: usize) -> Result<(char, usize), BadText> {
+pub(crate) fn unicode(raw: &str, at: usize) -> Result<(char, usize), BadText> {
     const LONE: &str = "a lone surrogate is not a character";
     let bad = |length: usize, what| BadText { at, length: length.min(raw.len() - at), what };
     let high = unit(raw, at).ok_or_else(|| bad(2, "\\u takes four hexadecimal digits"))?;

@@ -140,8 +140,8 @@ impl<'a> BlockReader<'a, '_> {
     fn scalar_in_brackets(&mut self, colon: bool) -> Result<Option<Node<'a>>, Fatal> {
         let begun = self.at;
         match self.features() {
-            Some(None) => {}
-            alias => return Ok(alias.flatten()),
+            (true, None) => {}
+            (_, alias) => return Ok(alias),
         }
         let start = self.at;
         match self.byte(start) {

@@ -400,8 +400,8 @@ impl<'a> BlockReader<'a, '_> {
     }
 
     /// Reads the anchors before a value, and an alias in place of one, whose node it returns; refuses them in
-    /// a program, and tags. `!` before a reference begins a text. `None` if the value is not on this line.
-    fn features(&mut self) -> Option<Option<Node<'a>>> {
+    /// a program, and tags. `!` before a reference begins a text. Also whether the value is on this line.
+    fn features(&mut self) -> (bool, Option<Node<'a>>) {
         loop {
             let rest = self.rest();
             let word = rest.split([' ', '\t', '\n', '\r', ',', ']', '}']).next().unwrap_or(rest);
@@ -410,7 +410,7 @@ impl<'a> BlockReader<'a, '_> {
                 b'&' if !name.is_empty() => "an anchor",
                 b'*' if !self.anchors.is_empty() => "an alias",
                 b'!' if !word.starts_with("!$") => "a tag",
-                _ => return Some(None),
+                _ => return (true, None),
             };
             let span = Span::new(offset(self.at), offset(self.at + word.len()));
             self.at += word.len();
@@ -422,14 +422,14 @@ impl<'a> BlockReader<'a, '_> {
                 if named.is_none() {
                     self.refuse(span, "an alias of what is not complete before it", "write the value");
                 }
-                return Some(named.or_else(|| Some(null(span.start))));
+                return (true, named.or_else(|| Some(null(span.start))));
             }
             if what == "an anchor" {
                 self.anchors.insert(name, None);
                 self.unnamed.push((self.built.frames().len(), name));
             }
             if !self.more_in_line() {
-                return None;
+                return (false, None);
             }
         }
     }
@@ -438,7 +438,7 @@ impl<'a> BlockReader<'a, '_> {
     /// here where a record may begin.
     fn node(&mut self, begins: bool) -> Result<bool, Fatal> {
         let (start, unnamed) = (self.at, self.unnamed.len());
-        let Some(alias) = self.features() else { return Ok(false) };
+        let (true, alias) = self.features() else { return Ok(false) };
         if alias.is_none() && begins && (matches!(self.byte(self.at), b'}' | b']') || self.is_sign(b'?')) {
             return Err(recovery::no_key(self.at, self.byte(self.at)));
         }

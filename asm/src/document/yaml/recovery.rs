@@ -130,7 +130,10 @@ pub(super) fn behind_quotes(
     if !is_closed {
         return (inside.to_owned(), wrong("this text is not closed", format!("{value}{quote}")));
     }
-    if let Some(text) = sum(value, is_infix).or_else(|| compared(value).filter(|_| is_infix)) {
+    if is_infix && is_operation(value) {
+        return (value.to_owned(), None);
+    }
+    if let Some(text) = sum(value).filter(|_| !is_infix) {
         return (text, None);
     }
     if let Some(body) = inside.strip_suffix(quote) {
@@ -199,51 +202,29 @@ pub(super) fn nested_keys(before: &str, value: &str, start: usize) -> Option<Nes
     Some(Nested { keys, rest: at, is_text, wrong })
 }
 
-/// What `"Hello " + $.name` means: a `concat` in infix text, otherwise a text with references.
-fn sum(value: &str, infix: bool) -> Option<String> {
-    let mut rest = value;
-    let mut joined = String::new();
-    let mut parts: Vec<&str> = Vec::new();
+/// What `"Hello " + $.name` means where nothing is computed: a text with references.
+fn sum(value: &str) -> Option<String> {
+    let (mut rest, mut joined, mut parts) = (value, String::new(), 0);
     loop {
         let first = rest.chars().next()?;
-        let length = match first {
-            '"' | '\'' => rest.get(1..)?.find(first)? + 2,
-            '$' => rest.find([' ', '\t']).unwrap_or(rest.len()),
+        let (part, after) = match first {
+            '"' | '\'' => rest.get(1..)?.split_once(first)?,
+            '$' => rest.split_at_checked(rest.find([' ', '\t']).unwrap_or(rest.len()))?,
             _ => return None,
         };
-        let (part, after) = rest.split_at_checked(length)?;
-        match first {
-            '$' => joined.push_str(part),
-            _ => joined.push_str(part.get(1..length - 1)?),
+        joined.push_str(part);
+        parts += 1;
+        match after.trim_start() {
+            "" => break,
+            more => rest = more.strip_prefix('+')?.trim_start(),
         }
-        parts.push(part);
-        let after = after.trim_start();
-        if after.is_empty() {
-            break;
-        }
-        rest = after.strip_prefix('+')?.trim_start();
     }
-    if parts.len() < 2 || joined.contains('\\') {
-        return None;
-    }
-    Some(if infix { format!("concat({})", parts.join(", ")) } else { joined })
+    (parts > 1 && !joined.contains('\\')).then_some(joined)
 }
 
-/// What `"$.a" == "b"` means in infix text: the reference is without its quotes.
-fn compared(value: &str) -> Option<String> {
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let length = value.get(1..)?.find(quote)? + 2;
-    let (first, rest) = value.split_at_checked(length)?;
-    let word = rest.trim_start().split(' ').next()?;
-    if !matches!(
-        word,
-        "==" | "!=" | ">" | ">=" | "<" | "<=" | "+" | "-" | "*" | "/" | "%" | "and" | "or" | "in"
-    ) {
-        return None;
-    }
-    let inside = first.get(1..length - 1)?;
-    let name = inside.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or(inside.strip_prefix('$'));
-    let refers = name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || "._-".contains(c)));
-    let whole = format!("{}{rest}", if refers { inside } else { first });
-    (!whole.contains('\\')).then_some(whole)
+/// Whether an operator is behind the text in quotes with which a value begins, as in `"$.a" == "b"`.
+fn is_operation(value: &str) -> bool {
+    let behind = value.get(..1).and_then(|quote| value.splitn(3, quote).nth(2)).unwrap_or("");
+    let word = behind.trim_start().split(' ').next().unwrap_or("");
+    ["==", "!=", ">", ">=", "<", "<=", "+", "-", "*", "/", "%", "and", "or", "in"].contains(&word)
 }

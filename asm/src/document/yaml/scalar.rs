@@ -5,6 +5,7 @@ use super::{BlockReader, recovery};
 use crate::document::json::offset;
 use crate::document::{Node, NodeKind, Style, Text};
 use crate::span::Span;
+use crate::text;
 use core::ops::Range;
 use ilo_spec::error::Code;
 use ilo_spec::number;
@@ -262,10 +263,10 @@ impl<'a> BlockReader<'a, '_> {
                 }
                 (at, line) = (next.at, self.line_of(next.at));
             } else {
-                match escaped(self.source.get(stop + 1..)?) {
+                match escaped(self.source.get(stop..)?) {
                     Some((c, length)) => {
                         out.push(c);
-                        at = stop + 1 + length;
+                        at = stop + length;
                     }
                     None => {
                         self.diagnostics.push_with(Code::BadYaml, || recovery::bad_escape(start));
@@ -351,30 +352,19 @@ fn fold(breaks: usize, out: &mut String) {
 const ESCAPES: [&str; 2] =
     ["0abtnvfreN_LP\t \"/\\", "\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{a0}\u{2028}\u{2029}\t \"/\\"];
 
-/// The character that an escape in double quotes means, behind its backslash, and its length.
-fn escaped(rest: &str) -> Option<(char, usize)> {
-    let hex = |from: usize, digits: usize| {
-        let digits =
-            rest.get(from..from + digits).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))?;
-        u32::from_str_radix(digits, 16).ok()
-    };
-    let digits = match rest.chars().next()? {
+/// The character that the escape at the start of a text in double quotes means, and its length.
+fn escaped(text: &str) -> Option<(char, usize)> {
+    let digits = match text.chars().nth(1)? {
+        'u' => return text::unicode(text, 0).ok(),
         'x' => 2,
-        'u' => 4,
         'U' => 8,
         first => {
             let mut pairs = ESCAPES[0].chars().zip(ESCAPES[1].chars());
-            return Some((pairs.find(|&(letter, _)| letter == first)?.1, 1));
+            return Some((pairs.find(|&(letter, _)| letter == first)?.1, 2));
         }
     };
-    let code = hex(1, digits)?;
-    if let Some(c) = char::from_u32(code) {
-        return Some((c, 1 + digits));
-    }
-    // The first half of a character beyond 16 bits, as JSON writes it.
-    let low = hex(7, 4).filter(|low| rest.get(5..7) == Some("\\u") && (0xdc00..0xe000).contains(low))?;
-    let high = code.checked_sub(0xd800).filter(|&high| high < 0x400)?;
-    Some((char::from_u32(0x1_0000 + (high << 10) + (low - 0xdc00))?, 11))
+    let code = text.get(2..2 + digits).filter(|code| code.bytes().all(|it| it.is_ascii_hexdigit()))?;
+    Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, 2 + digits))
 }
 
 /// The value of a plain scalar.
@@ -407,26 +397,15 @@ fn based(text: &str) -> Option<Result<Number, NumberError>> {
     Some(i64::from_str_radix(digits, radix).map(Number::Int).map_err(|_| NumberError::Beyond64Bits))
 }
 
-/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, read as the JSON number it says.
+/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`: more forms than a number of JSON has.
 fn decimal(text: &str, unsigned: &str) -> Option<Result<Number, NumberError>> {
-    if let Ok(number) = number::parse(text) {
-        return Some(Ok(number));
+    match number::parse(text.strip_prefix('+').unwrap_or(text)) {
+        Err(NumberError::Form) => {}
+        found => return Some(found),
     }
-    let (mantissa, exponent) = unsigned.split_at(unsigned.find(['e', 'E']).unwrap_or(unsigned.len()));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let power = exponent.get(1..).unwrap_or("0");
-    let power = power.strip_prefix(['-', '+']).unwrap_or(power);
-    let is_form = [whole, fraction, power].iter().all(|part| part.bytes().all(|it| it.is_ascii_digit()));
-    if !is_form || power.is_empty() || mantissa == "." {
-        return None;
+    if unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(text.parse().map(Number::Int).map_err(|_| NumberError::Beyond64Bits));
     }
-    let sign = if text.starts_with('-') { "-" } else { "" };
-    let whole = whole.trim_start_matches('0');
-    let whole = if whole.is_empty() { "0" } else { whole };
-    let fraction = match fraction {
-        _ if !mantissa.contains('.') => String::new(),
-        "" => ".0".to_owned(),
-        fraction => format!(".{fraction}"),
-    };
-    Some(number::parse(&format!("{sign}{whole}{fraction}{exponent}")))
+    let double: f64 = text.parse().ok()?;
+    Some(if double.is_finite() { Ok(Number::Double(double)) } else { Err(NumberError::NotFinite) })
 }
