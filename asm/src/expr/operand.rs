@@ -52,7 +52,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.bump();
         let of = self.expression(closeness, level + 1)?;
         let of = &*self.words.arena.alloc(of);
-        self.checked(kind(of), span.to(of.span), of.levels)
+        self.checked(kind(of), span.to(of.span))
     }
 
     /// `!a`.
@@ -238,8 +238,7 @@ impl<'a> Parser<'_, '_, 'a> {
         self.bump();
         self.bump();
         let operands = self.operands(level)?;
-        let levels = operands.iter().map(|operand| operand.value.levels).max().unwrap_or(0);
-        self.checked(TreeKind::Call(name, operands), self.words.part(from, self.before), levels)
+        self.checked(TreeKind::Call(name, operands), self.words.part(from, self.before))
     }
 
     /// The operands of a call up to its `)`; the cursor is behind the `(`.
@@ -316,7 +315,7 @@ impl<'a> Parser<'_, '_, 'a> {
             value.kind = TreeKind::List(self.words.arena.alloc_slice_copy(&fields));
         }
         let value = &*self.words.arena.alloc(value);
-        self.checked(TreeKind::Lambda(item, value), self.words.part(start, self.before), value.levels)
+        self.checked(TreeKind::Lambda(item, value), self.words.part(start, self.before))
     }
 
     /// `[E, …]`, `[...E, E]` and `[E for x in xs if c]`.
@@ -375,8 +374,7 @@ impl<'a> Parser<'_, '_, 'a> {
 
     fn list_of(&mut self, items: impl Iterator<Item = Tree<'a>>, span: Span) -> Option<Tree<'a>> {
         let items = self.words.arena.collect(items);
-        let levels = items.iter().map(|item| item.levels).max().unwrap_or(0);
-        self.checked(TreeKind::List(items), span, levels)
+        self.checked(TreeKind::List(items), span)
     }
 
     /// A comma, if one is there.
@@ -420,9 +418,8 @@ impl<'a> Parser<'_, '_, 'a> {
             return None;
         }
         self.close(close, "a list is not closed")?;
-        let levels = value.levels.max(list.levels).max(condition.map_or(0, |condition| condition.levels));
         let each = self.words.arena.alloc(Each { item, list, condition, value });
-        self.checked(TreeKind::Each(each), self.words.part(start, self.before), levels)
+        self.checked(TreeKind::Each(each), self.words.part(start, self.before))
     }
 
     /// `{name: E, "any name": E}`, `{name}`, and `{...E, name: E}`, which is `merge(E, {name: E})`.
@@ -490,19 +487,17 @@ impl<'a> Parser<'_, '_, 'a> {
         fields: &[(Name<'a>, Tree<'a>)],
     ) -> Option<Tree<'a>> {
         self.distinct(fields)?;
-        let levels = fields.iter().map(|(_, value)| value.levels).max().unwrap_or(0);
         let fields = self.words.arena.alloc_slice_copy(fields);
-        let record = self.checked(TreeKind::Record(fields), self.words.part(start, self.before), levels)?;
+        let record = self.checked(TreeKind::Record(fields), self.words.part(start, self.before))?;
         self.merged(whole, record)
     }
 
     fn merged(&mut self, whole: Option<Tree<'a>>, other: Tree<'a>) -> Option<Tree<'a>> {
         let Some(whole) = whole else { return Some(other) };
         let merge = Name { text: "merge", span: whole.span.to(other.span) };
-        let levels = whole.levels.max(other.levels);
         let operands = [whole, other].map(|value| Operand { name: None, value });
         let operands = self.words.arena.alloc_slice_copy(&operands);
-        self.checked(TreeKind::Call(merge, operands), merge.span, levels)
+        self.checked(TreeKind::Call(merge, operands), merge.span)
     }
 
     /// Whether all fields of a record have different names.
@@ -578,11 +573,10 @@ impl<'a> Parser<'_, '_, 'a> {
             self.failed = true;
             return None;
         }
-        let levels = template.values().map(|value| value.levels).max().unwrap_or(0);
         let kind = match template.text() {
             Some(text) => TreeKind::Literal(Literal::Text(text)),
             None => TreeKind::Text(template),
         };
-        self.checked(kind, span, levels)
+        self.checked(kind, span)
     }
 }

@@ -253,11 +253,7 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         let operands = [number, places].map(|value| Operand { name: None, value });
         let operands = self.words.arena.alloc_slice_copy(&operands);
         self.go_to(end);
-        self.checked(
-            TreeKind::Call(Name { text: function, span }, operands),
-            number.span.to(span),
-            number.levels,
-        )
+        self.checked(TreeKind::Call(Name { text: function, span }, operands), number.span.to(span))
     }
 
     /// A path that is all there is, even if it begins with a key word. What has the name of a constant is the
@@ -368,9 +364,8 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
 
     fn chosen(&mut self, all: [Tree<'a>; 3]) -> Option<Tree<'a>> {
         let span = all.iter().fold(all[0].span, |span, tree| around(span, tree.span));
-        let levels = all.iter().map(|tree| tree.levels).max().unwrap_or(0);
         let all = self.words.arena.alloc(all);
-        self.checked(TreeKind::Choice(all), span, levels)
+        self.checked(TreeKind::Choice(all), span)
     }
 
     /// A second comparison behind the one that `left` is.
@@ -385,13 +380,8 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         if let (TreeKind::Binary(_, &[low, middle], _), Sign::Plain(second)) = (left.kind, sign)
             && ((rising(first) && rising(second)) || (falling(first) && falling(second)))
         {
-            let levels = left.levels.max(right.levels + 1);
             let all = self.words.arena.alloc([low, middle, right]);
-            return self.checked(
-                TreeKind::Between([first, second], all),
-                around(left.span, right.span),
-                levels,
-            );
+            return self.checked(TreeKind::Between([first, second], all), around(left.span, right.span));
         }
         errors::no_chain(self, place);
         None
@@ -436,18 +426,21 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         right: Tree<'a>,
     ) -> Option<Tree<'a>> {
         let span = around(left.span, right.span);
-        let levels = left.levels.max(right.levels);
         let pair = self.words.arena.alloc([left, right]);
-        self.checked(kind(pair), span, levels)
+        self.checked(kind(pair), span)
     }
 
-    /// A node over trees of some levels, if it is not too deep.
-    pub(super) fn checked(&mut self, kind: TreeKind<'a>, span: Span, levels: usize) -> Option<Tree<'a>> {
-        if levels + 1 > self.nesting {
+    /// A node over trees, if it is not too deep.
+    pub(super) fn checked(&mut self, kind: TreeKind<'a>, span: Span) -> Option<Tree<'a>> {
+        let mut inside = 0;
+        tree(kind, span, 0).children(&mut |child| inside = inside.max(child.levels));
+        // These are two comparisons, joined.
+        inside += usize::from(matches!(kind, TreeKind::Between(..)));
+        if inside + 1 > self.nesting {
             errors::too_deep(self);
             return None;
         }
-        Some(tree(kind, span, levels))
+        Some(tree(kind, span, inside))
     }
 
     pub(super) fn span(&self) -> Span {
@@ -579,14 +572,12 @@ impl<'a> Parser<'_, '_, 'a> {
             if self.words.byte(end) == Some(b'(') {
                 self.go_to(end + 1);
                 let operands = self.operands(level)?;
-                let levels = operands.iter().map(|operand| operand.value.levels).max().unwrap_or(0);
-                let levels = levels.max(value.levels);
                 let of = &*self.words.arena.alloc(value);
-                return self.checked(TreeKind::Method(of, name, operands), self.until(start), levels);
+                return self.checked(TreeKind::Method(of, name, operands), self.until(start));
             }
             self.go_to(end);
             let of = &*self.words.arena.alloc(value);
-            return self.checked(TreeKind::Field(of, name, optional), self.until(start), of.levels);
+            return self.checked(TreeKind::Field(of, name, optional), self.until(start));
         }
         let digits = self.words.get(at, self.words.text.len());
         let length = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -617,9 +608,8 @@ impl<'a> Parser<'_, '_, 'a> {
         self.close("]", "a bracket is not closed")?;
         let arena = self.words.arena;
         let ends = [first, second].map(|end| end.map(|end| &*arena.alloc(end)));
-        let levels = ends.iter().flatten().map(|end| end.levels).max().unwrap_or(0).max(value.levels);
         let of = &*arena.alloc(value);
-        self.checked(TreeKind::Slice(of, ends), self.until(start), levels)
+        self.checked(TreeKind::Slice(of, ends), self.until(start))
     }
 
     /// The span from a byte to the end of the last token.
