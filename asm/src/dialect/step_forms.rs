@@ -66,27 +66,6 @@ impl Dialect {
         }
     }
 
-    /// How a loop is written.
-    pub(crate) fn loop_form(self) -> String {
-        let (word, list) = (self.word(Key::Body), if self.is_bare() { "list" } else { "$list" });
-        if self.is_yaml() {
-            format!("`for: x`, `in: ${{list}}`, `{word}: …`")
-        } else {
-            format!("`{{\"let\": \"v\", \"for\": \"x\", \"in\": \"{list}\", \"{word}\": […]}}`")
-        }
-    }
-
-    /// How one of two values is written.
-    pub(crate) fn choice_form(self) -> &'static str {
-        if self.is_yaml() {
-            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps after it"
-        } else if self.is_bare() {
-            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps after it"
-        } else {
-            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps after it"
-        }
-    }
-
     /// How a value (`ok`) or a failure is returned with a word.
     pub(crate) fn return_form(self, word: &str) -> String {
         let outer = self.word(Key::Return);
@@ -204,14 +183,13 @@ fn names_type(text: &str) -> bool {
 pub(crate) const OPERAND_PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
-/// Whether several keys together are a step of some language, and if so, whether it selects one of two
-/// values.
-pub(crate) fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
+/// Whether several keys together are a step of some language.
+pub(crate) fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> bool {
     let has = |name: &str| keys.clone().any(|key| key == name);
     let chooses = foreign::words(Place::Condition).iter().any(|word| has(word)) && has("then");
     let loops = has("for") && has("in");
     let calls = has("function") && (has("arguments") || has("args"));
-    (chooses || loops || calls).then_some(chooses)
+    chooses || loops || calls
 }
 
 /// Whether a lint may warn about a record with these keys, so that printing marks it as data; `refers` says
@@ -227,7 +205,7 @@ pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), 
     let operation = foreign::words(Place::Operator).iter().any(|key| has(key))
         && (foreign::words(Place::Operands).iter().any(|key| has(key))
             || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
-    operation || step_of_keys(keys).is_some()
+    operation || step_of_keys(keys)
 }
 
 /// Whether the key of a record is a step of some language.

@@ -37,8 +37,8 @@ impl<'a> Lints<'_, 'a> {
             return self.operation(node, first);
         }
         let keys = list.iter().filter_map(Entry::name);
-        if let Some(chooses) = step_of_keys(&keys) {
-            self.step_as_data(node, chooses);
+        if step_of_keys(&keys) {
+            self.step_as_data(node);
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Lints<'_, 'a> {
             return self.data(node, &form, None, format!("write {form} to call the function `{name}`"));
         }
         if is_step(name) && !entry.value.is_scalar() {
-            return self.step_as_data(node, foreign::is(foreign::Place::Choice, word));
+            return self.step_as_data(node);
         }
         if let Some(instead) =
             other_operator::in_place_of_record(word).filter(|_| place == ValuePlace::Formula || word != name)
@@ -195,15 +195,8 @@ impl<'a> Lints<'_, 'a> {
     }
 
     /// Warns about a step in the position of a value, where it is an ordinary record.
-    fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
-        let form = if chooses {
-            self.at.dialect.choice_form().to_owned()
-        } else {
-            format!(
-                "a step of its own before, with `let`, and a reference to it here: {}",
-                self.at.dialect.loop_form()
-            )
-        };
-        self.data(node, "a reference", None, form);
+    fn step_as_data(&mut self, node: &Node<'a>) {
+        let form = "a step of its own before, such as `let` with `if`, `then` and `else`, and a reference to it here";
+        self.data(node, "a reference", None, form.to_owned());
     }
 }
