@@ -34,11 +34,6 @@ impl JsonMachine<'_> {
                 self.push(Around::Step);
                 self.opens(Around::Ends("}"), Next::Tool);
             }
-            Act::Mark(word, end) => {
-                self.begin_step(word, end);
-                self.core.take_word(Word::Call);
-                self.opens(Around::Ends("}"), Next::Tool);
-            }
             Act::If => {
                 self.control(Word::If);
                 self.opens(Around::If, Next::Value);
@@ -259,6 +254,10 @@ impl JsonMachine<'_> {
         self.statement(word);
         self.push(Around::Step);
         self.opens(Around::Ends(end), Next::Value);
+        if matches!(word, Word::Undo | Word::Rollback) {
+            self.core.take_word(Word::Call);
+            self.opens(Around::Ends("}"), Next::Tool);
+        }
     }
 
     /// Begins a step that ends with its last block, or the one that `let` binds.

@@ -21,7 +21,7 @@ pub(super) fn choice(bytes: impl Into<Cow<'static, str>>, act: Act) -> Choice {
 pub(super) enum Act {
     /// Only another kind of choice is next.
     Goes(Next),
-    /// A step that begins with this word and ends with these bytes after its value.
+    /// A step that begins with this word and ends with these bytes after its value or call.
     Step(Word, &'static str),
     Let,
     /// A step that is a value.
@@ -39,8 +39,6 @@ pub(super) enum Act {
     Index,
     Where,
     Passes,
-    /// `compensate` or `rollback`, and the bytes that end it.
-    Mark(Word, &'static str),
     Match(u8),
     /// `while`, and the passes before `until`.
     While,

@@ -75,12 +75,11 @@ impl Fits {
             Fits::All => place,
             Fits::Few(set) => (set & !bit(place).wrapping_sub(1)).trailing_zeros() as usize,
             Fits::Many(words) => {
-                let (at, above) = (place / 32, u32::MAX << (place % 32));
-                let mut words = (at..).zip(words.get(at..).unwrap_or_default());
-                let rest =
-                    |(at, word): (usize, u32)| (word != 0).then(|| 32 * at + word.trailing_zeros() as usize);
-                let first = words.next().map(|it| (it.0, it.1 & above)).and_then(rest);
-                first.or_else(|| words.find_map(|it| rest((it.0, *it.1)))).unwrap_or(usize::MAX)
+                let at = place / 32;
+                let above = |word: usize| if word == at { u32::MAX << (place % 32) } else { u32::MAX };
+                let all = words.iter().enumerate().skip(at).map(|it| (it.0, it.1 & above(it.0)));
+                let first = { all }.find(|it| it.1 != 0);
+                first.map_or(usize::MAX, |it| 32 * it.0 + it.1.trailing_zeros() as usize)
             }
         }
     }

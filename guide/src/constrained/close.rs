@@ -208,11 +208,12 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         Act::Match(slot) if owes && owed(slot) => 1,
         Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
         Act::Begin(Word::List) | Act::Expr | Act::LastField(_) | Act::Open(Owner::Pass) | Act::Passes => 2,
-        Act::Number | Act::Mark(Word::Rollback, _) => 3,
+        Act::Number | Act::Step(Word::Rollback, _) => 3,
         Act::Quote | Act::Text | Act::Listed(_) => 4,
         Act::Begin(Word::Obj) | Act::Call => 5,
         Act::Ref(_) | Act::Let => 6,
         Act::Path(_) => 7,
+        Act::Step(Word::Undo, _) => 9,
         Act::Step(..) => 8,
         _ => 9,
     }

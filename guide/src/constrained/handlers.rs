@@ -13,41 +13,33 @@ use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
-/// The words of a handler: how each begins after the name of the failure, if it may, and without one, and the
-/// bytes that end the handler behind a value.
+/// The words of ways out and of handlers: how each begins beside `if` or the name of a failure, and as a
+/// handler without that name, and the bytes that end a handler behind a value.
 const WAYS: [(Word, &str, &str, &str); 7] = [
     (Word::Ret, ",\"ret\":", ",\"err\":{\"ret\":", "}}"),
     (Word::RetOk, ",\"ret\":{\"ok\":", ",\"err\":{\"ret\":{\"ok\":", "}}}"),
     (Word::RetErr, ",\"ret\":{\"err\":", ",\"err\":{\"ret\":{\"err\":", "}}}"),
     (Word::Let, ",\"value\":", ",\"err\":{\"value\":", "}}"),
     (Word::Let, "", ",\"err\":{\"ignore\":true}}", ""),
-    (Word::Break, "", ",\"err\":{\"break\":true}}", ""),
-    (Word::Skip, "", ",\"err\":{\"skip\":true}}", ""),
-];
-/// The ways out that may be beside `if`, each with the bytes that end its value.
-const LEAVES: [(Word, &str, &str); 5] = [
-    (Word::Ret, ",\"ret\":", ""),
-    (Word::RetOk, ",\"ret\":{\"ok\":", "}"),
-    (Word::RetErr, ",\"ret\":{\"err\":", "}"),
-    (Word::Break, ",\"break\":true", ""),
-    (Word::Skip, ",\"skip\":true", ""),
+    (Word::Break, ",\"break\":true", ",\"err\":{\"break\":true}}", ""),
+    (Word::Skip, ",\"skip\":true", ",\"err\":{\"skip\":true}}", ""),
 ];
 
-/// The ways out that may be the branch of the enclosing `if`.
+/// The ways out that may be the branch of the enclosing `if`, each with the bytes that end its value.
 pub(super) fn leaves(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
-    let fit = LEAVES.into_iter().filter(|it| may_leave_by(machine, it.0));
-    fit.map(|(word, bytes, end)| choice(bytes, Act::Leave(word, end))).collect()
+    let fit = WAYS.into_iter().filter(|it| it.0 != Word::Let && may_leave_by(machine, it.0));
+    let end = |end: &'static str| end.strip_suffix("}}").unwrap_or_default();
+    fit.map(|it| choice(it.1, Act::Leave(it.0, end(it.3)))).collect()
 }
 
 /// Whether the branch of the enclosing `if` may be a way out beside it.
 fn may_leave_by(machine: &mut JsonMachine<'_>, word: Word) -> bool {
     machine.tried(|this| {
         this.begin_block();
-        let begin = |it: &mut JsonMachine<'_>, word: Word| {
-            it.statement(word);
+        let begin = |this: &mut JsonMachine<'_>, word: Word| {
+            this.statement(word);
         };
-        let may_be = may_be(this, word, 1, begin);
-        may_be && this.may_follow(Owner::Then, this.place.around)
+        may_be(this, word, 1, begin) && this.may_follow(Owner::Then, this.place.around)
     })
 }
 
@@ -121,7 +113,7 @@ pub(super) fn ways(machine: &mut JsonMachine<'_>) -> Vec<Choice> {
 }
 
 fn ways_by(fit: Words) -> Vec<Choice> {
-    let named = WAYS.iter().filter(|it| !it.1.is_empty() && fit & one(it.0) != 0);
+    let named = WAYS.iter().filter(|it| !it.3.is_empty() && fit & one(it.0) != 0);
     let mut found: Vec<Choice> = named.map(|it| choice(it.1, Act::Way(it.0, it.3))).collect();
     if fit & one(Word::Fail) != 0 {
         found.push(choice(",\"then\":[", Act::OpenHandler));

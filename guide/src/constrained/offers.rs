@@ -101,8 +101,8 @@ impl JsonMachine<'_> {
             (Word::Skip, "{\"skip\":true}", Act::Exit(Word::Skip)),
             (Word::Yield, "{\"yield\":", Act::Step(Word::Yield, "}")),
             (Word::Try, "{\"try\":[", Act::Try),
-            (Word::Undo, "{\"compensate\":[{\"call\":", Act::Mark(Word::Undo, "]}")),
-            (Word::Rollback, "{\"rollback\":{\"call\":", Act::Mark(Word::Rollback, "}")),
+            (Word::Undo, "{\"compensate\":[{\"call\":", Act::Step(Word::Undo, "]}")),
+            (Word::Rollback, "{\"rollback\":{\"call\":", Act::Step(Word::Rollback, "}")),
         ];
         // A loop with a condition fails if it does not end.
         let loops = blocks::may_fail_with_text(&self.core);
