@@ -190,7 +190,7 @@ pub(crate) const STEP_KEYS: [Key; STEPS.len()] = {
 };
 
 /// A step with `match` and without cases: it handles the result of an earlier call.
-pub(crate) const RESULT: Form =
+pub(crate) static RESULT: Form =
     form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
 
 /// The keys of a record that handles a failure.
@@ -319,6 +319,16 @@ impl Dialect {
         self.has(key) && (key != Key::Message || self.has(Key::Ok))
     }
 
+    /// Whether a record that may have `keys` may have a key in a word of another notation: if this one has the
+    /// key, or another way to return.
+    pub(crate) fn takes_foreign(self, key: Key, keys: &[Key]) -> bool {
+        match key {
+            Key::Message => self.has(Key::Ok) || keys.contains(&Key::Return),
+            Key::Return | Key::Ok | Key::Err => true,
+            _ => self.has(key),
+        }
+    }
+
     /// The meaning of a word as one of these keys, in any notation. A word of this notation has priority.
     pub(crate) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
         if word.is_empty() {
@@ -407,6 +417,17 @@ pub(crate) fn form_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bo
         _ => true,
     };
     STEPS.iter().find(|form| list.iter().any(|entry| has(entry, &[form.key])) && alone(form))
+}
+
+/// As [`form_of`]; a `match` without cases, but with steps for the value or failure of a call, takes its result
+/// apart.
+pub(crate) fn kind_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bool) -> Option<&'static Form> {
+    let form = form_of(list, &has)?;
+    let any = |keys: &[Key]| list.iter().any(|entry| has(entry, keys));
+    let takes_apart = form.key == Key::Match
+        && !any(&[Key::Cases])
+        && any(&[Key::As, Key::Then, Key::Handler, Key::Compensate]);
+    Some(if takes_apart { &RESULT } else { form })
 }
 
 /// The entry of a step with these keys that belongs to another kind of step, and that kind.

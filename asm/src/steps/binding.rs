@@ -6,10 +6,10 @@
 //! binds the variable again from the inside out: PUT for a text key, SET for a number. A key of unknown kind
 //! is a text if it equals its rendered form.
 
-use super::habits::{self, Asked};
+use super::habits;
 use super::reader::{StepReader, literal, number, of_slot};
 use super::step::{Aim, BoundName, Keyed, RawStep, Step};
-use super::{references, values};
+use super::values;
 use crate::ast::{
     Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, PartSet, ReturnKind, Slot, Stmt, StmtKind,
 };
@@ -106,8 +106,7 @@ pub(crate) fn written_name<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> 
 
 /// Reads a name that is bound; reports it if it must not be bound.
 pub(crate) fn binder<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Option<Name<'a>> {
-    let node =
-        references::shaped(reader, Key::Let, node, node.text().is_some_and(|text| text.starts_with('$')));
+    let node = habits::shaped(reader, node, habits::parts::binder);
     let Some(text) = node.text().filter(|text| !text.is_empty()) else {
         reader.bad_shape(node, "the name that is bound", "a text that is not empty");
         return None;
@@ -150,6 +149,16 @@ fn shares_input<'a>(reader: &StepReader<'a>, name: Name<'a>) -> bool {
         None => true,
         Some(last) => on_every_path && last <= reader.at.step_end,
     }
+}
+
+/// Ends a step with a statement that may have a value.
+pub(crate) fn finish_control<'a>(
+    reader: &mut StepReader<'a>,
+    step: &Step<'_, 'a>,
+    control: Control<'a>,
+    tail: Aim,
+) {
+    finish(reader, Bound::Control(control), step.target, tail, step.head());
 }
 
 /// Ends a step with a value: binds the value, or leaves it as the value of the block.
@@ -418,22 +427,43 @@ pub(crate) fn push_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>) {
     finish(reader, Bound::Expr(value), step.target, Aim::Drop, step.head());
 }
 
-/// The key with which a record ends the function or a loop.
-pub(crate) fn leaving<'d, 'a>(
-    reader: &mut StepReader<'a>,
-    keyed: &Keyed<'d, 'a>,
-) -> Option<(Key, &'d Entry<'a>)> {
-    reader.only_one(keyed, LEAVES)
+/// A way out by the key that the notation has for it.
+pub(crate) fn way_out<'d, 'a>(
+    reader: &StepReader<'a>,
+    key: Key,
+    entry: &'d Entry<'a>,
+) -> (Key, &'d Entry<'a>) {
+    let returns = reader.dialect.has(Key::Return);
+    let outcome = |name| Some(reader.dialect.meaning(name, &[Key::Ok, Key::Message])?.0);
+    match (key, entries(&entry.value)) {
+        (Key::Return, [only]) if !returns && let Some(key) = only.name().and_then(outcome) => (key, only),
+        (Key::Return, _) if !returns => (Key::Ok, entry),
+        (Key::Ok, _) if returns && !reader.is_result() => (Key::Return, entry),
+        _ => (key, entry),
+    }
 }
 
 /// Reads `return`, `ok`, `err`, `break` or `skip`.
 pub(crate) fn leave<'a>(reader: &mut StepReader<'a>, key: Key, entry: &Entry<'a>) {
+    let (key, entry) = way_out(reader, key, entry);
     match key {
         Key::Return => return_of(reader, entry),
         Key::Ok => succeed(reader, entry),
         Key::Break | Key::Skip => end_pass(reader, key, entry),
-        _ => fail_with(reader, &entry.value, entry.key.span),
+        _ => fails(reader, entry),
     }
+}
+
+/// Ends the function with a failure, as with a return.
+fn fails<'a>(reader: &mut StepReader<'a>, entry: &Entry<'a>) {
+    if reader.dialect.has(Key::Return) && !reader.is_result() {
+        let message = "this fails, in a function whose type is not a result";
+        let word = reader.dialect.word(Key::Fail);
+        let help = format!("write the failure under `{word}`, or the record under `obj`");
+        let wrong = Diagnostic::new(Code::OtherNotation, entry.key.span, message).help(help);
+        reader.report(wrong.related(reader.output.span, "the type is given here"));
+    }
+    fail_with(reader, &entry.value, entry.key.span);
 }
 
 /// `break` and `skip` with `true`: end the innermost loop, or its pass.
@@ -492,7 +522,7 @@ fn return_of<'a>(reader: &mut StepReader<'a>, entry: &Entry<'a>) {
     // A success or failure in the words of some notation, or both.
     if found.is_none()
         && matches!(list, [_] | [_, _])
-        && let Some(new) = habits::rewrite(reader, Asked::Part(Key::Return), &entry.value)
+        && let Some(new) = habits::rewrite(reader, &entry.value, habits::parts::outcome)
     {
         return return_of(reader, &Entry { key: entry.key, value: *new });
     }
@@ -503,16 +533,7 @@ fn return_of<'a>(reader: &mut StepReader<'a>, entry: &Entry<'a>) {
                 not_ok(reader, entry, only);
             }
         }
-        Some((only, _)) => {
-            if !reader.is_result() {
-                let message = "this fails, in a function whose type is not a result";
-                let word = reader.dialect.word(Key::Fail);
-                let help = format!("write the failure under `{word}`, or the record under `obj`");
-                let wrong = Diagnostic::new(Code::OtherNotation, only.key.span, message).help(help);
-                reader.report(wrong.related(reader.output.span, "the type is given here"));
-            }
-            fail_with(reader, &only.value, only.key.span);
-        }
+        Some((only, _)) => fails(reader, only),
         None => {
             let value = values::returned(reader, &entry.value);
             let kind = if reader.is_result() && !not_plain(reader, entry, &value) {
@@ -604,9 +625,6 @@ fn parts(path: Tree<'_>) -> Option<(Reference<'_>, Vec<Tree<'_>>)> {
     keys.reverse();
     Some((root, keys))
 }
-
-/// The keys with which an `if`, an arm or a handler ends the function or a loop.
-pub(crate) const LEAVES: [Key; 5] = [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip];
 
 /// From a key to the end of its value.
 fn whole(entry: &Entry<'_>) -> Span {

@@ -3,7 +3,7 @@
 //! block, or a value if one is needed.
 
 use super::calls::in_parentheses;
-use super::habits::{self, Asked};
+use super::habits;
 use super::reader::{InnerLoops, Placement, StepReader, wrong_shape};
 use super::step::{Aim, BoundName, Keyed, RawStep, Step};
 use super::{binding, calls, choices, references, values};
@@ -11,8 +11,8 @@ use crate::ast::{Binary, Block, Bound, Expr, ExprKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::{
-    Form, Key, RESULT, STEP_KEYS, STEPS, begins_step, changes, copies_itself, form_of, is_operation,
-    is_plain, is_record_value, is_value_step, lists_steps, names_steps, operator, second_form,
+    Form, Key, STEP_KEYS, STEPS, begins_step, changes, copies_itself, is_operation, is_plain,
+    is_record_value, is_value_step, kind_of, lists_steps, names_steps, operator, second_form,
 };
 use crate::document::{Entry, Node, NodeKind, entries, first_of, shown};
 use crate::foreign;
@@ -26,7 +26,8 @@ pub(crate) fn kind_of_step<'d, 'a>(
     item: &RawStep<'d, 'a>,
     tail: Aim,
 ) -> Option<(&'static Form, Keyed<'d, 'a>)> {
-    if let Some(form) = own_kind(reader, item.node) {
+    let own = own_kind(reader, item.node);
+    if let Some(form) = own {
         let read = reader.known(item.node, &form.keys());
         if read.unknown.is_empty() && read.repeated.is_empty() && !is_odd(form, &read.found) {
             return Some((form, read.found));
@@ -34,7 +35,8 @@ pub(crate) fn kind_of_step<'d, 'a>(
     }
     let wanted = takes_value(reader, tail);
     let last = item.name.is_some() && tail == Aim::Value;
-    let item = match habits::rewrite(reader, Asked::Step { name: item.name, wanted, last }, item.node) {
+    let (new, meant) = habits::step(reader, item, own, (wanted, last));
+    let item = match new {
         None => item,
         Some(Node { kind: NodeKind::List(steps), .. }) => {
             several(reader, item, steps, tail);
@@ -43,7 +45,7 @@ pub(crate) fn kind_of_step<'d, 'a>(
         Some(node) => &RawStep { node, ..*item },
     };
     let wanted = wanted && (item.name.is_some() || !reader.dialect.is_yaml());
-    let form = own_kind(reader, item.node);
+    let form = meant.or_else(|| own_kind(reader, item.node));
     let is_value = form.is_none() && habits::is_value(reader.dialect, entries(item.node), wanted);
     let form = match form {
         Some(form) => form,
@@ -71,9 +73,7 @@ pub(crate) fn kind_of_step<'d, 'a>(
 
 /// The kind of step that a record is by the notation's own words.
 fn own_kind<'a>(reader: &StepReader<'a>, node: &Node<'a>) -> Option<&'static Form> {
-    let list = entries(node);
-    let form = form_of(list, |entry, keys| reader.dialect.names(entry, keys))?;
-    Some(if form.key == Key::Match && takes_apart(reader, list) { &RESULT } else { form })
+    kind_of(entries(node), |entry, keys| reader.dialect.names(entry, keys))
 }
 
 /// Reads the steps that a record means; if there are none, what it would have bound is lost.
@@ -93,15 +93,9 @@ fn several<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, meant: &'a [
     steps(reader, &items, tail);
 }
 
-/// Whether a step with `match` has no cases, but steps for the value or failure of a call.
-fn takes_apart<'a>(reader: &StepReader<'a>, list: &[Entry<'a>]) -> bool {
-    let has = |keys: &[Key]| list.iter().any(|entry| reader.dialect.names(entry, keys));
-    !has(&[Key::Cases]) && has(&[Key::As, Key::Then, Key::Handler, Key::Compensate])
-}
-
 /// Reports a record that is two steps in one; the keys of the second one are then known too.
 fn second_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
-    let found = second_form(entries(item.node), keys, |entry, keys| reader.dialect.names(entry, keys));
+    let found = second_form(entries(item.node), keys, |entry, keys| reader.dialect.means(entry, keys));
     let Some((entry, other)) = found else { return };
     let (one, two) = (reader.dialect.word(form.key), shown(&entry.key));
     let message = format!("one step does one thing, not both `{one}` and `{two}`");
@@ -220,8 +214,8 @@ fn value_as_record<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) {
 pub(crate) fn branch_steps<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, tail: Aim, key: Key) {
     let mut node = node;
     if !reader.loops.is_empty() && node.text().is_some() {
-        let asked = Asked::Step { name: None, wanted: tail.wanted(), last: false };
-        node = habits::rewrite(reader, asked, node).unwrap_or(node);
+        let item = RawStep { name: None, node };
+        node = habits::step(reader, &item, None, (tail.wanted(), false)).0.unwrap_or(node);
     }
     reader.scope.open_block();
     steps_or_value(reader, node, tail, key);
@@ -339,11 +333,10 @@ fn step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) -> b
 
 /// A step that is not a record: a value, if one is needed.
 fn plain_step<'a>(reader: &mut StepReader<'a>, item: &RawStep<'_, 'a>, tail: Aim) {
-    if !reader.loops.is_empty() || matches!(item.node.kind, NodeKind::Bool(_)) {
-        let asked = Asked::Step { name: item.name, wanted: tail.wanted(), last: false };
-        if let Some(node) = habits::rewrite(reader, asked, item.node) {
-            return record_step(reader, &RawStep { node, ..*item }, tail);
-        }
+    if (!reader.loops.is_empty() || matches!(item.node.kind, NodeKind::Bool(_)))
+        && let Some(node) = habits::step(reader, item, None, (tail.wanted(), false)).0
+    {
+        return record_step(reader, &RawStep { node, ..*item }, tail);
     }
     let text = item.node.text().unwrap_or("");
     let is_call = in_parentheses(text).is_some();
@@ -426,7 +419,7 @@ fn up_to_handlers<'a>(at: Placement<'a>, keyed: &Keyed<'_, 'a>) -> Placement<'a>
 fn read_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, tail: Aim) {
     match step.form.key {
         Key::Call | Key::Expr | Key::Op => calls::value_step(reader, step, tail),
-        Key::Match if core::ptr::eq(step.form, &RESULT) => calls::result_step(reader, step, tail),
+        Key::Match if step.form.needs.is_empty() => calls::result_step(reader, step, tail),
         Key::If => reader.if_step(step, tail),
         Key::Assert => reader.assert_step(step),
         Key::For => reader.for_step(step, tail),

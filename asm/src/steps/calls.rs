@@ -8,27 +8,22 @@
 
 use super::reader::{Placement, StepReader, literal, of_slot, wrong_shape};
 use super::step::{Aim, Bind, Keyed, RawStep, Step};
-use super::{binding, blocks, references, values};
+use super::{binding, blocks, choices, habits, references, values};
 use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
     StmtKind, Try,
 };
-use crate::catalog::{meant_address, own_function, own_function_address};
+use crate::catalog::{own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{HANDLER, Key};
-use crate::document::{Node, NodeKind, entries, first_of, inner, shown};
+use crate::dialect::{HANDLER, Key, is_for};
+use crate::document::{Entry, Node, NodeKind, entries, first_of, inner, shown};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
 
 /// The tool or function that is called.
 pub(crate) fn callee<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Name<'a> {
-    let node = references::shaped(
-        reader,
-        Key::Call,
-        node,
-        node.text().is_some_and(|text| meant_address(text).is_some()),
-    );
+    let node = habits::shaped(reader, node, habits::parts::callee);
     let Some(text) = node.text() else {
         reader.bad_shape(node, "what is called", "the name of a tool or function, a text");
         return Name { text: "", span: node.span };
@@ -116,7 +111,7 @@ fn tried<'a>(
     let body = read(reader, of_blocks);
     let handler = failure_arm(reader, step, of_blocks, is_text);
     let control = Control::Try(reader.arena.alloc(Try { body, handler, span: step.place() }));
-    binding::finish(reader, Bound::Control(control), step.target, tail, step.head());
+    binding::finish_control(reader, step, control, tail);
 }
 
 /// `try`: steps, and a handler for their failures.
@@ -287,13 +282,8 @@ pub(crate) fn result_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, 
         Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() }
     });
     let node = Match { slot: own.0, slot_span: own.1, err, ok, span: step.place() };
-    binding::finish(
-        reader,
-        Bound::Control(Control::Match(reader.arena.alloc(node))),
-        step.target,
-        tail,
-        step.head(),
-    );
+    let control = Control::Match(reader.arena.alloc(node));
+    binding::finish_control(reader, step, control, tail);
 }
 
 /// The slot of the call to which a `match` refers.
@@ -394,7 +384,7 @@ fn handle<'a>(
 ) {
     compensations(reader, compensate);
     let Some(node) = handler else { return fail(reader, None, of.failure, of.at) };
-    let node = references::shaped(reader, Key::Handler, node, !matches!(node.kind, NodeKind::Null));
+    let node = habits::shaped(reader, node, habits::parts::handler);
     match &node.kind {
         NodeKind::Text(text) if !reader.dialect.is_bare() && reader.survey.binding(text.text).is_some() => {
             reader.bad_shape(node, "a handler", "a message, or holds the steps that this names");
@@ -423,11 +413,6 @@ fn act<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, of: Handled) {
         }
         None => ignore(reader, of),
         Some((Key::Fail, entry)) => fail(reader, Some(&entry.value), of.failure, entry.key.span),
-        Some((Key::Value, entry)) => {
-            let value = values::value(reader, &entry.value);
-            reader.push(StmtKind::Value(value), entry.value.span);
-        }
-        Some((Key::Then, entry)) => blocks::branch_steps(reader, &entry.value, of.tail, Key::Then),
         Some((key @ (Key::Ignore | Key::Continue), entry)) => {
             binding::expect_true(reader, key, entry);
             if key == Key::Continue && !reader.loops.is_empty() {
@@ -439,7 +424,7 @@ fn act<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, of: Handled) {
             if key == Key::Message {
                 references::lint(reader, |lints| lints.message(&entry.value));
             }
-            binding::leave(reader, key, entry);
+            choices::act(reader, key, entry, of.tail);
         }
     }
 }
@@ -490,14 +475,9 @@ pub(crate) fn rollbacks<'a>(reader: &mut StepReader<'a>, node: Option<&Node<'a>>
 
 /// The calls under `compensate` or `rollback`.
 fn calls<'d, 'a>(reader: &mut StepReader<'a>, node: &'d Node<'a>, key: Key) -> Vec<RawStep<'d, 'a>> {
-    let call = reader.dialect.word(Key::Call);
-    let calls = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name() == Some(call));
-    let odd = match node.kind {
-        NodeKind::Text(_) => true,
-        NodeKind::Record(_) => reader.dialect.is_yaml() && !calls(node),
-        _ => false,
-    };
-    let node = references::shaped(reader, key, node, odd);
+    let is_callee = |it: &Entry<'a>| it.is(|name| is_for(name, Key::Call)) && it.value.text().is_some();
+    let calls = |node: &Node<'a>| entries(node).iter().any(is_callee);
+    let node = habits::shaped(reader, node, habits::parts::undoing);
     match &node.kind {
         NodeKind::List(nodes) => RawStep::listed(nodes),
         NodeKind::Record(list) if reader.dialect.is_yaml() && !calls(node) => RawStep::named(list),

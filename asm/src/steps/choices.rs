@@ -181,8 +181,6 @@ fn last_arm<'a>(
     rest: &[Node<'a>],
     of: ArmUse,
 ) -> bool {
-    const ACTIONS: [Key; 7] =
-        [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip, Key::Then, Key::Value];
     let Some(default) = keyed.entry(Key::Default) else {
         let help = "write `if`, or `default` in the last one";
         reader.missing(first_of(node), Key::If, "an arm of a switch", help);
@@ -224,32 +222,33 @@ fn last_arm<'a>(
 
 /// The action of an arm after its rollback calls. Returns whether it is a plain `return` of the function.
 fn arm<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, at: Span, of: ArmUse) -> bool {
-    if let Some(node) = keyed.get(Key::Then) {
-        blocks::branch_steps(reader, node, of.tail, Key::Then);
+    let Some((key, entry)) = reader.only_one(keyed, ACTIONS) else {
+        let help = format!("write `{}` or `then` beside it", reader.dialect.word(Key::Return));
+        reader.missing(at, Key::Return, "an arm of a switch", &help);
         return false;
-    }
-    if let Some(node) = keyed.get(Key::Value) {
-        let value = values::value(reader, node);
-        reader.push(StmtKind::Value(value), node.span);
-        return false;
-    }
-    match binding::leaving(reader, keyed) {
-        Some((Key::Return, entry)) if of.named && !is_result_form(entry) => {
+    };
+    let (way, value) = binding::way_out(reader, key, entry);
+    let returns = way == Key::Return && !is_result_form(value);
+    let key = if returns && of.named { Key::Value } else { key };
+    act(reader, key, if returns { value } else { entry }, of.tail);
+    returns && !of.named
+}
+
+/// Reads what an `if`, an arm or a handler does: steps, a value, or a way out.
+pub(crate) fn act<'a>(reader: &mut StepReader<'a>, key: Key, entry: &Entry<'a>, tail: Aim) {
+    match key {
+        Key::Then => blocks::branch_steps(reader, &entry.value, tail, Key::Then),
+        Key::Value => {
             let value = values::value(reader, &entry.value);
             reader.push(StmtKind::Value(value), entry.value.span);
-            false
         }
-        Some((key, entry)) => {
-            binding::leave(reader, key, entry);
-            key == Key::Return && !is_result_form(entry)
-        }
-        None => {
-            let help = format!("write `{}` or `then` beside it", reader.dialect.word(Key::Return));
-            reader.missing(at, Key::Return, "an arm of a switch", &help);
-            false
-        }
+        _ => binding::leave(reader, key, entry),
     }
 }
+
+/// The keys with which an `if` or an arm says what it does.
+pub(crate) const ACTIONS: [Key; 7] =
+    [Key::Then, Key::Value, Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip];
 
 /// The purpose of the values of the arms.
 #[derive(Clone, Copy)]

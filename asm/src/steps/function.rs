@@ -3,7 +3,7 @@
 use super::reader::{Functions, Placement, StepReader, wrong_shape};
 use super::scope::Scope;
 use super::step::{Aim, Keyed, RawStep};
-use super::{blocks, calls, habits, references};
+use super::{blocks, calls, habits};
 use crate::arena::Arena;
 use crate::ast::{Block, File, Function, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -25,7 +25,7 @@ use ilo_spec::types::Base;
 /// `canonical` leaves habits out.
 pub(crate) fn read<'a>(
     documents: &[Node<'a>],
-    canonical: Option<&Cell<bool>>,
+    canonical: Option<&'a Cell<bool>>,
     source: &'a str,
     notation: Notation,
     arena: &'a Arena,
@@ -58,8 +58,6 @@ pub(crate) fn read<'a>(
     let list = names(&programs, dialect, arena);
     let inputs = programs.iter().map(|program| of_head(program, Key::Input, dialect).copied());
     let inputs = arena.collect(inputs);
-    let left_out = canonical;
-    let canonical = left_out.map(|_| &*arena.alloc(Cell::new(false)));
     let function = |(own, program): (usize, &Node<'a>)| {
         let first = entries(program).first().map_or(first_of(program), |entry| entry.key.span);
         let mut reader = StepReader {
@@ -88,11 +86,7 @@ pub(crate) fn read<'a>(
         *diagnostics = reader.diagnostics;
         function
     };
-    let functions = arena.collect(programs.iter().enumerate().map(function));
-    if let (Some(left_out), Some(found)) = (left_out, canonical) {
-        left_out.set(left_out.get() || found.get());
-    }
-    File { functions }
+    File { functions: arena.collect(programs.iter().enumerate().map(function)) }
 }
 
 /// The value of a key of a program: under the word of its notation, in its `meta`, or under the word of
@@ -215,10 +209,7 @@ pub(crate) fn parameters<'a>(reader: &mut StepReader<'a>, node: Option<&Node<'a>
     if matches!(node.kind, NodeKind::Null) {
         return &[];
     }
-    let is_deep = |node: &Node<'a>| matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_));
-    let odd =
-        matches!(node.kind, NodeKind::List(_)) || entries(node).iter().any(|entry| is_deep(&entry.value));
-    let node = references::shaped(reader, Key::Input, node, odd);
+    let node = habits::shaped(reader, node, habits::parts::inputs);
     if !matches!(node.kind, NodeKind::Record(_)) {
         let what = format!("`{}`", reader.dialect.word(Key::Input));
         reader.bad_shape(node, &what, "a record of names and types");
@@ -312,12 +303,7 @@ fn input<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> (TypeName<'a>, Nee
 }
 
 pub(crate) fn output_type<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> OutputName<'a> {
-    let node = references::shaped(
-        reader,
-        Key::Output,
-        node,
-        matches!(node.kind, NodeKind::Record(_) | NodeKind::List(_)),
-    );
+    let node = habits::shaped(reader, node, habits::parts::type_text);
     let read = typed(reader, node, crate::syntax::output_of);
     let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
     read.map_or(none, |output| OutputName {
@@ -359,7 +345,7 @@ pub(crate) fn allowed<'a>(reader: &mut StepReader<'a>, node: &Node<'a>) -> Optio
     };
     let mut names = Vec::new();
     for item in *items {
-        let item = references::shaped(reader, Key::Deps, item, matches!(item.kind, NodeKind::Record(_)));
+        let item = habits::shaped(reader, item, habits::parts::tool);
         match item.text().filter(|text| !text.contains('*')) {
             Some(text) => {
                 let name = Name { text, span: inner(item) };

@@ -4,13 +4,13 @@
 //! These forms are the same for an operation in JSON: each reader gives the name and the operands that it has
 //! read. What a function takes without them is in [`crate::dialect::operator`].
 
-use super::habits::{self, Asked};
+use super::habits;
 use super::reader::{StepReader, bad, literal};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name};
 use crate::catalog::own_function_address;
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::operator::{Form, Makes, Operator, RANGE_BEGINS_AT_ZERO};
-use crate::dialect::{Key, operator, other_operator};
+use crate::dialect::{operator, other_operator};
 use crate::document::{Node, entries, inner};
 use crate::expr::{Operand, Tree, TreeKind};
 use crate::foreign;
@@ -224,7 +224,7 @@ fn own_call<'a>(
     let node = reader.functions.inputs.get(at).and_then(Option::as_ref);
     // What is wrong with them is reported where they are declared.
     let before = reader.diagnostics.mark();
-    let new = node.and_then(|node| habits::rewrite(reader, Asked::Part(Key::Input), node));
+    let new = node.and_then(|node| habits::rewrite(reader, node, habits::parts::inputs));
     reader.diagnostics.rewind(before);
     let inputs = new.or(node).map_or(&[][..], entries);
     if given.len() > inputs.len() {

@@ -4,9 +4,10 @@
 //! A loop in an expression becomes a statement before that of its step, and the expression reads the list
 //! that it gives: so it may be wherever a value is needed each time that its step runs.
 
+use super::choices::ACTIONS;
 use super::reader::{EnclosingLoop, InnerLoops, Placement, StepReader, bad, literal, number, of_slot};
 use super::step::{Aim, Bind, BoundName, Step};
-use super::{binding, blocks, calls, references, values};
+use super::{binding, blocks, calls, habits, values};
 use crate::ast::{
     Binary, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Name, Slot, Stmt, StmtKind, Unary,
 };
@@ -31,29 +32,19 @@ impl<'a> StepReader<'a> {
         let otherwise =
             step.get(Key::Else).map(|node| self.branch_of_if(step, node, tail_of_blocks, Key::Else));
         let node = If { condition, then, otherwise, span: step.place() };
-        binding::finish(
-            self,
-            Bound::Control(Control::If(self.arena.alloc(node))),
-            step.target,
-            tail,
-            step.head(),
-        );
+        let control = Control::If(self.arena.alloc(node));
+        binding::finish_control(self, step, control, tail);
     }
 
     /// The branch of an `if` for a true condition: steps, or a return beside the condition.
     fn then_of_if(&mut self, step: &Step<'_, 'a>, tail: Aim) -> Block<'a> {
-        match (binding::leaving(self, &step.keyed), step.get(Key::Then)) {
-            (Some((key, entry)), None) => self.block(|this| {
+        match self.only_one(&step.keyed, ACTIONS) {
+            Some((Key::Then, entry)) => self.branch_of_if(step, &entry.value, tail, Key::Then),
+            Some((key, entry)) => self.block(|this| {
                 calls::compensations(this, step.get(Key::Compensate));
                 binding::leave(this, key, entry);
             }),
-            (leaving, Some(then)) => {
-                if let (Some((_, entry)), Some(then)) = (leaving, step.keyed.entry(Key::Then)) {
-                    self.one_of_two(then, entry, "make the return the last step under `then`");
-                }
-                self.branch_of_if(step, then, tail, Key::Then)
-            }
-            (None, None) => {
+            None => {
                 if !step.faulty {
                     let word = self.dialect.word(self.dialect.return_key());
                     let help = format!("write `{word}` or `then` beside it");
@@ -89,8 +80,7 @@ impl<'a> StepReader<'a> {
 
     pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Aim) {
         let Some(variable) = step.get(Key::For) else { return };
-        let variable =
-            references::shaped(self, Key::For, variable, matches!(variable.kind, NodeKind::List(_)));
+        let variable = habits::shaped(self, variable, habits::parts::element);
         let (variable, list, index) = self.element(step, variable);
         let list = match list {
             Some(node) => values::looped(self, node),

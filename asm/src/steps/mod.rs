@@ -22,6 +22,7 @@
 //! | `values` | values |
 //! | `blocks` | blocks of steps, and the dispatcher |
 //! | `function` | programs |
+//! | `habits` | what is written as other languages have it, and lints |
 
 mod binding;
 mod blocks;

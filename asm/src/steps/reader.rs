@@ -2,7 +2,7 @@
 //! what does not change meanwhile, such as the notation, the source and the declarations of the header; and
 //! the keys of its records: the meaning of each, and unknown keys. Callers read the values.
 
-use super::habits::{self, Asked};
+use super::habits;
 use super::scope::Scope;
 use super::step::Keyed;
 use crate::arena::Arena;
@@ -345,19 +345,17 @@ impl<'a> StepReader<'a> {
 
     /// Reads the keys of a record, which may have `keys`; `what` names the record in messages.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
-        let mut read = self.known(node, keys);
-        if !read.unknown.is_empty()
-            && let Some(new) = habits::rewrite(self, Asked::Keys(keys, what), node)
-        {
-            read = self.known(new, keys);
-        }
-        for (entry, before, key) in read.repeated {
+        let KeySearch { mut found, mut unknown, repeated } = self.known(node, keys);
+        for (entry, before, key) in repeated {
             self.repeated_key(entry, before, key);
         }
-        for entry in read.unknown {
-            self.unknown_key(entry, keys, what, &mut read.found);
+        if !unknown.is_empty() {
+            unknown = habits::words(self, &mut found, unknown, (keys, what));
         }
-        read.found
+        for entry in unknown {
+            self.unknown_key(entry, keys, what, &mut found);
+        }
+        found
     }
 
     /// The keys of a record that the notation has for `keys`.
@@ -377,7 +375,7 @@ impl<'a> StepReader<'a> {
         read
     }
 
-    fn repeated_key(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {
+    pub(crate) fn repeated_key(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {
         let word = self.dialect.word(key);
         let message = format!("`{}` repeats `{}`", shown(&entry.key), shown(&before.key));
         let wrong = Diagnostic::new(Code::DuplicateKey, entry.key.span, message)

@@ -1,7 +1,7 @@
 //! Reads texts: references, templates and plain texts; with the names in scope, and what is reported where
 //! one refers to nothing.
 
-use super::habits::{self, Asked, Lints};
+use super::habits::Lints;
 use super::reader::{StepReader, bad, literal, number, of_slot};
 use super::values::ValuePlace;
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
@@ -368,16 +368,6 @@ pub(crate) fn names_in_scope(reader: &StepReader<'_>) -> String {
     let inputs = reader.scope.inputs().filter(|_| reader.dialect.is_bare()).map(|(name, _)| name);
     let all = readable(reader).take(MOST_NAMES).chain(inputs);
     listed(all, "a name that a step before has bound; there are none")
-}
-
-/// The value of a key; if it is `odd`, what is read in its place.
-pub(crate) fn shaped<'d, 'a>(
-    reader: &mut StepReader<'a>,
-    key: Key,
-    node: &'d Node<'a>,
-    odd: bool,
-) -> &'d Node<'a> {
-    if odd { habits::rewrite(reader, Asked::Part(key), node).unwrap_or(node) } else { node }
 }
 
 /// Runs lints on something that was read. What they warn about becomes a suspect.

@@ -2,13 +2,14 @@
 
 use super::choices::{Cases, UnreadCase};
 use super::expressions::is_logical;
-use super::habits::{self, Asked};
+use super::habits::{self, Spot};
 use super::reader::{InnerLoops, Placement, StepReader, bad, literal};
 use super::step::Keyed;
 use super::{calls, choices, functions, references};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{Makes, Operator};
+use crate::dialect::step_forms::is_step;
 use crate::dialect::{Dialect, HANDLER, Key, STEPS, begins_step, operator, other_operator};
 use crate::document::{Entry, Node, NodeKind, entries, inner, shown};
 use crate::expr::Tree;
@@ -191,15 +192,15 @@ fn record<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs, wri
     {
         return new;
     }
+    if let Some(key) = in_place_of_operator(reader, node, reading) {
+        no_operator(reader, key);
+        return bad(node.span);
+    }
     let reported = reader.at.reported || reader.diagnostics.has_errors_since(before);
     let suspects = reader.suspects.len();
     let at = Placement { reported, ..reader.at };
     reader.within(at, |reader| references::lint(reader, |lints| lints.record(node, reading.place)));
     let reported = reported || reader.suspects.len() > suspects;
-    if !reported && let Some(key) = in_place_of_operator(reader, node, reading) {
-        no_operator(reader, key);
-        return bad(node.span);
-    }
     let at = Placement { reported, ..reader.at };
     let fields = reader.within(at, |reader| fields(reader, node));
     Expr { kind: ExprKind::Record(fields), span: node.span }
@@ -207,12 +208,12 @@ fn record<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs, wri
 
 /// What a list or record is in the words of the notation.
 fn meant<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, reading: ReadAs) -> Option<Expr<'a>> {
-    let asked = match reading.place {
-        _ if reading.condition => Asked::Condition,
-        ValuePlace::Formula => Asked::Formula,
-        _ => Asked::Value,
+    let place = match reading.place {
+        _ if reading.condition => Spot::Condition,
+        ValuePlace::Formula => Spot::Formula,
+        _ => Spot::Value,
     };
-    let new = habits::rewrite(reader, asked, node)?;
+    let new = habits::value(reader, node, place)?;
     Some(match new.kind {
         NodeKind::Record(_) => record(reader, new, reading, false),
         _ => value(reader, new),
@@ -413,18 +414,22 @@ fn in_place_of_operator<'d, 'a>(
 ) -> Option<&'d Node<'a>> {
     const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
     let [only] = entries(node) else { return None };
-    let is_construct = only.name().is_none_or(|name| reader.dialect.key(name, &CONSTRUCTS).is_some());
+    let is_other = |name: &str| {
+        reader.dialect.meaning(name, &CONSTRUCTS).is_some() || is_step(name) || operator::find(name).is_some()
+    };
     let computes = reading.place == ValuePlace::Formula && matches!(only.value.kind, NodeKind::List(_));
-    ((computes && !is_construct) || is_symbol(node)).then_some(&only.key)
+    let is_operator = only.name().is_some_and(|name| !is_other(name));
+    (is_operator && (computes || is_symbol(node))).then_some(&only.key)
 }
 
 fn no_operator<'a>(reader: &mut StepReader<'a>, written: &Node<'a>) {
-    let found = shown(written);
-    let wrong =
-        Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"));
-    let expected = "an operator, or `{\"obj\": {…}}` for a record with this field";
-    let help = other_operator::similar(&found);
-    reader.report(wrong.expected(expected, format!("`{found}`")).help(help));
+    let name = written.text().unwrap_or("");
+    let near = other_operator::near(name.strip_prefix('$').unwrap_or(name));
+    let wrong = habits::unknown_operator(written, near);
+    let help = other_operator::in_place_of_record(name)
+        .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
+    let is_fixed = wrong.fix.is_some();
+    reader.report(if is_fixed { wrong } else { wrong.help(help) });
 }
 
 /// `match` with `cases`.
@@ -440,9 +445,7 @@ fn match_map<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>, node: &Node
         cases.add_default(&default.key, &default.value);
     }
     if let Some(node) = keyed.get(Key::Cases) {
-        let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
-        let odd = matches!(node.kind, NodeKind::List(items) if items.iter().any(is_record));
-        let node = references::shaped(reader, Key::Cases, node, odd);
+        let node = habits::shaped(reader, node, habits::parts::listed_cases);
         choices::cases(reader, node, &mut cases);
     }
     let (mut list, mut default) = (Vec::new(), None);
@@ -549,7 +552,7 @@ pub(crate) fn call<'a>(reader: &mut StepReader<'a>, keyed: &Keyed<'_, 'a>) -> &'
     let arguments = match keyed.get(Key::Args) {
         None | Some(Node { kind: NodeKind::Null, .. }) => &[],
         Some(node) => {
-            let node = references::shaped(reader, Key::Args, node, !matches!(node.kind, NodeKind::Record(_)));
+            let node = habits::shaped(reader, node, habits::parts::listed_arguments);
             actions_as_arguments(reader, node);
             match node.kind {
                 NodeKind::Record(_) => fields(reader, node),

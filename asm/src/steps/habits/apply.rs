@@ -1,67 +1,81 @@
 //! Applies the habits to a part of a document.
 
-use super::context::{EntryList, NewNodes, Rewriter, Spot, get, others};
+use super::context::{NewNodes, Rewriter, Spot};
 use super::operations::listed_operation;
-use super::step_parts::{
-    action, binder, callee, element, handling_steps, inputs, listed_arguments, listed_cases, outcome,
-    rollback, text_step, tool, type_text, ways_out, with_true,
-};
+use super::parts::{text_step, with_true};
 use super::steps::{command_of, state_of};
 use super::table::{HABITS, Habit};
-use super::words::{kind_of_step, outer_kind, words};
+use super::words::{kind_of_step, outer_kind};
 use crate::dialect::document_names::names_bound_in;
 use crate::dialect::step_forms::is_continue;
-use crate::dialect::{
-    Dialect, Form, Key, PARTS, RESULT, form_of, has_step_word, is_operation, lists_steps, second_form,
-};
+use crate::dialect::{Dialect, Form, Key, PARTS, has_step_word, is_operation, kind_of, lists_steps};
 use crate::document::{Entry, Node, NodeKind, entries, first_of};
 use crate::foreign::{self, Place};
 use crate::steps::reader::StepReader;
+use crate::steps::step::RawStep;
 
-/// The place of what a reader does not understand.
-#[derive(Clone, Copy)]
-pub(crate) enum Asked<'k, 'a> {
-    /// The place of a step: its name, in YAML; whether its value is needed, so that it could be data; whether
-    /// that is the value of a function or of a branch.
-    Step { name: Option<&'k Node<'a>>, wanted: bool, last: bool },
-    /// A record that may have these keys; the text names it in messages.
-    Keys(&'k [Key], &'k str),
-    /// The value of a key of a step, a handler or a program.
-    Part(Key),
-    /// A record as a value.
-    Value,
-    /// A record as a value that is computed: under `expr`, or as an operand.
-    Formula,
-    /// A record or list as a condition, or as what `and`, `or` and `not` join in one.
-    Condition,
-}
+/// What has another shape than a reader expects is read as by such a function.
+pub(crate) type Shape<'a> = for<'w> fn(&mut Rewriter<'w, 'a>, &Node<'a>) -> Option<Node<'a>>;
 
-/// What is read in place of a node that a reader does not understand. A list in the place of a step is several
-/// steps or none.
+/// What is read in place of a node that is not understood.
 pub(crate) fn rewrite<'a>(
     reader: &mut StepReader<'a>,
-    asked: Asked<'_, 'a>,
     node: &Node<'a>,
+    read: Shape<'a>,
+) -> Option<&'a Node<'a>> {
+    apply(reader, node, (false, false), |at| read(at, node))
+}
+
+/// The value of a key; if it has another shape, what is read in its place.
+pub(crate) fn shaped<'d, 'a>(
+    reader: &mut StepReader<'a>,
+    node: &'d Node<'a>,
+    read: Shape<'a>,
+) -> &'d Node<'a> {
+    rewrite(reader, node, read).unwrap_or(node)
+}
+
+/// What is read in place of a record or list as a value.
+pub(crate) fn value<'a>(reader: &mut StepReader<'a>, node: &Node<'a>, place: Spot) -> Option<&'a Node<'a>> {
+    apply(reader, node, (false, false), |at| match node.kind {
+        NodeKind::List(items) => listed_operation(at, node, items),
+        _ => offer(at, node, place),
+    })
+}
+
+/// What is read in place of a step that is not one in the words of the notation, and its kind by the words of
+/// any language. A list is several steps or none. `last` says that its value is that of the function or of a
+/// branch, `own` is its kind by the words of the notation.
+pub(crate) fn step<'a>(
+    reader: &mut StepReader<'a>,
+    item: &RawStep<'_, 'a>,
+    own: Option<&'static Form>,
+    (wanted, last): (bool, bool),
+) -> (Option<&'a Node<'a>>, Option<&'static Form>) {
+    let mut kind = None;
+    let new = apply(reader, item.node, (item.name.is_some(), wanted), |at| {
+        let (new, form) = step_at(at, item, last);
+        kind = form;
+        new
+    });
+    if let Some(left_out) = reader.canonical {
+        left_out.set(left_out.get() || kind.map(|form| form.key) != own.map(|form| form.key));
+        return (None, own);
+    }
+    (new, kind)
+}
+
+/// Rewrites a node that is `named` in YAML, and whose value is `wanted`.
+fn apply<'a>(
+    reader: &mut StepReader<'a>,
+    node: &Node<'a>,
+    (named, wanted): (bool, bool),
+    read: impl FnOnce(&mut Rewriter<'_, 'a>) -> Option<Node<'a>>,
 ) -> Option<&'a Node<'a>> {
     let (dialect, arena, canonical) = (reader.dialect, reader.arena, reader.canonical);
     let before = reader.diagnostics.mark();
-    let (named, wanted) = match asked {
-        Asked::Step { name, wanted, .. } => (name.is_some(), wanted),
-        _ => (false, false),
-    };
     let new = NewNodes { arena, place: node.span };
-    let mut at = Rewriter { reader, dialect, node: *node, new, named, wanted };
-    let node = match asked {
-        Asked::Step { name, last, .. } => step(&mut at, node, name, last),
-        Asked::Keys(keys, what) => in_words(&mut at, node, keys, what),
-        Asked::Part(key) => part(&mut at, key, node),
-        Asked::Value => offer(&mut at, node, Spot::Value),
-        Asked::Formula => offer(&mut at, node, Spot::Formula),
-        Asked::Condition => match node.kind {
-            NodeKind::List(items) => listed_operation(&mut at, node, items),
-            _ => offer(&mut at, node, Spot::Condition),
-        },
-    };
+    let node = read(&mut Rewriter { reader, dialect, node: *node, new, named, wanted });
     if let Some(left_out) = canonical {
         left_out.set(left_out.get() || node.is_some());
         reader.diagnostics.rewind(before);
@@ -92,91 +106,49 @@ fn holds_steps(dialect: Dialect, entry: &Entry<'_>) -> bool {
     }
 }
 
-/// A step; a list of steps if it should be several steps or none. `last` says that its value is that of
-/// the function or of a branch.
-fn step<'a>(
+fn step_at<'a>(
     at: &mut Rewriter<'_, 'a>,
-    node: &Node<'a>,
-    name: Option<&Node<'a>>,
+    item: &RawStep<'_, 'a>,
     last: bool,
-) -> Option<Node<'a>> {
-    if name.is_some_and(|name| is_continue(name.text(), node)) {
-        return Some(with_true(at, Key::Skip, node));
+) -> (Option<Node<'a>>, Option<&'static Form>) {
+    let node = item.node;
+    if item.name.is_some_and(|name| is_continue(name.text(), node)) {
+        return (Some(with_true(at, Key::Skip, node)), None);
     }
     if !matches!(node.kind, NodeKind::Record(_)) {
-        return text_step(at, node);
+        return (text_step(at, node), None);
     }
     let new = offer(at, node, Spot::Step);
-    match new.unwrap_or(*node) {
-        Node { kind: NodeKind::List(_), .. } => new,
-        step => step_of_kind(at, &step, last).or(new),
+    if new.is_some_and(|new| matches!(new.kind, NodeKind::List(_))) {
+        return (new, None);
     }
+    let (more, form) = kind_at(at, &new.unwrap_or(*node), last);
+    (more.or(new), form)
 }
 
-/// The kind of step that a record is, by the words of any notation.
-fn form<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<&'static Form> {
-    let dialect = at.dialect;
-    let found = form_of(list, |entry, keys| dialect.means(entry, keys))?;
-    let has_cases = list.iter().any(|entry| dialect.means(entry, &[Key::Cases]));
-    Some(if found.key == Key::Match && !has_cases { &RESULT } else { found })
-}
-
-/// A step in the words of the notation, by its kind.
-fn step_of_kind<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, last: bool) -> Option<Node<'a>> {
-    let list = entries(node);
-    let dialect = at.dialect;
-    let form = match form(at, list) {
-        Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
-        None => {
-            let left_out = command_of(at, list).is_some() || state_of(list).is_some();
-            let left_out = left_out && at.named && last;
-            let wanted = at.wanted && (at.named || !dialect.is_yaml());
-            if is_value(dialect, list, wanted) && !left_out {
-                return None;
-            }
-            if let Some(new) = offer(at, node, Spot::NoStep) {
-                let found = match new.kind {
-                    NodeKind::Record(_) => step_of_kind(at, &new, last),
-                    _ => None,
-                };
-                return found.or(Some(new));
-            }
-            kind_of_step(list)?
-        }
+/// The kind of step that a record is, or that is read in its place.
+fn kind_at<'a>(
+    at: &mut Rewriter<'_, 'a>,
+    node: &Node<'a>,
+    last: bool,
+) -> (Option<Node<'a>>, Option<&'static Form>) {
+    let (list, dialect) = (entries(node), at.dialect);
+    if let Some(form) = kind_of(list, |entry, keys| dialect.means(entry, keys)) {
+        let form = outer_kind(dialect, list, form).unwrap_or(form);
+        return (None, Some(form).filter(|form| dialect.takes_foreign(form.key, &form.keys())));
+    }
+    let left_out = command_of(at, list).is_some() || state_of(list).is_some();
+    let left_out = left_out && at.named && last;
+    let wanted = at.wanted && (at.named || !dialect.is_yaml());
+    if is_value(dialect, list, wanted) && !left_out {
+        return (None, None);
+    }
+    let Some(new) = offer(at, node, Spot::NoStep) else { return (None, kind_of_step(list)) };
+    let (more, form) = match new.kind {
+        NodeKind::Record(_) => kind_at(at, &new, last),
+        _ => (None, None),
     };
-    let mut keys = form.keys();
-    if let Some((_, other)) = second_form(list, &keys, |entry, keys| dialect.means(entry, keys)) {
-        keys.extend(other.keys());
-    }
-    // A name that it cannot bind: `{"name": "a", "return": 1}`.
-    let labels = !form.takes.contains(&Key::Let) && get(list, &["name", "id"]).is_some();
-    let plain = labels.then(|| at.record(others(list, &["name", "id"])));
-    let what = format!("a step with `{}`", dialect.word(form.key));
-    in_words(at, plain.as_ref().unwrap_or(node), &keys, &what).or(plain)
-}
-
-/// A record in the words of the notation.
-fn in_words<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key], what: &str) -> Option<Node<'a>> {
-    let new = words(at, node, keys, what);
-    ways_out(at, &new.unwrap_or(*node), keys).or(new)
-}
-
-/// The value of a key.
-fn part<'a>(at: &mut Rewriter<'_, 'a>, key: Key, node: &Node<'a>) -> Option<Node<'a>> {
-    match key {
-        Key::Call => callee(at, node),
-        Key::Let => binder(at, node),
-        Key::For => element(at, node),
-        Key::Args => listed_arguments(at, node),
-        Key::Cases => listed_cases(at, node),
-        Key::Compensate | Key::Rollback => rollback(at, node, key),
-        Key::Handler => action(at, node).or_else(|| handling_steps(at, node)),
-        Key::Return => outcome(at, node),
-        Key::Input => inputs(at, node),
-        Key::Output => type_text(at, node),
-        Key::Deps => tool(at, node),
-        _ => None,
-    }
+    (more.or(Some(new)), form)
 }
 
 /// Tries the habits of a position on a record.

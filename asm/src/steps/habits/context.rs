@@ -11,7 +11,7 @@ use ilo_spec::program::Number;
 
 /// Makes new parts of a document, at a place of the source.
 #[derive(Clone, Copy)]
-pub(super) struct NewNodes<'a> {
+pub(crate) struct NewNodes<'a> {
     pub(super) arena: &'a Arena,
     pub(super) place: Span,
 }
@@ -46,7 +46,7 @@ impl<'a> NewNodes<'a> {
 
 /// The positions at which a habit is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(crate) enum Spot {
     /// Steps.
     Step,
     /// Records in the position of a step, without a word that identifies a step.
@@ -60,7 +60,7 @@ pub(super) enum Spot {
 }
 
 /// What is read in place of a part of a document: the part with its context.
-pub(super) struct Rewriter<'w, 'a> {
+pub(crate) struct Rewriter<'w, 'a> {
     pub(super) reader: &'w mut StepReader<'a>,
     pub(super) dialect: Dialect,
     /// The record.

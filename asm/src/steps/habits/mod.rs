@@ -13,16 +13,19 @@ mod context;
 mod lints;
 mod loose_reference;
 mod operations;
+pub(crate) mod parts;
 mod programs;
-mod step_parts;
 mod steps;
 mod table;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub(crate) use apply::{Asked, is_value, rewrite};
+pub(crate) use apply::{is_value, rewrite, shaped, step, value};
+pub(crate) use context::Spot;
 pub(crate) use lints::Lints;
 pub(crate) use loose_reference::resolve;
+pub(crate) use operations::unknown_operator;
 pub(crate) use programs::programs;
 pub(crate) use steps::may_change;
+pub(crate) use words::words;

@@ -191,7 +191,7 @@ pub(super) fn sign<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option
     defaulted(at, list).or_else(|| other_operator(at, entry))
 }
 
-/// An operator of another language, or a misspelt one, with its operands, in a context in which something is
+/// An operator of another language with its operands, in a context in which something is
 /// computed.
 pub(super) fn computed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let [entry] = list else { return None };
@@ -199,29 +199,13 @@ pub(super) fn computed<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Op
 }
 
 fn other_operator<'a>(at: &mut Rewriter<'_, 'a>, entry: &Entry<'a>) -> Option<Node<'a>> {
-    const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
-    let name = entry.name()?;
-    if operator::find(name).is_some() || at.dialect.meaning(name, &CONSTRUCTS).is_some() || is_step(name) {
-        return None;
-    }
-    let plain = name.strip_prefix('$').unwrap_or(name);
-    let meant = operator::find(plain).or_else(|| other_operator::near(plain));
-    let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
-    let value = if meant.is_some() { entry.value } else { at.node };
-    let record = vec![(word, value)];
-    if other_operator::known(plain).is_some() {
-        return Some(at.record(record));
-    }
-    let wrong = unknown_operator(&entry.key, meant);
-    let instead = other_operator::in_place_of_record(name)
-        .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
-    let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
-    at.reader.report(wrong);
-    Some(at.record(record))
+    let name = entry.name().filter(|name| operator::find(name).is_none() && !is_step(name))?;
+    let meant = other_operator::known(name.strip_prefix('$').unwrap_or(name))?;
+    Some(at.one(meant.spelling, entry.value))
 }
 
 /// The diagnostic of an unknown operator, and the one that is meant.
-pub(super) fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
+pub(crate) fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
     let written = shown(key);
     Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))
         .expected("an operator", format!("`{written}`"))

@@ -2,10 +2,12 @@
 //!
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
-use super::context::{EntryList, Rewriter, rebuilt};
-use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_for, key_of};
-use crate::document::{Entry, Node, entries};
+use super::context::EntryList;
+use crate::dialect::{Dialect, Form, Key, STEP_KEYS, alike, is_for, key_of};
+use crate::document::Entry;
 use crate::foreign::{self, Place};
+use crate::steps::reader::StepReader;
+use crate::steps::step::Keyed;
 use crate::text::is_name;
 
 /// The first entry of a record with a word for a key.
@@ -54,56 +56,62 @@ pub(super) fn outer_kind(dialect: Dialect, list: EntryList<'_>, form: &Form) -> 
     })
 }
 
-/// Translates the words of a record that may have `keys`; `what` names the record in messages.
-pub(super) fn words<'a>(
-    at: &mut Rewriter<'_, 'a>,
-    node: &Node<'a>,
-    keys: &[Key],
-    what: &str,
-) -> Option<Node<'a>> {
-    let dialect = at.dialect;
-    let list = entries(node);
-    let meaning = |entry: &Entry<'a>| dialect.meaning(entry.name()?, keys);
-    let mut free: Vec<Key> = keys.to_vec();
-    free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
-    let has = |key: Key| list.iter().any(|entry| dialect.means(entry, &[key]));
-    let loose = keys.contains(&Key::Call) && has(Key::Call) && !has(Key::Args);
-    let is_own = |key: Key| list.iter().any(|entry| meaning(entry) == Some((key, Meant::Own)));
-    let new = rebuilt(list, |_, entry| {
-        let name = entry.name()?;
-        let key = match meaning(entry) {
-            // Beside the correct word it is a duplicate key, which the reader reports.
-            Some((key, Meant::Other)) if dialect.has(key) && !is_own(key) => key,
-            Some(_) => return None,
-            None => {
-                // Beside a call without arguments it may be one of them.
-                if foreign::is(Place::Comment, name) && !loose {
-                    return Some(Vec::new());
+/// Gives the entries of a record that are not in the words of the notation their keys, of those that it may
+/// have. Returns the entries without a meaning; `what` names the record in messages.
+pub(crate) fn words<'d, 'a>(
+    reader: &mut StepReader<'a>,
+    found: &mut Keyed<'d, 'a>,
+    unknown: Vec<(usize, &'d Entry<'a>)>,
+    (keys, what): (&[Key], &str),
+) -> Vec<(usize, &'d Entry<'a>)> {
+    let (dialect, own, before) = (reader.dialect, *found, reader.diagnostics.mark());
+    let meaning = |entry: &Entry<'a>| Some(dialect.meaning(entry.name()?, keys)?.0);
+    let mut rest = Vec::new();
+    for &(index, entry) in &unknown {
+        // Beside the correct word it has no meaning.
+        match meaning(entry).filter(|&key| !own.has(key) && dialect.takes_foreign(key, keys)) {
+            None => rest.push((index, entry)),
+            Some(key) => {
+                if let Some(first) = found.put(key, index) {
+                    reader.repeated_key(entry, first, key);
                 }
-                let key = key_of(name, &free);
-                if let Some(help) = instead(name, dialect).filter(|_| key.is_none()) {
-                    at.reader.report(dialect.unknown_key(&entry.key, keys, what, None).help(help));
-                    // Reads of a name that it would have bound are not reported.
-                    entry.value.text().into_iter().for_each(|name| at.reader.scope.lose(name));
-                    return Some(Vec::new());
-                }
-                // A label for people, beside a name.
-                let is_other = |other: &Entry<'a>| {
-                    other.name() != Some(name) && other.is(|name| key_of(name, &[Key::Let]).is_some())
-                };
-                if key == Some(Key::Let)
-                    && !entry.value.text().is_some_and(is_name)
-                    && list.iter().any(is_other)
-                {
-                    return Some(Vec::new());
-                }
-                let key = key.or_else(|| alike(name, &free))?;
-                free.retain(|free| *free != key);
-                key
             }
-        };
-        let key = Node::of_text(dialect.word(key), entry.key.span);
-        Some(vec![Entry { key, value: entry.value }])
-    })?;
-    Some(at.record_at(&new, node))
+        }
+    }
+    // Beside a call without arguments it may be one of them.
+    let loose = found.has(Key::Call) && !found.has(Key::Args) && keys.contains(&Key::Args);
+    let labels = !keys.contains(&Key::Let) && !keys.contains(&Key::Name);
+    rest.retain(|&(index, entry)| {
+        let Some(name) = entry.name().filter(|_| meaning(entry).is_none()) else { return true };
+        let is_label = labels && matches!(name, "name" | "id");
+        if !loose && (is_label || foreign::is(Place::Comment, name)) {
+            return false;
+        }
+        let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
+        let key = key_of(name, &free);
+        if let Some(help) = instead(name, dialect).filter(|_| key.is_none()) {
+            reader.report(dialect.unknown_key(&entry.key, keys, what, None).help(help));
+            // Reads of a name that it would have bound are not reported.
+            entry.value.text().into_iter().for_each(|name| reader.scope.lose(name));
+            return false;
+        }
+        // A label for people, beside a name.
+        let binds = |name: &str| key_of(name, &[Key::Let]).is_some();
+        let has_name = || unknown.iter().any(|(_, it)| it.name() != Some(name) && it.is(binds));
+        if key == Some(Key::Let) && !entry.value.text().is_some_and(is_name) && has_name() {
+            return false;
+        }
+        let key = key.or_else(|| alike(name, &free));
+        key.into_iter().for_each(|key| {
+            found.put(key, index);
+        });
+        key.is_none()
+    });
+    if let Some(left_out) = reader.canonical.filter(|_| rest.len() < unknown.len()) {
+        left_out.set(true);
+        reader.diagnostics.rewind(before);
+        *found = own;
+        return unknown;
+    }
+    rest
 }

@@ -4,7 +4,7 @@
 mod records;
 mod texts;
 
-use super::step_parts::action_as_text;
+use super::parts::action_as_text;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Node, rename};
 use crate::expr::reference::{Reference, Step};

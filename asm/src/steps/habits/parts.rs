@@ -1,13 +1,12 @@
 //! Habits: parts of steps and programs in other shapes, such as arguments and cases as lists of records,
 //! steps or a word as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops
-//! with an index; returns in the forms of other notations, such as `ok` for `return` and `success` for `ok`;
+//! with an index; returns in the words of other languages, such as `success` for `ok`;
 //! inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
 use super::context::{NewNodes, Rewriter, rebuilt};
-use super::words::words;
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_for, is_null, key_of};
+use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_null, key_of};
 use crate::document::{Entry, Node, NodeKind, entries, json, shown};
 use crate::foreign;
 use crate::foreign::Place;
@@ -18,7 +17,7 @@ use hashbrown::HashSet;
 use ilo_spec::error::Code;
 
 /// The arguments of a call as a list of records with one argument each, or as JSON in a text.
-pub(super) fn listed_arguments<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn listed_arguments<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let NodeKind::List(items) = node.kind else { return quoted_arguments(at, node) };
     let only = |item: &Node<'a>| match entries(item) {
         [only] if only.name().is_some() => Some(*only),
@@ -40,33 +39,33 @@ fn quoted_arguments<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<No
 }
 
 /// Cases as a list of records with one case each.
-pub(super) fn listed_cases<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn listed_cases<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let NodeKind::List(items) = node.kind else { return None };
     let cases: Vec<Entry<'a>> = items.iter().map(case_of).collect::<Option<_>>()?;
     (!cases.is_empty()).then(|| at.record_at(&cases, node))
 }
 
 /// The name of a server's tool without all of `mcp://`.
-pub(super) fn callee<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn callee<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let name = meant_address(node.text()?)?;
     Some(at.text_at(&name, node))
 }
 
 /// A bound name written as `$name` or `${name}`.
-pub(super) fn binder<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn binder<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let text = node.text().filter(|text| text.starts_with('$'))?;
     let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
     is_name(name).then(|| at.text_at(name, node))
 }
 
 /// The element of a loop, or a list of its index and the element.
-pub(super) fn element<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn element<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let NodeKind::List([index, item]) = node.kind else { return binder(at, node) };
     Some(at.text_at(&format!("{}, {}", index.text()?, item.text()?), node))
 }
 
 /// The word of an action as a handler, in a function that cannot fail with it.
-pub(super) fn action<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+fn action<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let action = action_as_text(node, at.dialect, at.reader.in_loop())?;
     if at.reader.is_result() {
         return None;
@@ -76,7 +75,7 @@ pub(super) fn action<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<N
 }
 
 /// A text that is meant as `break` or `skip`.
-pub(super) fn text_step<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn text_step<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let key = match node.text().filter(|_| at.reader.in_loop())? {
         "break" => Key::Break,
         "skip" | "continue" => Key::Skip,
@@ -86,27 +85,25 @@ pub(super) fn text_step<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Optio
 }
 
 /// A record with one key and the value `true`.
-pub(super) fn with_true<'a>(at: &Rewriter<'_, 'a>, key: Key, of: &Node<'a>) -> Node<'a> {
+pub(crate) fn with_true<'a>(at: &Rewriter<'_, 'a>, key: Key, of: &Node<'a>) -> Node<'a> {
     let value = Node { kind: NodeKind::Bool(true), span: of.span };
     at.record_at(&[Entry { key: at.text_at(at.dialect.word(key), of), value }], of)
 }
 
-/// What is under a rollback: a call in the words of another language, or the name of a tool.
-pub(super) fn rollback<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
-    let names_a_tool =
-        |entry: &Entry<'a>| entry.is(|name| is_for(name, Key::Call)) && entry.value.text().is_some();
-    if entries(node).iter().any(names_a_tool) {
-        return words(at, node, &[Key::Call, Key::Args], "a rollback call");
-    }
-    // The name of a tool.
+/// The name of a tool in place of the call that undoes.
+pub(crate) fn undoing<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     node.text().filter(|_| !at.dialect.is_yaml())?;
     let new = NewNodes { place: node.span, ..at.new };
-    let record = new.one(at.dialect.word(Key::Call), *node);
-    Some(if key == Key::Rollback { record } else { new.list(&[record]) })
+    Some(new.one(at.dialect.word(Key::Call), *node))
+}
+
+/// A handler that is the word of an action, steps, or one step.
+pub(crate) fn handler<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    action(at, node).or_else(|| handling_steps(at, node))
 }
 
 /// Steps, or one step, as a handler.
-pub(super) fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let is_record = |item: &Node<'a>| matches!(item.kind, NodeKind::Record(_));
     let begins = |name: &str| changes(name) || matches!(name, "call" | "let" | "if" | "for" | "match");
     let (dialect, of_handler) = (at.dialect, |name: &str| key_of(name, &HANDLER).is_some());
@@ -129,35 +126,8 @@ pub(super) fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> 
     Some(at.record_at(&[Entry { key, value: *node }], node))
 }
 
-/// Rewrites the return of a step, a handler or an arm to the form of the notation.
-pub(super) fn ways_out<'a>(at: &Rewriter<'_, 'a>, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
-    let (dialect, returns) = (at.dialect, at.dialect.has(Key::Return));
-    let outcome = |name| dialect.meaning(name, &[Key::Ok, Key::Message]);
-    let new = rebuilt(entries(node), |_, entry| {
-        let (key, _) = dialect.meaning(entry.name()?, keys)?;
-        let way = |key| at.text_at(dialect.word(key), &entry.key);
-        let (key, value) = match key {
-            Key::Return if returns => return None,
-            Key::Return => match entries(&entry.value) {
-                [only] if let Some((key, _)) = only.name().and_then(outcome) => (key, only.value),
-                _ => (Key::Ok, entry.value),
-            },
-            Key::Ok | Key::Err | Key::Message if !returns => return None,
-            Key::Ok if !at.reader.is_result() => (Key::Return, entry.value),
-            Key::Message if !keys.contains(&Key::Return) => return None,
-            Key::Ok | Key::Err | Key::Message => {
-                let inner = way(if key == Key::Ok { Key::Ok } else { Key::Message });
-                (Key::Return, at.record_at(&[Entry { key: inner, value: entry.value }], &entry.value))
-            }
-            _ => return None,
-        };
-        Some(vec![Entry { key: way(key), value }])
-    })?;
-    Some(at.record_at(&new, node))
-}
-
 /// The content of `return`: a success or failure in the words of the notation, or a value.
-pub(super) fn outcome<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn outcome<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let new = match entries(node) {
         [a, b] if at.reader.is_result() => both(at, a, b),
         [only] => other_outcome(at, only),
@@ -204,7 +174,7 @@ fn other_outcome<'a>(at: &Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a
 }
 
 /// The inputs of a program.
-pub(super) fn inputs<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn inputs<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     match node.kind {
         NodeKind::List(items) => declarations(at, node, items),
         NodeKind::Record(_) => schema(at, node).or_else(|| {
@@ -253,21 +223,21 @@ fn schema<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
 }
 
 /// A type as a JSON Schema, or as a list of the type of its items.
-pub(super) fn type_text<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
-    if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
+pub(crate) fn type_text<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+    if node.is_scalar() || crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
         return None;
     }
     Some(at.text_at(&schema_type(node)?, node))
 }
 
 /// A tool given by its description.
-pub(super) fn tool<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
+pub(crate) fn tool<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     let name = member(node, "name").or(member(node, "tool"))?.text()?;
     Some(at.text_at(name, node))
 }
 
 /// The word of an action as a text, in the position of a handler.
-pub(super) struct ActionText {
+pub(crate) struct ActionText {
     key: Key,
     text: &'static str,
     span: Span,
@@ -276,7 +246,7 @@ pub(super) struct ActionText {
 }
 
 impl ActionText {
-    pub(super) fn diagnostic(&self, code: Code, expected: String) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, code: Code, expected: String) -> Diagnostic {
         let text = self.text;
         Diagnostic::new(code, self.span, format!("`{text}` is the message to fail with here"))
             .expected(expected, format!("`{text}`"))
@@ -285,7 +255,7 @@ impl ActionText {
 }
 
 /// The action that a text means as a handler.
-pub(super) fn action_as_text(node: &Node<'_>, dialect: Dialect, in_loop: bool) -> Option<ActionText> {
+pub(crate) fn action_as_text(node: &Node<'_>, dialect: Dialect, in_loop: bool) -> Option<ActionText> {
     let (text, key) = match node.text()? {
         "skip" if in_loop => ("skip", Key::Skip),
         "skip" => ("skip", Key::Ignore),
