@@ -1,9 +1,8 @@
 //! What habits work with: the record and its context, the new parts that they make of it, and what they find.
 
 use crate::arena::Arena;
-use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::document::{Entry, Node, NodeKind};
+use crate::document::{Entry, Node, NodeKind, shown};
 use crate::span::Span;
 use crate::steps::reader::StepReader;
 use core::ops::Deref;
@@ -87,9 +86,12 @@ impl<'a> Rewriter<'_, 'a> {
         self.record(others(list, without).into_iter().chain(with).collect())
     }
 
-    /// A step that is left out.
-    pub(super) fn removed(&mut self, wrong: Diagnostic) -> Node<'a> {
-        self.reader.report(wrong);
+    /// Reports a step that no notation has, which is left out.
+    pub(super) fn no_step(&mut self, entry: &Entry<'a>, help: &str) -> Node<'a> {
+        let found = format!("`{}`", shown(&entry.key));
+        let expected = format!("a record with {}", self.dialect.step_words());
+        let message = format!("{found} is not a step");
+        self.reader.bad_step(entry.key.span, &message, &expected, &found, help);
         self.list(&[])
     }
 
@@ -126,21 +128,4 @@ pub(super) fn others<'a>(list: EntryList<'a>, without: &[&str]) -> Fields<'a> {
 /// The entry `let`, with which a step begins.
 pub(super) fn bound(list: EntryList<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
-}
-
-/// A list with the items replaced by what `each` returns; `None` if it returns nothing for all of them.
-pub(super) fn rebuilt<T: Copy>(
-    list: &[T],
-    mut each: impl FnMut(usize, &T) -> Option<Vec<T>>,
-) -> Option<Vec<T>> {
-    let mut new: Option<Vec<T>> = None;
-    for (at, item) in list.iter().enumerate() {
-        match each(at, item) {
-            Some(items) => {
-                new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec()).extend(items);
-            }
-            None => new.iter_mut().for_each(|new| new.push(*item)),
-        }
-    }
-    new
 }

@@ -3,7 +3,7 @@
 //! with an index; returns in the words of other languages, such as `success` for `ok`;
 //! inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
-use super::context::{NewNodes, Rewriter, rebuilt};
+use super::context::{NewNodes, Rewriter};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_null, key_of};
@@ -177,12 +177,16 @@ fn other_outcome<'a>(at: &Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a
 pub(crate) fn inputs<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
     match node.kind {
         NodeKind::List(items) => declarations(at, node, items),
-        NodeKind::Record(_) => schema(at, node).or_else(|| {
-            let new = rebuilt(entries(node), |_, entry| {
-                Some(vec![Entry { key: entry.key, value: type_text(at, &entry.value)? }])
-            })?;
-            Some(at.record_at(&new, node))
-        }),
+        NodeKind::Record(list) if !list.iter().all(|entry| entry.value.is_scalar()) => schema(at, node)
+            .or_else(|| {
+                let typed: Vec<_> = list.iter().map(|entry| type_text(at, &entry.value)).collect();
+                let input = |(entry, ty): (&Entry<'a>, &Option<Node<'a>>)| Entry {
+                    key: entry.key,
+                    value: ty.unwrap_or(entry.value),
+                };
+                let new: Vec<_> = list.iter().zip(&typed).map(input).collect();
+                typed.iter().any(Option::is_some).then(|| at.record_at(&new, node))
+            }),
         _ => None,
     }
 }

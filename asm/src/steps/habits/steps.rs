@@ -5,18 +5,16 @@
 
 use super::context::{EntryList, Fields, Rewriter, bound, get, kept, others};
 use super::words::{get_key, instead};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
     Key, STEP_KEYS, begins_step, changes, form_of, is_for, is_word, key_of, operator, other_operator,
 };
-use crate::document::{Entry, Node, NodeKind, entries, shown};
+use crate::document::{Entry, Node, NodeKind, entries};
 use crate::expr::{self, TreeKind};
 use crate::foreign;
 use crate::foreign::Place;
-use crate::span::Span;
 use crate::text::is_name;
-use ilo_spec::error::Code;
 use ilo_spec::limits;
 
 /// A name with its new value, or with the item that is added to its list: `{"set": "x", "to": 1}`,
@@ -452,18 +450,14 @@ pub(super) fn looped<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Opti
     Some(at.instead(list, &[&used[..], &[body.name()?]].concat(), step))
 }
 
-fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) -> Diagnostic {
-    Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help)
-}
-
 /// A shell command, or an action of a build system.
 pub(super) fn command<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
-    let found = format!("`{}`", shown(&command_of(at, list)?.key));
-    let message =
-        format!("{found} is not a step: there is no shell here, and an action of a build is no tool");
-    let help = format!("a tool does it, which the tools file names: {}", at.dialect.step_form());
-    let wrong = bad_step(command_of(at, list)?.key.span, &message, "a `call` of a tool", &found, &help);
-    Some(at.removed(wrong))
+    let help = format!(
+        "there is no shell here, and an action of a build is no tool; a tool does it, which the tools file \
+         names: {}",
+        at.dialect.step_form()
+    );
+    Some(at.no_step(command_of(at, list)?, &help))
 }
 
 /// The entry with a command or an action.
@@ -478,17 +472,14 @@ pub(super) fn command_of<'a>(at: &Rewriter<'_, 'a>, list: EntryList<'a>) -> Opti
 
 /// A state of a state machine.
 pub(super) fn state<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
-    let (entry, kind, help) = state_of(list)?;
-    let message = format!("a state of a state machine is not a step: `{kind}`");
-    let expected = format!("a record with {}", at.dialect.step_words());
-    Some(at.removed(bad_step(entry.key.span, &message, &expected, "`Type`", help)))
+    let (entry, help) = state_of(list)?;
+    Some(at.no_step(entry, help))
 }
 
-/// The entry with the kind of a state, the kind, and what to write instead.
-pub(super) fn state_of(list: EntryList<'_>) -> Option<(&Entry<'_>, &str, &'static str)> {
+/// The entry with the kind of a state, and what to write instead.
+pub(super) fn state_of(list: EntryList<'_>) -> Option<(&Entry<'_>, &'static str)> {
     let entry = get(list, &["Type"])?;
-    let kind = entry.value.text()?;
-    Some((entry, kind, foreign::instead(Place::State, kind)?))
+    Some((entry, foreign::instead(Place::State, entry.value.text()?)?))
 }
 
 /// Steps in a group, such as those that run at the same time, in a list of steps in JSON: they run in order,
@@ -513,8 +504,7 @@ pub(super) fn lone_else<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> O
         }
         _ => return None,
     };
-    let message = format!("`{}` is not a step", shown(&only.key));
-    Some(at.removed(bad_step(only.key.span, &message, "it beside another key", "it alone", help)))
+    Some(at.no_step(only, help))
 }
 
 /// A step under a name that it should bind with `let`.
@@ -551,10 +541,7 @@ pub(super) fn continued<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> O
 /// A step with a word that no notation has.
 pub(super) fn absent<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>) -> Option<Node<'a>> {
     let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
-    let found = format!("`{}`", shown(&entry.key));
-    let expected = format!("a record with {}", at.dialect.step_words());
-    let wrong = bad_step(entry.key.span, &format!("{found} is not a step"), &expected, &found, &help);
-    Some(at.removed(wrong))
+    Some(at.no_step(entry, &help))
 }
 
 /// An unbounded loop whose body has a word of a step.
