@@ -1,5 +1,5 @@
-//! What several findings say in the same way: the names of slots and types, and the fixes, in the syntax of the
-//! notation.
+//! What several findings say in the same way: the names of slots and types, and the fixes, in the syntax of
+//! the notation.
 
 use crate::ast::{Apply, Expr, ExprKind, Field, Function, Literal, Name, OutputName, Slot};
 use crate::diagnostic::{Diagnostic, Edit, Fix};

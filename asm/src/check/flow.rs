@@ -2,8 +2,8 @@
 //! a MATCH handles.
 //!
 //! It is a forward dataflow analysis over the events. What holds at the end of an iteration may hold at the
-//! head of the loop: as in [`super::liveness`], the events are walked again until nothing is added there. Why a
-//! slot is unset is looked up in the events, for a diagnostic only.
+//! head of the loop: as in [`super::liveness`], the events are walked again until nothing is added there. Why
+//! a slot is unset is looked up in the events, for a diagnostic only.
 //!
 //! A tool that ROLLBACK registers is followed like a slot that this binds, so that an UNDO of it is found.
 //!
@@ -101,16 +101,8 @@ struct Entered<const W: usize> {
     /// The state at the fork, or before the loop.
     before: Holding<W>,
     /// The state after the first branch, once the second one has begun.
-    first: Option<Holding<W>>,
-    /// Whether a branch has begun.
-    branched: bool,
+    first: Holding<W>,
     is_loop: bool,
-}
-
-impl<const W: usize> Entered<W> {
-    fn new(before: Holding<W>) -> Entered<W> {
-        Entered { before, first: None, branched: false, is_loop: false }
-    }
 }
 
 /// The states in a loop that continue elsewhere; unreachable ones where there are none.
@@ -221,49 +213,39 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
                     let caught = self.caught.get_mut(id.0 as usize).map(core::mem::take);
                     self.handle(&mut state, open.last_mut(), caught.unwrap_or_default());
                 }
-                Event::Fork(..) => open.push(Entered::new(state)),
-                Event::Branch(_) => Self::branch(&mut state, open.last_mut()),
-                Event::Join(_) => {
-                    if let Some(Entered { first: Some(first), .. }) = open.pop() {
-                        state.meet(&first);
+                Event::Fork(..) => {
+                    open.push(Entered { before: state, first: Holding::default(), is_loop: false });
+                }
+                Event::Branch(_) => {
+                    if let Some(fork) = open.last_mut() {
+                        fork.first = core::mem::replace(&mut state, fork.before);
                     }
                 }
+                Event::Join(_) => state.meet(&open.pop().map(|fork| fork.first).unwrap_or_default()),
                 Event::Loop(id, _) => {
-                    open.push(Entered { is_loop: true, ..Entered::new(state) });
-                    state.meet(&self.of(id).passes);
+                    open.push(Entered { before: state, first: Holding::default(), is_loop: true });
+                    self.states(id).into_iter().for_each(|of| state.meet(&of.passes));
                 }
                 Event::Repeat(id, _) => {
                     if let Some(Entered { before, .. }) = open.pop() {
                         self.repeat(&mut state, before, id);
                     }
                 }
-                Event::Break(id) => leave(self.of_mut(id).map(|of| &mut of.broken), &mut state),
+                Event::Break(id) => leave(self.states(id).map(|of| &mut of.broken), &mut state),
                 Event::Skip(id, span) => {
                     self.skip(&mut state, open.as_slice(), span);
-                    leave(self.of_mut(id).map(|of| &mut of.skipped), &mut state);
+                    leave(self.states(id).map(|of| &mut of.skipped), &mut state);
                 }
                 // After a loop and its ELSE, the paths of the BREAKs join.
                 Event::Done(id, _) => {
-                    let broken = self.of_mut(id).map(|of| core::mem::take(&mut of.broken));
+                    let broken = self.states(id).map(|of| core::mem::take(&mut of.broken));
                     state.meet(&broken.unwrap_or_default());
                 }
             }
         }
     }
 
-    /// Begins a branch. If it is the second one, the first one ends here.
-    fn branch(state: &mut Holding<W>, fork: Option<&mut Entered<W>>) {
-        let Some(fork) = fork else { return };
-        if core::mem::replace(&mut fork.branched, true) {
-            fork.first = Some(core::mem::replace(state, fork.before));
-        }
-    }
-
-    fn of(&self, id: LoopId) -> LoopStates<W> {
-        self.loops.get(id.0 as usize).copied().unwrap_or_default()
-    }
-
-    fn of_mut(&mut self, id: LoopId) -> Option<&mut LoopStates<W>> {
+    fn states(&mut self, id: LoopId) -> Option<&mut LoopStates<W>> {
         self.loops.get_mut(id.0 as usize)
     }
 
@@ -294,7 +276,7 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
         let mut set = Bits::range(slots..slots + self.entries.len());
         set.extend(&before.plain);
         handled.plain.keep(&set);
-        open.first = Some(core::mem::replace(state, handled));
+        open.first = core::mem::replace(state, handled);
     }
 
     /// Whether a MATCH handles the result of a call.
@@ -334,13 +316,9 @@ impl<'e, 'a, const W: usize> Forward<'e, 'a, W> {
 
     /// SKIP: a result that the pass has made and no MATCH has handled is lost.
     fn skip(&mut self, state: &mut Holding<W>, open: &[Entered<W>], span: Span) {
-        if state.checked.is_empty() {
-            return;
-        }
-        let around = open.iter().rev().find(|open| open.is_loop).map(|open| open.before.checked);
-        let mut lost = state.checked;
-        lost.remove_all(&around.unwrap_or_default());
-        for slot in lost.iter() {
+        let around = open.iter().rev().find(|open| open.is_loop).map(|open| open.before).unwrap_or_default();
+        let checked = state.checked;
+        for slot in checked.iter().filter(|&slot| !around.checked.has(slot)) {
             self.dropped(slot, span);
             state.settle(slot, Holds::Plain);
         }

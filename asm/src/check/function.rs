@@ -9,7 +9,7 @@ use super::slot_events::{Events, Rollback};
 use super::types::Types;
 use super::value_info::KnownSlot;
 use super::{answer_fields, flow, liveness};
-use crate::ast::{Call, File, Function};
+use crate::ast::{Call, CallId, File, Function};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::terms::Terms;
@@ -39,35 +39,48 @@ pub(super) fn within(errors: &[u32], start: u32, end: u32) -> &[u32] {
     errors.get(from..to).unwrap_or_default()
 }
 
-/// For each call, in the order of positions: whether some of its arguments may be missing from the tree. The
-/// calls on both sides of an error are incomplete.
-pub(super) fn incomplete(calls: &[&Call<'_>], errors: &[u32]) -> Vec<bool> {
-    let mut incomplete = vec![false; calls.len()];
-    for &place in errors {
-        let behind = calls.partition_point(|call| call.span.start <= place);
-        for at in [behind.checked_sub(1), Some(behind)].into_iter().flatten() {
-            incomplete.get_mut(at).into_iter().for_each(|incomplete| *incomplete = true);
+/// The calls of which some arguments may be missing from the tree: those on both sides of an error. One at
+/// whose name there is an error, or at its opening quote, is taken out.
+fn incomplete(calls: &mut [Option<&Call<'_>>], errors: &[u32]) -> Vec<CallId> {
+    if errors.is_empty() {
+        return Vec::new();
+    }
+    let mut known: Vec<(u32, CallId)> =
+        calls.iter().flatten().map(|call| (call.span.start, call.id)).collect();
+    sort_by_key(&mut known, |&(start, _)| start);
+    let beside = errors.iter().flat_map(|place| {
+        let behind = known.partition_point(|(start, _)| start <= place);
+        known.get(behind.saturating_sub(1)..).unwrap_or_default().iter().take(1 + usize::from(behind > 0))
+    });
+    let incomplete = beside.map(|&(_, call)| call).collect();
+    for known in calls {
+        let name = known.map(|call| call.tool.span).unwrap_or_default();
+        if !within(errors, name.start.saturating_sub(1), name.end.saturating_add(1)).is_empty() {
+            *known = None;
         }
     }
     incomplete
 }
 
-/// Whether one of the errors is in this span, or at its opening quote.
-pub(super) fn hides(errors: &[u32], place: Span) -> bool {
-    !within(errors, place.start.saturating_sub(1), place.end.saturating_add(1)).is_empty()
-}
-
-/// Checks a function. Returns its facts, and the functions that it calls, with the spans of the calls.
+/// Checks a function; with errors of reading in it, only the names in its calls. Returns its facts, and the
+/// functions that it calls, with the spans of the calls.
 pub(super) fn check<'a>(
     file: &File<'a>,
     function: &Function<'a>,
     events: &mut Events<'a>,
+    errors: &[u32],
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
 ) -> (Facts, Vec<(u32, Span)>) {
     let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
-    let mut edges = calls(function, events, names, (&mut facts, &mut resolved), report);
+    let incomplete = incomplete(&mut events.calls, errors);
+    let mut edges = calls(function, (events, &incomplete), names, (&mut facts, &mut resolved), report);
+    // In source order, so that the order of calls does not affect the order of functions.
+    sort_by_key(&mut edges, |&(callee, _)| callee);
     names.allowed(function, &events.calls, report);
+    if !errors.is_empty() {
+        return (Facts::default(), edges);
+    }
     follow_slots(function, events, &mut facts, report);
     required(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
@@ -81,8 +94,6 @@ pub(super) fn check<'a>(
     facts.returns = types.returns;
     facts.answers = types.answers;
     facts.optional = types.optional;
-    // In source order, so that the order of calls does not affect the order of functions.
-    sort_by_key(&mut edges, |&(callee, _)| callee);
     (facts, edges)
 }
 
@@ -90,7 +101,7 @@ pub(super) fn check<'a>(
 /// the calls.
 fn calls<'f, 'a>(
     function: &Function<'a>,
-    events: &Events<'a>,
+    (events, incomplete): (&Events<'a>, &[CallId]),
     names: &'f Names<'f, 'a>,
     (facts, resolved): (&mut Facts, &mut SmallVec<[Resolved<'f>; 8]>),
     report: &mut Report<'_>,
@@ -99,42 +110,17 @@ fn calls<'f, 'a>(
     facts.yields.clone_from(&events.yields);
     let mut edges = Vec::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
-        let found = call.map(|call| resolve(function, events, names, call, true, report)).unwrap_or_default();
+        let found = call.map(|call| {
+            let whole = !incomplete.contains(&call.id);
+            resolve(function, events, names, call, whole, report)
+        });
+        let found = found.unwrap_or_default();
         if let Target::Function(index) = found.target {
             facts.function = Some(index);
             edges.extend(call.map(|call| (index, call.tool.span)));
         }
         resolved.push(found);
     }
-    edges
-}
-
-/// Checks the names in the calls of a function that was not read completely. Returns the functions that it
-/// calls, with the spans of the calls.
-pub(super) fn check_names<'a>(
-    function: &Function<'a>,
-    events: &Events<'a>,
-    names: &Names<'_, 'a>,
-    errors: &[u32],
-    report: &mut Report<'_>,
-) -> Vec<(u32, Span)> {
-    let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
-    sort_by_key(&mut calls, |call| call.span.start);
-    let incomplete = incomplete(&calls, errors);
-    let mut edges = Vec::new();
-    let mut named = Vec::with_capacity(calls.len());
-    for (call, incomplete) in calls.into_iter().zip(incomplete) {
-        if hides(errors, call.tool.span) {
-            continue;
-        }
-        let found = resolve(function, events, names, call, !incomplete, report);
-        if let Target::Function(index) = found.target {
-            edges.push((index, call.tool.span));
-        }
-        named.push(Some(call));
-    }
-    names.allowed(function, &named, report);
-    sort_by_key(&mut edges, |&(callee, _)| callee);
     edges
 }
 
@@ -180,19 +166,14 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         return;
     }
     liveness::note_uses(events, function.slots.len(), &mut facts.calls);
-    for call in &events.undone {
-        if let Some(facts) = facts.calls.get_mut(call.0 as usize) {
-            facts.undo = true;
-        }
-    }
     for rollback in &events.rollbacks {
         compensate(function, rollback, facts, report);
     }
     report.diagnostics.append(flow::follow(function, events, facts));
 }
 
-/// Marks a call before a `RET_ERR` as a compensation if nothing reads its result. In a branch of IF it is
-/// none, but was one in earlier versions.
+/// Marks a call with UNDO, and one before a `RET_ERR` if nothing reads its result, as a compensation. In a
+/// branch of IF it is none, but was one in earlier versions.
 fn compensate(function: &Function<'_>, rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
     let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
     if rollback.bound && !facts.unread {
@@ -258,7 +239,7 @@ impl<'f, 'a> KnownSlots<'f, 'a> {
         let mut diagnostics = Diagnostics::default();
         let mut report = Report::without_suggestions(&mut diagnostics);
         let (mut facts, mut resolved) = (Facts::default(), SmallVec::new());
-        let _ = calls(function, &events, &self.names, (&mut facts, &mut resolved), &mut report);
+        let _ = calls(function, (&events, &[]), &self.names, (&mut facts, &mut resolved), &mut report);
         follow_slots(function, &events, &mut facts, &mut report);
         let whole = (function, &self.names.records);
         Types::new(self.file, whole, (&events, &facts), &resolved, 0).known()

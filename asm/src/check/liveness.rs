@@ -1,9 +1,9 @@
 //! Backward dataflow analysis over the events, and liveness: whether a MATCH handles the slot to which a call
 //! is bound, and whether anything reads it.
 //!
-//! What an iteration of a loop reaches is reached at its end too: the events are walked again until nothing is
-//! added there. One iteration of a loop either does not touch a slot, or it alone determines what happens to
-//! the slot, so the second walk is the last one, for nested loops too.
+//! What an iteration of a loop reaches is reached at its end too: the events are walked again until nothing
+//! is added there. One iteration of a loop either does not touch a slot, or it alone determines what happens
+//! to the slot, so the second walk is the last one, for nested loops too.
 
 use super::facts::CallFacts;
 use super::slot_events::{Event, Events};
@@ -44,12 +44,12 @@ struct LoopAhead<A> {
 struct Unfinished<A> {
     /// What is reached after it.
     after: A,
-    /// What the branches visited so far reach.
-    branches: A,
+    /// What its second path reaches, once the first one is visited.
+    branch: A,
 }
 
-/// Walks the events. `handlers` are by [`super::slot_events::TryId`], `loops` by [`crate::ast::LoopId`]. Returns
-/// whether the head of a loop reaches more than it did in the walk before.
+/// Walks the events. `handlers` are by [`super::slot_events::TryId`], `loops` by [`crate::ast::LoopId`].
+/// Returns whether the head of a loop reaches more than it did in the walk before.
 fn walk<B: Backward>(
     analysis: &mut B,
     events: &[Event],
@@ -75,17 +75,20 @@ fn walk<B: Backward>(
                 }
             }
             Event::Join(_) => {
-                open.push(Unfinished { after: ahead.clone(), branches: B::Ahead::default() });
+                open.push(Unfinished { after: ahead.clone(), branch: B::Ahead::default() });
             }
             Event::Branch(_) => {
                 if let Some(fork) = open.last_mut() {
-                    analysis.join(&mut fork.branches, &ahead);
-                    ahead = fork.after.clone();
+                    fork.branch = core::mem::replace(&mut ahead, fork.after.clone());
                 }
             }
-            Event::Fork(..) => ahead = open.pop().map_or(ahead, |fork| fork.branches),
+            Event::Fork(..) => {
+                if let Some(fork) = open.pop() {
+                    analysis.join(&mut ahead, &fork.branch);
+                }
+            }
             Event::Repeat(id, _) => {
-                open.push(Unfinished { after: ahead.clone(), branches: B::Ahead::default() });
+                open.push(Unfinished { after: ahead.clone(), branch: B::Ahead::default() });
                 if let Some(of) = loops.get_mut(id.0 as usize) {
                     analysis.join(&mut ahead, &of.head);
                     of.end = ahead.clone();
@@ -94,7 +97,9 @@ fn walk<B: Backward>(
             Event::Loop(id, _) => {
                 if let (Some(of), Some(Unfinished { after, .. })) = (loops.get_mut(id.0 as usize), open.pop())
                 {
-                    adds |= analysis.join(&mut of.end, &ahead);
+                    // These two may be large, and are needed only in the loop.
+                    of.behind = B::Ahead::default();
+                    adds |= analysis.join(&mut core::mem::take(&mut of.end), &ahead);
                     of.head = ahead.clone();
                     analysis.join(&mut ahead, &after);
                 }

@@ -1,5 +1,5 @@
-//! Messages about values of the wrong type, comparisons that are never equal, and unused values: what is worded
-//! apart from where it is found.
+//! Messages about values of the wrong type, comparisons that are never equal, and unused values: what is
+//! worded apart from where it is found.
 
 use super::fixes::{self, slot_name};
 use super::value_info::Nil;

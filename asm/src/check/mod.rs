@@ -76,12 +76,10 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
     for (function, end) in file.functions.iter().zip(ends) {
         events.walk(function);
-        let within = |errors| function::within(errors, function.span.start, end);
-        let (facts, calls) = match errors.as_deref().map(within) {
-            Some([]) => function::check(file, function, &mut events, &names, &mut report),
+        let (facts, calls) = match errors.as_deref() {
             Some(errors) => {
-                let calls = function::check_names(function, &events, &names, errors, &mut report);
-                (Facts::default(), calls)
+                let errors = function::within(errors, function.span.start, end);
+                function::check(file, function, &mut events, errors, &names, &mut report)
             }
             None => (Facts::default(), Vec::new()),
         };

@@ -36,10 +36,10 @@ pub(super) enum Event {
     BindCall(Slot, Span, Span, CallId),
     /// A MATCH handles the result in the slot.
     Match(Slot, Span),
-    /// A fork into two paths, by IF, MATCH or TRY; each begins with a [`Event::Branch`], the handler of a TRY with
-    /// a [`Event::Handler`].
+    /// A fork into two paths, by IF, MATCH or TRY. The second one begins with a [`Event::Branch`], the
+    /// handler of a TRY with a [`Event::Handler`].
     Fork(Word, Span),
-    /// A path of a fork begins.
+    /// The first path of a fork ends, and the second one begins.
     Branch(Opening),
     /// The paths of a fork join.
     Join(Opening),
@@ -53,8 +53,8 @@ pub(super) enum Event {
     Skip(LoopId, Span),
     /// After a loop with a BREAK and its ELSE: the paths join.
     Done(LoopId, Opening),
-    /// A failure at this point goes to the handler of a TRY; with the call, if LET binds it: a MATCH may handle
-    /// its failure.
+    /// A failure at this point goes to the handler of a TRY; with the call, if LET binds it: a MATCH may
+    /// handle its failure.
     MayFail(TryId, Option<CallId>),
     /// The block of a TRY ends, and its handler begins.
     Handler(TryId, Opening),
@@ -97,7 +97,7 @@ pub(super) enum Ending {
     Failure,
 }
 
-/// A call that is a compensation if nothing reads its result.
+/// A call with UNDO, or one that is a compensation if nothing reads its result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rollback {
     pub(super) call: CallId,
@@ -127,8 +127,6 @@ pub(crate) struct Events<'a> {
     pub(super) yields: SmallVec<[bool; 8]>,
     /// The number of TRYs.
     pub(super) tries: u32,
-    /// The calls with UNDO.
-    pub(super) undone: Vec<CallId>,
     /// By [`CallId`]: whether ROLLBACK registers it.
     pub(super) registered: Vec<bool>,
     /// By [`CallId`]: whether a ROLLBACK follows directly.
@@ -147,7 +145,6 @@ impl<'a> Events<'a> {
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
         self.tries = 0;
-        self.undone.clear();
         for calls in [&mut self.registered, &mut self.covered] {
             calls.clear();
             calls.resize(function.calls as usize, false);
@@ -293,7 +290,8 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::Undo(call) => {
                 self.arguments(call);
-                self.events.undone.push(call.id);
+                let span = statement.span;
+                self.events.rollbacks.push(Rollback { call: call.id, bound: false, in_if: false, span });
                 self.events.list.push(Event::Undo(call.id));
                 Gives::nothing(statement.span)
             }
@@ -438,16 +436,9 @@ impl<'a> Walk<'_, 'a> {
         u32::try_from(self.events.list.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Begins a fork and its first path.
-    fn fork(&mut self, word: Word, span: Span) -> Opening {
-        let fork = self.open(Event::Fork(word, span));
-        self.events.list.push(Event::Branch(fork));
-        fork
-    }
-
     fn branch(&mut self, node: &If<'a>) -> Gives<Span> {
         self.expression(&node.condition);
-        let fork = self.fork(Word::If, node.span);
+        let fork = self.open(Event::Fork(Word::If, node.span));
         let then = self.block(&node.then, (Owner::If, false), node.span);
         self.events.list.push(Event::Branch(fork));
         let otherwise = match &node.otherwise {
@@ -460,7 +451,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives<Span> {
         self.events.list.push(Event::Match(node.slot, node.slot_span));
-        let fork = self.fork(Word::Match, node.span);
+        let fork = self.open(Event::Fork(Word::Match, node.span));
         let err = if let Some(arm) = &node.err {
             self.err_arms += 1;
             let gives = self.arm(arm, (Owner::Err, false));
@@ -628,7 +619,7 @@ impl<'a> Walk<'_, 'a> {
     fn try_(&mut self, node: &Try<'a>) -> Gives<Span> {
         let id = TryId(self.events.tries);
         self.events.tries += 1;
-        let fork = self.fork(Word::Try, node.span);
+        let fork = self.open(Event::Fork(Word::Try, node.span));
         self.tries.push(id);
         let body = self.block(&node.body, (Owner::Other, false), node.span);
         self.tries.pop();

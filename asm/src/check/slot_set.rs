@@ -83,13 +83,6 @@ impl<const W: usize> Bits<W> {
         }
     }
 
-    /// Removes the slots of `other`.
-    pub(super) fn remove_all(&mut self, other: &Bits<W>) {
-        for (word, other) in self.0.iter_mut().zip(other.0) {
-            *word &= !other;
-        }
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.0 == [0; W]
     }

@@ -25,8 +25,8 @@ pub(super) enum Unset {
 }
 
 impl Unset {
-    /// Why a slot is unset at an event: the last binding of it is on a path that joined others, or control has
-    /// not come to it yet, or a MATCH has taken the result.
+    /// Why a slot is unset at an event: the last binding of it is on a path that joined others, or control
+    /// has not come to it yet, or a MATCH has taken the result.
     pub(super) fn at(list: &[Event], here: usize, slot: Slot) -> Unset {
         let is_bound = |events: Range<usize>| {
             list.get(events).unwrap_or_default().iter().any(|event| event.binds() == Some(slot))

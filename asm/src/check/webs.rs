@@ -14,7 +14,7 @@ use ilo_spec::limits::REGISTERS;
 #[derive(Default)]
 pub(super) struct Webs {
     /// By the place where a slot is read or bound.
-    webs: HashMap<(Slot, Span), usize>,
+    webs: HashMap<(Slot, Span), u32>,
     /// A number above that of each web.
     pub(super) end: usize,
 }
@@ -35,7 +35,7 @@ impl Webs {
 
     /// The web of a slot that is read or bound at a place.
     pub(super) fn at(&self, slot: Slot, place: Span) -> Option<usize> {
-        self.webs.get(&(slot, place)).copied()
+        self.webs.get(&(slot, place)).map(|&web| web as usize)
     }
 }
 
@@ -43,11 +43,11 @@ impl Webs {
 #[derive(Default)]
 struct ReadSets {
     sets: Sets,
-    places: HashMap<(Slot, Span), usize>,
+    places: HashMap<(Slot, Span), u32>,
 }
 
 /// For each slot: a read that a path may reach before the slot is bound again.
-type NextReads = Vec<Option<usize>>;
+type NextReads = Vec<Option<u32>>;
 
 impl Backward for ReadSets {
     type Ahead = NextReads;
@@ -85,19 +85,20 @@ impl Backward for ReadSets {
 
 /// Disjoint sets of places: each with one of its set, a root with itself.
 #[derive(Default)]
-struct Sets(Vec<usize>);
+struct Sets(Vec<u32>);
 
 impl Sets {
     /// Another place, alone in its set.
-    fn add(&mut self) -> usize {
-        self.0.push(self.0.len());
-        self.0.len() - 1
+    fn add(&mut self) -> u32 {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        self.0.push(next);
+        next
     }
 
-    fn root(&mut self, mut value: usize) -> usize {
-        while let Some(&above) = self.0.get(value).filter(|&&above| above != value) {
-            let next = self.0.get(above).copied().unwrap_or(above);
-            if let Some(place) = self.0.get_mut(value) {
+    fn root(&mut self, mut value: u32) -> u32 {
+        while let Some(&above) = self.0.get(value as usize).filter(|&&above| above != value) {
+            let next = self.0.get(above as usize).copied().unwrap_or(above);
+            if let Some(place) = self.0.get_mut(value as usize) {
                 *place = next;
             }
             value = next;
@@ -106,9 +107,9 @@ impl Sets {
     }
 
     /// Returns whether they were two sets.
-    fn unite(&mut self, one: usize, other: usize) -> bool {
+    fn unite(&mut self, one: u32, other: u32) -> bool {
         let (one, other) = (self.root(one), self.root(other));
-        if let Some(place) = self.0.get_mut(one.max(other)) {
+        if let Some(place) = self.0.get_mut(one.max(other) as usize) {
             *place = one.min(other);
         }
         one != other
