@@ -5,12 +5,12 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 44_115),
+    (&["asm/src"], 43_484),
     (&["asm/src/dialect", "asm/src/expr"], 4_500),
     (&["asm/src/foreign.rs", "asm/src/habits"], 3_105),
     (&["asm/src/steps"], 6_027),
     (&["asm/src/document"], 3_376),
-    (&["asm/src/check", "asm/src/rules"], 7_160),
+    (&["asm/src/check", "asm/src/rules"], 6_568),
     (&["asm/src/id", "asm/src/syntax"], 4_494),
     (&["asm/src/ast.rs", "asm/src/ast"], 1_145),
     (&["asm/src/catalog.rs", "asm/src/catalog"], 2_606),
@@ -18,7 +18,7 @@ const PARTS: &[(&[&str], usize)] = &[
     (&["asm/src/diagnostic"], 553),
     (&["asm/src/format"], 509),
     (&["asm/src/ide"], 2_313),
-    (&["asm/src/lower"], 2_589),
+    (&["asm/src/lower"], 2_550),
     (&["asm/src/print"], 2_767),
     (&["asm/src/prompt", "asm/src/explain.rs", "asm/src/case"], 692),
     (
