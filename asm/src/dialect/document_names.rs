@@ -13,10 +13,8 @@ use hashbrown::{HashMap, HashSet};
 /// The names in the document of a function.
 #[derive(Default)]
 pub(crate) struct Survey<'a> {
-    /// The last position at which each name is bound.
-    bound: HashMap<&'a str, Span>,
-    /// The first position at which each name is bound.
-    first: HashMap<&'a str, u32>,
+    /// Where each name is bound: the last position, and the first.
+    bound: HashMap<&'a str, (Span, u32)>,
     /// The last position at which each name is referred to.
     used: HashMap<&'a str, u32>,
     /// The last position at which each input is referred to.
@@ -153,9 +151,8 @@ impl<'a> Survey<'a> {
     }
 
     fn binds(&mut self, name: &'a str, place: Span) {
-        let first = self.first.entry(name).or_insert(place.start);
+        let (last, first) = self.bound.entry(name).or_insert((place, place.start));
         *first = place.start.min(*first);
-        let last = self.bound.entry(name).or_insert(place);
         if place.start > last.start {
             *last = place;
         }
@@ -179,12 +176,12 @@ impl<'a> Survey<'a> {
 
     /// The last position at which a name is bound.
     pub(crate) fn binding(&self, name: &str) -> Option<Span> {
-        self.bound.get(name).copied()
+        self.bound.get(name).map(|&(last, _)| last)
     }
 
     /// The first position at which a name is bound.
     pub(crate) fn first_binding(&self, name: &str) -> Option<u32> {
-        self.first.get(name).copied()
+        self.bound.get(name).map(|&(_, first)| first)
     }
 
     /// Whether a name may be referred to after a position.

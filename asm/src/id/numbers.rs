@@ -21,16 +21,17 @@ pub(crate) fn slot(parser: &mut BodyParser<'_, '_>, of: Word) -> Result<(Slot, S
     Ok((parser.names.slot(number), Span::new(start, parser.state.last_end)))
 }
 
-/// Adds that the missing operand may have become part of a MERGE, if that is so.
-pub(crate) fn merge_help(parser: &BodyParser<'_, '_>, wrong: Diagnostic, of: Word) -> Diagnostic {
-    if parser.state.merge_end == Some(parser.state.at) || of == Word::Merge {
+/// Reports a wrong operand of `of`, with the help for a MERGE of which it may have become part.
+pub(crate) fn give_up(parser: &mut BodyParser<'_, '_>, wrong: Diagnostic, of: Word) -> Stop {
+    let in_merge = parser.state.merge_end == Some(parser.state.at) || of == Word::Merge;
+    parser.fail(if in_merge {
         wrong.help(
             "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
              many it takes after the word, as in `MERGE 1 REF …`",
         )
     } else {
         wrong
-    }
+    })
 }
 
 /// Reads the number of the slot of `of`.
@@ -67,8 +68,7 @@ fn no_id(parser: &mut BodyParser<'_, '_>, of: Word, expected: &str) -> Stop {
     let wrong = parser.refuse(Code::ExpectedId, message, expected);
     let is_path = of == Word::Ref && parser.text(&parser.state.current).contains('.');
     let wrong = wrong.help(if is_path { PATH.to_owned() } else { format!("write {}", form(of)) });
-    let wrong = merge_help(parser, wrong, of);
-    parser.fail(wrong)
+    give_up(parser, wrong, of)
 }
 
 /// The id at the cursor.
@@ -244,8 +244,7 @@ pub(crate) fn no_count(parser: &mut BodyParser<'_, '_>, of: Word, what: &str) ->
             format!("write {}", form(of))
         })
     };
-    let wrong = merge_help(parser, wrong, of);
-    parser.fail(wrong)
+    give_up(parser, wrong, of)
 }
 
 /// Rejects a counted list that is shorter than its count.
@@ -265,8 +264,7 @@ pub(crate) fn short_list(
     let mut wrong = wrong.related_if(parser.token(count_token).map(Token::span), "the count");
     wrong.span = Span::at(parser.state.last_end);
     let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
-    let wrong = merge_help(parser, wrong, Word::List);
-    parser.fail(wrong)
+    give_up(parser, wrong, Word::List)
 }
 
 /// Rejects a token that is not the key of a case.
@@ -284,8 +282,7 @@ pub(crate) fn no_case_key(parser: &mut BodyParser<'_, '_>) -> Stop {
     } else {
         wrong.help("keys are constants; compare anything else with `IF EQ`")
     };
-    let wrong = merge_help(parser, wrong, Word::MatchMap);
-    parser.fail(wrong)
+    give_up(parser, wrong, Word::MatchMap)
 }
 
 /// The value of a text of digits.

@@ -15,25 +15,41 @@ use crate::syntax::registry;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
-/// Rejects an instruction that is not an operand.
+/// Rejects what is not an operand.
 pub(crate) fn no_operand(parser: &mut BodyParser<'_, '_>, of: Word) -> Stop {
-    let found = parser.state.current.word;
+    let token = parser.state.current;
     parser.lacks(of, Shape::Expr);
     let message = format!("`{}` needs an operand here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedOperand, message, "an expression");
-    let wrong = match found {
-        Some(word) if word.row().place == Place::Control => {
+    let wrong = match (token.word, token.kind) {
+        (Some(word), _) if word.row().place == Place::Control => {
             let name = word.mnemonic();
             wrong.help(format!("bind it first, with `LET <slot> {name} …`, and write `REF <slot>` here"))
         }
-        Some(Word::Ok | Word::Err) => wrong.help(
+        (Some(Word::Ok | Word::Err), _) => wrong.help(
             "a result function returns with `RET_OK` or `RET_ERR`; whether a call failed is asked by \
              `MATCH <slot> 2` with an ERR and an OK arm",
         ),
+        (None, Kind::Operator) => wrong.help(PREFIX),
+        (None, Kind::Dollar | Kind::Word) if parser.text(&token).contains('.') => wrong.help(PATH),
+        (None, Kind::Dollar | Kind::Word) => {
+            let name = parser.text(&token).trim_matches(['$', '{', '}']);
+            let near = parser.names.nearest_of(registry::NameKind::Vars, name);
+            let slot = near.and_then(|name| parser.names.id_of(registry::NameKind::Vars, name));
+            let help = match near.zip(slot) {
+                Some((name, slot)) => {
+                    format!("a slot is read with `REF <slot>`; nearest is `{name}`, `REF {slot}`")
+                }
+                None => {
+                    "no instruction has this name; a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`"
+                        .to_owned()
+                }
+            };
+            wrong.nearest(near).help(help)
+        }
         _ => lacking(parser, wrong, of),
     };
-    let wrong = numbers::merge_help(parser, wrong, of);
-    parser.fail(wrong)
+    numbers::give_up(parser, wrong, of)
 }
 
 /// Adds what to write if an operand is missing or unknown.
@@ -89,7 +105,7 @@ pub(crate) fn recover_operand<'a>(
         let literal = literal::constant_at(parser, &token);
         return Ok(Some(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
     }
-    Err(strange_operand(parser, of))
+    Err(no_operand(parser, of))
 }
 
 fn slot_reference<'a>(parser: &mut BodyParser<'_, 'a>, number: u32, token: Token) -> Expr<'a> {
@@ -120,33 +136,4 @@ fn bare_integer<'a>(parser: &mut BodyParser<'_, 'a>, of: Word, token: Token) -> 
     }
     let literal = literal::constant_at(parser, &token);
     Expr { kind: ExprKind::Literal(literal), span: token.span() }
-}
-
-/// Rejects an unknown operand.
-fn strange_operand(parser: &mut BodyParser<'_, '_>, of: Word) -> Stop {
-    let token = parser.state.current;
-    let message = format!("`{}` needs an operand here", of.mnemonic());
-    let wrong = parser.refuse(Code::ExpectedOperand, message, "an expression");
-    let wrong = match token.kind {
-        Kind::Operator => wrong.help(PREFIX),
-        Kind::Dollar | Kind::Word if parser.text(&token).contains('.') => wrong.help(PATH),
-        Kind::Dollar | Kind::Word => {
-            let name = parser.text(&token).trim_matches(['$', '{', '}']);
-            let near = parser.names.nearest_of(registry::NameKind::Vars, name);
-            let slot = near.and_then(|name| parser.names.id_of(registry::NameKind::Vars, name));
-            let help = match near.zip(slot) {
-                Some((name, slot)) => {
-                    format!("a slot is read with `REF <slot>`; nearest is `{name}`, `REF {slot}`")
-                }
-                None => {
-                    "no instruction has this name; a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`"
-                        .to_owned()
-                }
-            };
-            wrong.nearest(near).help(help)
-        }
-        _ => lacking(parser, wrong, of),
-    };
-    let wrong = numbers::merge_help(parser, wrong, of);
-    parser.fail(wrong)
 }

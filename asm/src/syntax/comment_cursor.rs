@@ -38,13 +38,9 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// At the first character of a comment, after its `;` and blanks.
     pub(crate) fn new(source: &'a str, comment: Span) -> Cursor<'a> {
-        let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
-        let marks = bytes.iter().take_while(|&&byte| byte == b';').count();
-        let blanks = bytes.iter().skip(marks).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let start = comment.start as usize + marks + blanks;
-        let rest = source.get(start..comment.end as usize).unwrap_or("");
+        let rest = source.get(comment.range()).unwrap_or("").trim_start_matches(';');
         let mut cursor = Cursor { source, rest, end: comment.end };
-        cursor.skip_other_blanks();
+        cursor.skip_blanks();
         cursor
     }
 
@@ -81,23 +77,7 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(crate) fn skip_blanks(&mut self) {
-        let blanks = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        self.skip(blanks);
-        self.skip_other_blanks();
-    }
-
-    /// Skips blanks; the first one is not ASCII.
-    #[inline]
-    fn skip_other_blanks(&mut self) {
-        if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
-            self.skip_all_blanks();
-        }
-    }
-
-    /// Skips blanks, including non-ASCII ones.
-    #[cold]
-    fn skip_all_blanks(&mut self) {
-        self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
+        self.take(|c| matches!(c, ' ' | '\t') || !c.is_ascii() && c.is_whitespace());
     }
 
     #[inline]

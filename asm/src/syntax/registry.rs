@@ -245,14 +245,11 @@ impl<'a> Registries<'a> {
         let start = cursor.offset();
         let digits = cursor.take(|c| c.is_ascii_digit());
         cursor.skip_blanks();
-        if digits.is_empty() || !(cursor.eat('=') || cursor.eat(':')) {
-            cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
-            diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
-            return;
-        }
+        let named = !digits.is_empty() && (cursor.eat('=') || cursor.eat(':'));
         cursor.skip_blanks();
         let from = *cursor;
-        let Some(name) = cursor.name(is_name_char, arena, diagnostics) else {
+        let name = if named { cursor.name(is_name_char, arena, diagnostics) } else { None };
+        let Some(name) = name else {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
             diagnostics.push(not_an_entry(cursor.since(start), *cursor, kind));
             return;
