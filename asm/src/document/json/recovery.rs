@@ -251,24 +251,16 @@ impl<'a> Reader<'a, '_> {
     }
 
     pub(crate) fn stray_colon(&mut self) {
-        let place = self.here();
-        if self.at_top() {
-            self.bad(Code::BadJson, place, "a key must be inside a record", |wrong| {
-                wrong
-                    .expected("`{` before the key", "`:`")
-                    .help("write `{` and `}` around the keys and values")
-            });
-            self.at += 1;
-            self.built.take_document();
-            self.skip_prose();
-            return;
-        }
+        let (place, top) = (self.here(), self.at_top());
         self.bad(Code::BadJson, place, "a `:` is only allowed between a key and its value", |wrong| {
-            wrong.expected("`,`", "`:`").help("write `{` and `}` around keys and values")
+            let expected = if top { "`{` before the key" } else { "`,`" };
+            wrong.expected(expected, "`:`").help("write `{` and `}` around the keys and values")
         });
         self.at += 1;
-        self.want = if self.in_record() { Awaited::Value } else { self.want };
-        if self.want == Awaited::Next {
+        if top {
+            self.built.take_document();
+            self.skip_prose();
+        } else if self.in_record() || self.want == Awaited::Next {
             self.want = Awaited::Value;
         }
     }

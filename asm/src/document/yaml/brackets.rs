@@ -84,15 +84,11 @@ impl<'a> BlockReader<'a, '_> {
                 }
                 b'}' | b']' => {
                     self.end_pairs();
-                    let frame = self.built.frames().last().copied();
-                    if frame.is_none_or(|frame| frame.record != (byte == b'}')) {
+                    if self.built.frames().last().is_none_or(|frame| frame.record != (byte == b'}')) {
                         return Err(recovery::no_key(start, byte));
                     }
                     self.at += 1;
-                    if let Some(key) = frame.and_then(|frame| frame.key) {
-                        self.value(null(key.span.end));
-                    }
-                    let Some(node) = self.built.close(offset(self.at), self.diagnostics) else { continue };
+                    let Some(node) = self.closed(offset(self.at)) else { continue };
                     if self.built.frames().len() == around {
                         return Ok(node);
                     }

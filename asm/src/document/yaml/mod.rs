@@ -202,18 +202,17 @@ impl<'a> BlockReader<'a, '_> {
             if self.at == self.line && self.is_marker(self.at) {
                 self.end_document();
                 self.at += 3;
-            } else if self.at == self.line && self.byte(self.at) == b'%' && !self.is_begun() {
+            } else if self.at == self.line
+                && self.byte(self.at) == b'%'
+                && !self.is_whole
+                && self.blocks.is_empty()
+            {
                 self.at = self.line_end(self.at);
             } else {
                 self.entry()?;
             }
         }
         Ok(())
-    }
-
-    /// Whether the current document has begun.
-    fn is_begun(&self) -> bool {
-        self.is_whole || !self.blocks.is_empty()
     }
 
     /// Closes a document. What was read is kept, even if it is not complete.
@@ -346,13 +345,18 @@ impl<'a> BlockReader<'a, '_> {
 
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
-        let Some(&Container { open, key, .. }) = self.built.frames().last() else { return };
+        if let Some(node) = self.closed(end) {
+            self.value(node);
+        }
+    }
+
+    /// The innermost list or record, which ends.
+    fn closed(&mut self, end: u32) -> Option<Node<'a>> {
+        let &Container { open, key, .. } = self.built.frames().last()?;
         if let Some(key) = key {
             self.built.value(null(key.span.end));
         }
-        if let Some(node) = self.built.close(end.max(open), self.diagnostics) {
-            self.value(node);
-        }
+        self.built.close(end.max(open), self.diagnostics)
     }
 
     /// Adds a complete value: a key, the value of a key, an element or a document.

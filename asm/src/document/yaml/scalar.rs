@@ -12,15 +12,6 @@ use ilo_spec::number;
 use ilo_spec::number::NumberError;
 use ilo_spec::program::Number;
 
-/// The value of a plain scalar.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum CoreValue {
-    Null,
-    Bool(bool),
-    Number(Result<Number, NumberError>),
-    Text,
-}
-
 /// The line on which a text goes on: its first character that is no blank, and the line breaks before it.
 struct Continued {
     at: usize,
@@ -39,18 +30,12 @@ impl<'a> BlockReader<'a, '_> {
     pub(super) fn plain(&mut self, range: Range<usize>) -> Node<'a> {
         let text = self.source.get(range.clone()).unwrap_or("").trim_end();
         let node = self.text(range.start..range.start + text.len());
-        let kind = match plain(text) {
-            CoreValue::Text => return node,
-            CoreValue::Null => NodeKind::Null,
-            CoreValue::Bool(bool) => NodeKind::Bool(bool),
-            CoreValue::Number(Ok(number)) => NodeKind::Number(number),
-            CoreValue::Number(Err(error)) => {
-                let wrong = || crate::document::bad_number(node.span, text, error);
-                self.diagnostics.push_with(Code::NumberRange, wrong);
-                NodeKind::Number(Number::Int(0))
-            }
-        };
-        Node { kind, ..node }
+        let kind = plain(text).unwrap_or_else(|error| {
+            let wrong = || crate::document::bad_number(node.span, text, error);
+            self.diagnostics.push_with(Code::NumberRange, wrong);
+            Some(NodeKind::Number(Number::Int(0)))
+        });
+        kind.map_or(node, |kind| Node { kind, ..node })
     }
 
     /// The colon that ends a plain key on this line.
@@ -367,21 +352,18 @@ fn escaped(text: &str) -> Option<(char, usize)> {
     Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, 2 + digits))
 }
 
-/// The value of a plain scalar.
-pub(crate) fn plain(text: &str) -> CoreValue {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return CoreValue::Null,
-        "true" | "True" | "TRUE" => return CoreValue::Bool(true),
-        "false" | "False" | "FALSE" => return CoreValue::Bool(false),
-        ".nan" | ".NaN" | ".NAN" => return CoreValue::Number(Err(NumberError::NotFinite)),
-        _ => {}
-    }
+/// The value of a plain scalar; `None` if it is a text.
+pub(crate) fn plain(text: &str) -> Result<Option<NodeKind<'static>>, NumberError> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    match unsigned {
-        ".inf" | ".Inf" | ".INF" => CoreValue::Number(Err(NumberError::NotFinite)),
-        _ if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') => CoreValue::Text,
-        _ => based(text).or_else(|| decimal(text, unsigned)).map_or(CoreValue::Text, CoreValue::Number),
-    }
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Some(NodeKind::Null),
+        "true" | "True" | "TRUE" => Some(NodeKind::Bool(true)),
+        "false" | "False" | "FALSE" => Some(NodeKind::Bool(false)),
+        ".nan" | ".NaN" | ".NAN" => return Err(NumberError::NotFinite),
+        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF") => return Err(NumberError::NotFinite),
+        _ if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') => None,
+        _ => based(text).or_else(|| decimal(text, unsigned)).transpose()?.map(NodeKind::Number),
+    })
 }
 
 /// `0o17` and `0x1f`, which have no sign.

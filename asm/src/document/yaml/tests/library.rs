@@ -1,8 +1,9 @@
 //! Random documents, whole and damaged, are read as a library for YAML 1.2 reads them. The reader accepts
 //! more than the library, so only what the library accepts is compared.
 
-use super::super::scalar::{CoreValue, plain};
+use super::super::scalar::plain;
 use super::documents;
+use crate::document::NodeKind;
 use ilo_spec::program::Number;
 use proptest::prelude::*;
 use saphyr_parser::{Event, Parser, ScalarStyle};
@@ -34,12 +35,12 @@ fn by_library(source: &str) -> Option<Vec<Value>> {
                 continue;
             }
             Event::Scalar(text, ScalarStyle::Plain, ..) => match plain(&text) {
-                CoreValue::Text => json!(text),
-                CoreValue::Null => Value::Null,
-                CoreValue::Bool(bool) => json!(bool),
-                CoreValue::Number(Ok(Number::Int(int))) => json!(int),
-                CoreValue::Number(Ok(Number::Double(double))) => json!(double),
-                CoreValue::Number(Err(_)) => return None,
+                Ok(None) => json!(text),
+                Ok(Some(NodeKind::Bool(bool))) => json!(bool),
+                Ok(Some(NodeKind::Number(Number::Int(int)))) => json!(int),
+                Ok(Some(NodeKind::Number(Number::Double(double)))) => json!(double),
+                Ok(Some(_)) => Value::Null,
+                Err(_) => return None,
             },
             Event::Scalar(text, ..) => json!(text),
             Event::SequenceEnd | Event::MappingEnd => match open.pop()? {
