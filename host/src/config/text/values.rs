@@ -1,17 +1,19 @@
-//! Parses a tools file into values as the readers of programs read JSON and YAML, and finds positions in it:
-//! YAML, as the files of Goose and Continue are, and JSON with comments and final commas, as those of many
-//! clients are.
+//! Parses a tools file into values, and finds positions in it: YAML, as the files of Goose and Continue are,
+//! and JSON with comments and final commas, as those of many clients are, both as programs are read; and TOML.
 //!
 //! Anchors, aliases and merge keys are read: what they repeat counts towards the limits of the file, so that
 //! a short text cannot become a large one. Tags are refused.
 
 use super::{DEPTH, FILE, Form, Parsed, Step, UnreadSchemas, VALUES, Wrong};
 use ilo_asm::arena::Arena;
-use ilo_asm::document::{Entry, Node, NodeKind, read_values};
+use ilo_asm::document::{Entry, Node, NodeKind, Style, Text, read_values};
+use ilo_asm::span::Span;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{ReadErrorKind, repeated};
 use ilo_spec::number;
+use ilo_spec::program::Number;
 use std::collections::HashSet;
+use toml::de::{DeTable, DeValue};
 
 /// Reads a text.
 pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
@@ -19,10 +21,8 @@ pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
         return Err((Some(FILE), ReadErrorKind::Bytes(FILE).to_string()));
     }
     let arena = Arena::new();
-    let documents = read_values(text, form == Form::Yaml, &arena)
-        .map_err(|wrong| (Some(wrong.span.start as usize), wrong.message))?;
-    let mut reader = Values { text, values: 0, bytes: 0 };
-    let data = match documents {
+    let mut reader = ValueReader { text, form, values: 0, bytes: 0 };
+    let data = match documents(text, form, &arena)? {
         [] => Data::Nil,
         [document] => reader.data(document, DEPTH)?,
         [_, second, ..] => return Err(wrong(second, "a second document; a tools file is one")),
@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
 pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> usize {
     let arena = Arena::new();
     // The text was read before, so there is no error.
-    let Ok([document, ..]) = read_values(text, form == Form::Yaml, &arena) else { return 0 };
+    let Ok([document, ..]) = documents(text, form, &arena) else { return 0 };
     let (mut inside, mut found) = (document, 0);
     for step in path {
         let next = match (step, inside.kind) {
@@ -51,6 +51,59 @@ pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> usize {
     found
 }
 
+/// The documents of a text with their positions.
+fn documents<'a>(text: &'a str, form: Form, arena: &'a Arena) -> Result<&'a [Node<'a>], Wrong> {
+    if form == Form::Toml {
+        let table = DeTable::parse(text)
+            .map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))?;
+        return Ok(arena.alloc_slice_copy(&[of_table(table.get_ref(), 0, arena)?]));
+    }
+    read_values(text, form == Form::Yaml, arena)
+        .map_err(|wrong| (Some(wrong.span.start as usize), wrong.message))
+}
+
+/// A node of TOML at an offset.
+fn node(kind: NodeKind<'_>, start: usize) -> Node<'_> {
+    Node { kind, span: Span::at(u32::try_from(start).unwrap_or(u32::MAX)) }
+}
+
+fn of_text<'a>(text: &str, arena: &'a Arena) -> NodeKind<'a> {
+    NodeKind::Text(Text { text: arena.alloc_str(text), style: Style::Double, start: None })
+}
+
+/// The node of a table. The TOML parser limits the nesting and thereby this recursion.
+fn of_table<'a>(table: &DeTable<'_>, start: usize, arena: &'a Arena) -> Result<Node<'a>, Wrong> {
+    let entries = table.iter().map(|(key, value)| {
+        let key = node(of_text(key.get_ref(), arena), key.span().start);
+        Ok(Entry { key, value: of_value(value.get_ref(), value.span().start, arena)? })
+    });
+    let entries = entries.collect::<Result<Vec<_>, Wrong>>()?;
+    Ok(node(NodeKind::Record(arena.alloc_slice_copy(&entries)), start))
+}
+
+fn of_value<'a>(value: &DeValue<'_>, start: usize, arena: &'a Arena) -> Result<Node<'a>, Wrong> {
+    let wrong = |why: &str| (Some(start), why.to_owned());
+    let kind = match value {
+        DeValue::String(text) => of_text(text, arena),
+        DeValue::Boolean(value) => NodeKind::Bool(*value),
+        DeValue::Integer(int) => i64::from_str_radix(int.as_str(), int.radix())
+            .map(|int| NodeKind::Number(Number::Int(int)))
+            .map_err(|_| wrong("an integer beyond 64 bits"))?,
+        DeValue::Float(float) => {
+            let text = float.as_str().replace('_', "");
+            let number = number::parse(text.strip_prefix('+').unwrap_or(&text));
+            NodeKind::Number(number.map_err(|_| wrong("a number that is not finite"))?)
+        }
+        DeValue::Datetime(date) => of_text(&date.to_string(), arena),
+        DeValue::Array(items) => {
+            let items = items.iter().map(|item| of_value(item.get_ref(), item.span().start, arena));
+            NodeKind::List(arena.alloc_slice_copy(&items.collect::<Result<Vec<_>, Wrong>>()?))
+        }
+        DeValue::Table(table) => return of_table(table, start, arena),
+    };
+    Ok(node(kind, start))
+}
+
 fn wrong(node: &Node<'_>, why: impl Into<String>) -> Wrong {
     (Some(node.span.start as usize), why.into())
 }
@@ -65,13 +118,14 @@ fn name<'t>(text: &'t str, entry: &Entry<'t>) -> Option<&'t str> {
 }
 
 /// Makes values of nodes. An alias is read again, so that it counts.
-struct Values<'t> {
+struct ValueReader<'t> {
     text: &'t str,
+    form: Form,
     values: usize,
     bytes: usize,
 }
 
-impl Values<'_> {
+impl ValueReader<'_> {
     fn count(&mut self, at: u32, bytes: usize) -> Result<(), Wrong> {
         (self.values, self.bytes) = (self.values + 1, self.bytes + bytes);
         let beyond = match () {
@@ -91,11 +145,11 @@ impl Values<'_> {
         Ok(match node.kind {
             NodeKind::Null => Data::Nil,
             NodeKind::Bool(value) => Data::Bool(value),
-            // Numbers are those of JSON; other ones are texts.
-            NodeKind::Number(_) => {
-                let written = self.text.get(node.span.range()).unwrap_or_default();
-                number::parse(written).map_or_else(|_| Data::from(written), Data::Number)
-            }
+            // Numbers in YAML are those of JSON; other ones are texts.
+            NodeKind::Number(number) => match self.text.get(node.span.range()).unwrap_or_default() {
+                written if self.form == Form::Yaml && number::parse(written).is_err() => Data::from(written),
+                _ => Data::Number(number),
+            },
             NodeKind::Text(text) => Data::from(text.text),
             NodeKind::List(items) => {
                 let depth = inside()?;
