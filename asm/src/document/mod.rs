@@ -227,9 +227,9 @@ fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize
     kept
 }
 
-/// Reads a file of another program: JSON as its authors write it, with comments and final commas, or YAML with
-/// anchors, aliases and merge keys. An alias is the node that its anchor names, so the values can be far more
-/// than the text: who walks them counts. A merge key is the key `<<`.
+/// Reads a file of another program: JSON as people write it, with comments and final commas, or YAML with
+/// anchors, aliases and merge keys (`<<`). An alias is the node that its anchor names, so the values can be
+/// far more than the text: who walks them counts.
 ///
 /// # Errors
 /// The first one in the text.

@@ -379,7 +379,7 @@ fn based(text: &str) -> Option<Result<Number, NumberError>> {
     Some(i64::from_str_radix(digits, radix).map(Number::Int).map_err(|_| NumberError::Beyond64Bits))
 }
 
-/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`: more forms than a number of JSON has.
+/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`: more forms than JSON has.
 fn decimal(text: &str, unsigned: &str) -> Option<Result<Number, NumberError>> {
     match number::parse(text.strip_prefix('+').unwrap_or(text)) {
         Err(NumberError::Form) => {}

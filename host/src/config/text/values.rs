@@ -1,5 +1,5 @@
-//! Parses a tools file into values, and finds positions in it: YAML, as the files of Goose and Continue are,
-//! and JSON with comments and final commas, as those of many clients are, both as programs are read; and TOML.
+//! Parses a tools file into values, and finds positions in it: TOML, and, both as programs are read, YAML, as
+//! the files of Goose and Continue are, and JSON with comments and final commas, as those of others are.
 //!
 //! Anchors, aliases and merge keys are read: what they repeat counts towards the limits of the file, so that
 //! a short text cannot become a large one. Tags are refused.
