@@ -513,19 +513,12 @@ pub(crate) fn fail_with<'a>(reader: &mut StepReader<'a>, message: &Node<'a>, at:
 
 /// `{"ok": v}`, `{"error": m}`, or a plain value.
 fn return_of<'a>(reader: &mut StepReader<'a>, entry: &Entry<'a>) {
-    let list = entries(&entry.value);
-    let key = |entry: &Entry<'a>| {
-        let is = |&key: &Key| entry.name() == Some(reader.dialect.word(key));
-        [Key::Ok, Key::Message].into_iter().find(is)
+    let single = match entries(&entry.value) {
+        [only] => Some(only),
+        [a, b] if reader.is_result() => habits::parts::one_outcome(reader, [a, b]),
+        _ => None,
     };
-    let found = if let [only] = list { key(only).map(|key| (only, key)) } else { None };
-    // A success or failure in the words of some notation, or both.
-    if found.is_none()
-        && matches!(list, [_] | [_, _])
-        && let Some(new) = habits::rewrite(reader, &entry.value, habits::parts::outcome)
-    {
-        return return_of(reader, &Entry { key: entry.key, value: *new });
-    }
+    let found = single.and_then(|only| Some((only, habits::parts::outcome(reader, only)?)));
     match found {
         Some((only, Key::Ok)) => {
             succeed(reader, only);

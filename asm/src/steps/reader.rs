@@ -140,7 +140,11 @@ pub(crate) struct KeySearch<'d, 'a> {
 impl<'a> StepReader<'a> {
     /// The reference that an inexact one means.
     pub(crate) fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        let found = habits::resolve(reference, self);
+        self.of_habits(habits::resolve(reference, self))
+    }
+
+    /// What habits have found, unless they are left out.
+    pub(crate) fn of_habits<T>(&self, found: Option<T>) -> Option<T> {
         if let Some(left_out) = self.canonical {
             left_out.set(left_out.get() || found.is_some());
         }

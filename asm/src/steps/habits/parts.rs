@@ -6,12 +6,13 @@
 use super::context::{NewNodes, Rewriter};
 use crate::catalog::meant_address;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Dialect, HANDLER, Key, Meant, changes, is_null, key_of};
+use crate::dialect::{Dialect, HANDLER, Key, changes, is_null, key_of};
 use crate::document::{Entry, Node, NodeKind, entries, json, shown};
 use crate::foreign;
 use crate::foreign::Place;
 use crate::source::SourceLimits;
 use crate::span::Span;
+use crate::steps::reader::StepReader;
 use crate::text::{is_name, quoted};
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
@@ -126,51 +127,42 @@ fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node
     Some(at.record_at(&[Entry { key, value: *node }], node))
 }
 
-/// The content of `return`: a success or failure in the words of the notation, or a value.
-pub(crate) fn outcome<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node<'a>> {
-    let new = match entries(node) {
-        [a, b] if at.reader.is_result() => both(at, a, b),
-        [only] => other_outcome(at, only),
+/// What the only entry of a returned record means: a success or a failure, in the words of some notation or of
+/// another language.
+pub(crate) fn outcome<'a>(reader: &StepReader<'a>, only: &Entry<'a>) -> Option<Key> {
+    let (dialect, name) = (reader.dialect, only.name()?);
+    let own = [Key::Ok, Key::Message].into_iter().find(|&key| dialect.word(key) == name);
+    // `success` may be a field of the returned value.
+    let tells = reader.is_result() && !matches!(only.value.kind, NodeKind::Bool(_));
+    let other = || match dialect.meaning(name, &[Key::Message]) {
+        _ if !dialect.has(Key::Return) => None,
+        _ if tells && foreign::is(Place::Success, name) => Some(Key::Ok),
+        _ if tells && foreign::is(Place::Failure, name) => Some(Key::Message),
+        meant => meant.map(|(key, _)| key),
+    };
+    own.or_else(|| reader.of_habits(other()))
+}
+
+/// A return of both success and failure, read as the success, or as the one that is not null.
+pub(crate) fn one_outcome<'d, 'a>(
+    reader: &mut StepReader<'a>,
+    [a, b]: [&'d Entry<'a>; 2],
+) -> Option<&'d Entry<'a>> {
+    let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
+    let both = match (a.name(), b.name()) {
+        (Some("ok"), _) if fails(b) => Some((a, b)),
+        (_, Some("ok")) if fails(a) => Some((b, a)),
         _ => None,
     };
-    new.map(|entry| at.record_at(&[entry], node))
-}
-
-/// A return of both success and failure, read as the success.
-fn both<'a>(at: &mut Rewriter<'_, 'a>, a: &Entry<'a>, b: &Entry<'a>) -> Option<Entry<'a>> {
-    let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
-    let (ok, err) = match (a.name(), b.name()) {
-        (Some("ok"), _) if fails(b) => (a, b),
-        (_, Some("ok")) if fails(a) => (b, a),
-        _ => return None,
-    };
-    let (word, found) = (shown(&ok.key), shown(&err.key));
-    let message = format!("a return is `{word}` or `{found}`, not both");
-    let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
-    if matches!(err.value.kind, NodeKind::Null) {
-        return Some(*ok);
+    let (ok, err) = reader.of_habits(both)?;
+    let is_null = |entry: &Entry<'a>| matches!(entry.value.kind, NodeKind::Null);
+    if !is_null(ok) && !is_null(err) {
+        let (word, found) = (shown(&ok.key), shown(&err.key));
+        let message = format!("a return is `{word}` or `{found}`, not both");
+        let help = format!("leave `{found}` out where it succeeds; it fails with `{found}` alone");
+        reader.bad_step(err.key.span, &message, "one of them", "both", &help);
     }
-    if matches!(ok.value.kind, NodeKind::Null) {
-        return Some(*err);
-    }
-    at.reader
-        .report(wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone")));
-    Some(*ok)
-}
-
-/// `success` and `failure`, or another notation's word, for `ok` and the word for a failure.
-fn other_outcome<'a>(at: &Rewriter<'_, 'a>, only: &Entry<'a>) -> Option<Entry<'a>> {
-    let (dialect, name) = (at.dialect, only.name()?);
-    // `success` may be a field of the returned value.
-    let tells = at.reader.is_result() && !matches!(only.value.kind, NodeKind::Bool(_));
-    let key = match dialect.meaning(name, &[Key::Message]) {
-        _ if !dialect.has(Key::Return) => return None,
-        _ if tells && foreign::is(Place::Success, name) => Key::Ok,
-        _ if tells && foreign::is(Place::Failure, name) => Key::Message,
-        Some((key, Meant::Other)) => key,
-        _ => return None,
-    };
-    Some(Entry { key: at.text_at(dialect.word(key), &only.key), value: only.value })
+    Some(if is_null(ok) && !is_null(err) { err } else { ok })
 }
 
 /// The inputs of a program.
