@@ -2,8 +2,8 @@
 //!
 //! A row has a place, the words there, what they mean or what to write instead, and an example: the case of
 //! the corpus that shows a program with one of them, which is the row's test. A word that no program shows
-//! has no row of its own. The readers and `steps::habits` ask this table; which forms are read, with a warning or
-//! without, is theirs to say.
+//! has no row of its own. The readers and `steps::habits` ask this table; which forms are read, with a
+//! warning or without, is theirs to say.
 
 use Means::{Advice, Keys, Nothing, Word};
 

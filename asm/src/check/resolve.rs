@@ -483,8 +483,8 @@ fn circular_call<'n>(
 /// The most parameters whose arguments are written.
 const MOST: usize = 32;
 
-/// Arguments that are no record of names and values; `parameters` are those of the target, each with whether it
-/// may be left out. Of a list the items become arguments in order, of a reference a field for each.
+/// Arguments that are no record of names and values; `parameters` are those of the target, each with whether
+/// it may be left out. Of a list the items become arguments in order, of a reference a field for each.
 fn unnamed_arguments(source: &str, only: &Field<'_>, parameters: &[(&str, bool)]) -> Diagnostic {
     let span = only.name.span;
     let items = if let ExprKind::List(items) = only.value.kind { Some(items) } else { None };

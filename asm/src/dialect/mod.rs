@@ -319,8 +319,8 @@ impl Dialect {
         self.has(key) && (key != Key::Message || self.has(Key::Ok))
     }
 
-    /// Whether a record that may have `keys` may have a key in a word of another notation: if this one has the
-    /// key, or another way to return.
+    /// Whether a record that may have `keys` may have a key in a word of another notation: if this one has
+    /// the key, or another way to return.
     pub(crate) fn takes_foreign(self, key: Key, keys: &[Key]) -> bool {
         match key {
             Key::Message => self.has(Key::Ok) || keys.contains(&Key::Return),
@@ -419,8 +419,8 @@ pub(crate) fn form_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bo
     STEPS.iter().find(|form| list.iter().any(|entry| has(entry, &[form.key])) && alone(form))
 }
 
-/// As [`form_of`]; a `match` without cases, but with steps for the value or failure of a call, takes its result
-/// apart.
+/// As [`form_of`]; a `match` without cases, but with steps for the value or failure of a call, takes its
+/// result apart.
 pub(crate) fn kind_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bool) -> Option<&'static Form> {
     let form = form_of(list, &has)?;
     let any = |keys: &[Key]| list.iter().any(|entry| has(entry, keys));

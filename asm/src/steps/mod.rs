@@ -2,8 +2,8 @@
 //!
 //! [`crate::document`] reads text into documents, which have exact spans; this module turns them into the
 //! tree of [`crate::ast`]. It reads only the canonical form: the words of the notation, each in its own
-//! shape. Where it does not understand a part, it asks [`habits`] for the canonical form and reads that in its
-//! place. As for every notation, [`crate::check`] checks the meaning of a program (slots, calls, flow,
+//! shape. Where it does not understand a part, it asks [`habits`] for the canonical form and reads that in
+//! its place. As for every notation, [`crate::check`] checks the meaning of a program (slots, calls, flow,
 //! types).
 //!
 //! [`reader`] has `StepReader`, the state of reading one function. The position in the function (nesting,

@@ -1,9 +1,9 @@
 //! Habits: constructs of other languages and notations that writers use by mistake.
 //!
-//! The readers beside this read only the canonical form. Where they do not understand a step, a value or a key,
-//! they ask here ([`rewrite`]), and read the canonical form in its place. What has one meaning is read in silence;
-//! what is a guess, or has no meaning, is an error. A habit of [`table`] is a row with its name, the positions at
-//! which it is tried, the rewrite, and an example that a test runs.
+//! The readers beside this read only the canonical form. Where they do not understand a step, a value or a
+//! key, they ask here ([`rewrite`]), and read the canonical form in its place. What has one meaning is read
+//! in silence; what is a guess, or has no meaning, is an error. A habit of [`table`] is a row with its name,
+//! the positions at which it is tried, the rewrite, and an example that a test runs.
 //!
 //! A text is always read as a text and a record as a record. If something else was most likely meant, a lint
 //! warns, and the expression becomes a *suspect*: an error that follows from it is that warning.

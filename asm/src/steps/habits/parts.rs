@@ -127,8 +127,8 @@ fn handling_steps<'a>(at: &mut Rewriter<'_, 'a>, node: &Node<'a>) -> Option<Node
     Some(at.record_at(&[Entry { key, value: *node }], node))
 }
 
-/// What the only entry of a returned record means: a success or a failure, in the words of some notation or of
-/// another language.
+/// What the only entry of a returned record means: a success or a failure, in the words of some notation or
+/// of another language.
 pub(crate) fn outcome<'a>(reader: &StepReader<'a>, only: &Entry<'a>) -> Option<Key> {
     let (dialect, name) = (reader.dialect, only.name()?);
     let own = [Key::Ok, Key::Message].into_iter().find(|&key| dialect.word(key) == name);

@@ -232,8 +232,8 @@ pub(super) fn loose_arguments<'a>(at: &mut Rewriter<'_, 'a>, list: EntryList<'a>
     if arguments.is_empty() || list.iter().any(|entry| entry.is(|name| foreign::is(Place::Comment, name))) {
         return None;
     }
-    let names: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
-    Some(at.instead(list, &names, vec![(at.dialect.word(Key::Args), at.record(arguments))]))
+    let beside = list.iter().filter(|entry| !loose(entry)).filter_map(kept);
+    Some(at.record(beside.chain([(at.dialect.word(Key::Args), at.record(arguments))]).collect()))
 }
 
 /// A step that has only words for people.
