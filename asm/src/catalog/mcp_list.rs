@@ -19,10 +19,7 @@ impl Catalog {
     #[inline(never)]
     pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
         let data = data_of_events(unmarked(json));
-        let listed = list(&data).or_else(|_| {
-            let json = answered(&data).unwrap_or(&data);
-            list(json).or_else(|_| one_by_one(json))
-        })?;
+        let listed = tools(&data)?;
         let mut catalog = Catalog::default();
         for (index, tool) in listed.into_iter().enumerate() {
             let wrong = |problem: String| CatalogError::Tool { index, problem };
@@ -43,6 +40,10 @@ impl Catalog {
     }
 }
 
+fn tools(json: &str) -> Result<Vec<Listed<'_>>, CatalogError> {
+    list(json).or_else(|_| one_by_one(json))
+}
+
 /// The tools of a list in which each is readable.
 fn list(json: &str) -> Result<Vec<Listed<'_>>, serde_json::Error> {
     match first(json) {
@@ -58,21 +59,6 @@ fn data_of_events(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.lines().filter_map(|line| line.strip_prefix("data:")).collect::<Vec<_>>().join("\n"))
-}
-
-/// The result in an answer to `tools/list` as it is on the wire, or the part of a request to a model that has
-/// the tools.
-fn answered(json: &str) -> Option<&str> {
-    #[derive(Deserialize)]
-    struct Reply<'j> {
-        #[serde(borrow, alias = "toolConfig", alias = "functionDeclarations")]
-        result: &'j RawValue,
-        /// Then the rest is about them, such as Gemini's `toolConfig`.
-        tools: Option<Discarded>,
-    }
-    let is_record = first(json) == Some(b'{');
-    let answer: Reply<'_> = serde_json::from_str(json).ok().filter(|_| is_record)?;
-    answer.tools.is_none().then(|| answer.result.get())
 }
 
 #[derive(Deserialize)]
@@ -119,6 +105,10 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
     struct Parts<'j> {
         #[serde(borrow)]
         tools: Option<&'j RawValue>,
+        /// The result in an answer to `tools/list` as it is on the wire, or the part of a request to a model
+        /// that has the tools. Beside tools it is about them, such as Gemini's `toolConfig`.
+        #[serde(borrow, alias = "toolConfig", alias = "functionDeclarations")]
+        result: Option<&'j RawValue>,
         #[serde(rename = "mcpServers")]
         servers: Option<Discarded>,
     }
@@ -128,10 +118,11 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
         Some(b'[') => json,
         Some(b'{') => {
             let parts: Parts<'j> = serde_json::from_str(json).map_err(no_json)?;
-            match parts.tools.map(RawValue::get) {
-                Some(tools) if first(tools) == Some(b'[') => tools,
-                Some(tools) if first(tools) == Some(b'{') => return Err(CatalogError::ToolsFile),
-                None if parts.servers.is_some() => return Err(CatalogError::ToolsFile),
+            match (parts.tools.map(RawValue::get), parts.result) {
+                (Some(list), _) if first(list) == Some(b'[') => list,
+                (Some(list), _) if first(list) == Some(b'{') => return Err(CatalogError::ToolsFile),
+                (None, Some(result)) => return tools(result.get()),
+                (None, None) if parts.servers.is_some() => return Err(CatalogError::ToolsFile),
                 _ => return Err(CatalogError::NoTools),
             }
         }
