@@ -228,10 +228,8 @@ impl<'a> Printer<'_, 'a> {
                 let entries = self.compensate(&[*call]).into_iter().collect();
                 out.push(Step::of(None, "undo", entries));
             }
-            StmtKind::Rollback(_) => {
-                let entry = self.rollback(core::slice::from_ref(statement));
-                out.push(Step::of(None, "undo-later", vec![entry]));
-            }
+            // `steps` prints several at once.
+            StmtKind::Rollback(_) => {}
             StmtKind::Control(control) => self.control(control, None, tail, statement.span, out),
         }
     }
