@@ -229,6 +229,16 @@ fn completion_of_id_text_follows_the_operands() {
         ["1 email", "2 verified", "5 level"]
     );
     assert_eq!(labels(&source("LET 4 LIT |")), ["0", "1", "2", "3"]);
+    assert_eq!(labels(&source("LET 4 LIT 3 |")), ["true", "false"]);
+    assert_eq!(labels(&source("ROLLBACK |")), ["CALL"]);
+    assert_eq!(labels(&source("LET 4 MATCH_MAP REF 0 1 |")), ["ELSE"]);
+    assert_eq!(labels(&source("LET 4 LIST |")), [""; 0]);
+    for record in ["LET 4 OBJ 1 |", "LET 4 MERGE REF 2 |"] {
+        assert_eq!(labels(&source(record))[..2], ["0 user-id", "1 email"], "{record}");
+    }
+    let path = labels(&source("LET 4 FIELD |"));
+    assert!(path.contains(&"1 message: text".to_owned()) && path.contains(&"REF".to_owned()), "{path:?}");
+    assert!(!labels(&source("RET |")).contains(&"IF".to_owned()));
     let words = labels(&source("LET 4 |  "));
     assert!(words.contains(&"8 a new slot".to_owned()) || words.contains(&"CALL".to_owned()), "{words:?}");
     assert!(labels(&source("LE|")).contains(&"LET".to_owned()));

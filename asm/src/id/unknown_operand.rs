@@ -18,7 +18,9 @@ use ilo_spec::node::{Place, Shape, Word};
 /// Rejects what is not an operand.
 pub(crate) fn no_operand(parser: &mut BodyParser<'_, '_>, of: Word) -> Stop {
     let token = parser.state.current;
-    parser.lacks(of, Shape::Expr);
+    if token.word.is_none() {
+        parser.lacks(of, Shape::Expr);
+    }
     let message = format!("`{}` needs an operand here", of.mnemonic());
     let wrong = parser.refuse(Code::ExpectedOperand, message, "an expression");
     let wrong = match (token.word, token.kind) {
