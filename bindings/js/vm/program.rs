@@ -180,7 +180,7 @@ impl Core {
         limits: Option<String>,
         tools: &Catalogue,
     ) -> Result<Run, String> {
-        let is_ready = tools.known().is_none() || self.wiring(tools).is_complete();
+        let is_ready = tools.known().is_none() || self.wiring(tools).is_complete;
         let (run, limits) = self.started(inputs, function.as_deref(), limits.as_deref(), tools, is_ready)?;
         Ok(Run::new(run, limits))
     }

@@ -10,7 +10,7 @@ use crate::run::{Run, numbers};
 use crate::tools::Catalogue;
 use bumpalo::Bump;
 use ilo_bindings::limits::bounds;
-use ilo_bindings::wiring::{Wiring, is_clean};
+use ilo_bindings::wiring::Wiring;
 use ilo_drive::data::Data;
 use ilo_vm::{Limits, Status, Waiting};
 use std::cell::RefCell;
@@ -72,8 +72,9 @@ impl Quick {
             return place;
         }
         let Some(found) = self.run.outcome() else { return HAND_OVER };
+        let left = found.compensation_failures().len() + found.not_rolled_back().len();
         match found.status() {
-            Status::Ok(value) if is_clean(&found) => {
+            Status::Ok(value) if left + found.rolled_back().len() == 0 => {
                 let _ = write!(self.text, "{} ", self.run.fuel_used());
                 let _ = value.write_json(&mut self.text);
                 VALUE
@@ -118,7 +119,7 @@ impl Core {
         let wiring = self.wiring(tools);
         let idle = limits.is_none().then(|| Rc::clone(&self.idle));
         let (run, limits) =
-            self.started(inputs, function.as_deref(), limits.as_deref(), tools, wiring.is_complete())?;
+            self.started(inputs, function.as_deref(), limits.as_deref(), tools, wiring.is_complete)?;
         let quick = Quick { run, limits, wiring, text: String::new(), arena: Bump::new(), idle };
         Ok(RUNS.with_borrow_mut(|runs| {
             let free = runs.iter().position(Option::is_none).unwrap_or_else(|| {

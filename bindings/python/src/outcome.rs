@@ -3,7 +3,6 @@
 use crate::limits::DEEPEST;
 use crate::values::{data, from_data, from_view};
 use ilo_bindings::limits::input_bounds;
-use ilo_bindings::wiring::is_clean;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_spec::program::Number;
@@ -282,7 +281,8 @@ pub(crate) fn outcome(
     outcome: Outcome<'_>,
     typed: Option<&Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let (fuel, is_clean) = (run.fuel_used(), is_clean(&outcome));
+    let left = outcome.compensation_failures().len() + outcome.not_rolled_back().len();
+    let (fuel, is_clean) = (run.fuel_used(), left + outcome.rolled_back().len() == 0);
     let instruction = match outcome.status() {
         Status::Ok(value) if is_clean => {
             let value = typed.map_or_else(|| from_view(py, value), |typed| Ok(typed.clone_ref(py)))?;
@@ -294,7 +294,10 @@ pub(crate) fn outcome(
     };
     let found = restored(py, &outcome.to_string(), fuel, instruction)?;
     match (typed, found.bind(py).cast::<OkOutcome>()) {
-        (Some(typed), Ok(found)) => Py::new(py, found.get()._with(typed.clone_ref(py))).map(Py::into_any),
+        (Some(typed), Ok(found)) => {
+            let (value, rest) = (typed.clone_ref(py), found.get().rest.clone());
+            Py::new(py, OkOutcome { value, rest }).map(Py::into_any)
+        }
         _ => Ok(found),
     }
 }

@@ -46,7 +46,7 @@ impl Calls {
 
     /// Whether nothing prevents a run.
     pub(crate) fn is_complete(&self) -> bool {
-        self.wiring.is_complete()
+        self.wiring.is_complete
     }
 
     /// Whether the wiring is to these tools.

@@ -7,13 +7,13 @@
 use crate::Words;
 use crate::known::Known;
 use crate::start::missing;
-use ilo_asm::catalog::{ToolSignature, Validation};
+use ilo_asm::catalog::Validation;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::data_of;
 use ilo_drive::policy::Policies as _;
 use ilo_drive::sent::leave_out;
 use ilo_drive::validate::{answer_misfit, misfit};
-use ilo_vm::{Outcome, Program, Run, Waiting};
+use ilo_vm::{Program, Run, Waiting};
 use std::sync::Arc;
 
 /// The wiring of a program to the tools of one catalogue.
@@ -23,7 +23,7 @@ pub struct Wiring {
     /// For each tool of the program; nothing for tools whose calls are for `Drive`.
     calls: Vec<Option<Wired>>,
     /// Whether every tool is there, and nothing else prevents a run.
-    is_complete: bool,
+    pub is_complete: bool,
 }
 
 /// A tool whose calls may be made at once.
@@ -41,17 +41,10 @@ pub struct Wired {
 impl Wired {
     /// Notes that the call that the run waits for is made now.
     pub fn begins(&self, run: &mut Run) {
-        if !self.read_only
-            && let Some(mut call) = run.pending()
-        {
+        if let Some(mut call) = run.pending().filter(|_| !self.read_only) {
             call.may_change();
         }
     }
-}
-
-/// Whether nothing was rolled back or left without rollback.
-pub fn is_clean(outcome: &Outcome<'_>) -> bool {
-    outcome.compensation_failures().len() + outcome.rolled_back().len() + outcome.not_rolled_back().len() == 0
 }
 
 impl Wiring {
@@ -72,11 +65,6 @@ impl Wiring {
         Wiring { known: Arc::clone(known), calls, is_complete }
     }
 
-    /// Whether nothing prevents a run.
-    pub fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
     /// Whether the wiring is to these tools.
     pub fn is_of(&self, known: &Arc<Known>) -> bool {
         Arc::ptr_eq(&self.known, known)
@@ -90,29 +78,20 @@ impl Wiring {
 
     /// The same, if its arguments fit the tool as they are.
     pub fn fitting(&self, call: &Waiting<'_>) -> Option<&Wired> {
-        self.wired(call).filter(|wired| self.arguments_fit(wired, call))
-    }
-
-    fn arguments_fit(&self, wired: &Wired, call: &Waiting<'_>) -> bool {
-        if !wired.checks_arguments {
-            return true;
-        }
+        let wired = self.wired(call)?;
+        let tool = if wired.checks_arguments { self.known.tool(&wired.name) } else { None };
+        let Some(tool) = tool else { return Some(wired) };
         let mut json = String::new();
         // Writing to a string does not fail.
         let _ = call.write_json(&mut json);
-        self.tool(wired).is_none_or(|tool| {
-            let Ok(mut arguments) = data_of(&json) else { return false };
-            !leave_out(tool.input(), &mut arguments) && misfit(tool.input(), &arguments).is_none()
-        })
+        let mut arguments = data_of(&json).ok()?;
+        let fits = !leave_out(tool.input(), &mut arguments) && misfit(tool.input(), &arguments).is_none();
+        fits.then_some(wired)
     }
 
     /// Whether an answer fits its tool. The answer is read only if that matters.
     pub fn answer_fits(&self, wired: &Wired, answer: impl FnOnce() -> Data) -> bool {
-        let tool = if wired.checks_answer { self.tool(wired) } else { None };
+        let tool = if wired.checks_answer { self.known.tool(&wired.name) } else { None };
         tool.is_none_or(|tool| answer_misfit(tool.output(), &answer()).is_none())
-    }
-
-    fn tool(&self, wired: &Wired) -> Option<&ToolSignature> {
-        self.known.tool(&wired.name)
     }
 }

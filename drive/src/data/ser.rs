@@ -207,6 +207,18 @@ struct ListBuilder {
     items: Vec<Data>,
 }
 
+impl ListBuilder {
+    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ConvertError> {
+        let (item, at) = (value.serialize(self.part), self.items.len());
+        self.items.push(item.map_err(|error| placed(self.variant, error.in_item(at)))?);
+        Ok(())
+    }
+
+    fn whole(self) -> Data {
+        within(self.variant, Data::List(self.items.into()))
+    }
+}
+
 struct RecordBuilder {
     part: Builder,
     variant: Option<&'static str>,
@@ -217,6 +229,14 @@ struct RecordBuilder {
 }
 
 impl RecordBuilder {
+    fn add<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), ConvertError> {
+        self.field(key.to_owned(), value)
+    }
+
+    fn whole(self) -> Data {
+        within(self.variant, Data::Record(self.fields.into()))
+    }
+
     fn field<T: Serialize + ?Sized>(&mut self, name: String, value: &T) -> Result<(), ConvertError> {
         let is_new = self.names.insert(name.clone());
         let twice = || ConvertError::new("the name is there twice");
@@ -248,58 +268,40 @@ impl SerializeMap for RecordBuilder {
     }
 
     fn end(self) -> Result<Data, ConvertError> {
-        Ok(Data::Record(self.fields.into()))
+        Ok(self.whole())
     }
 }
 
-/// Sequences, tuples and the content of variants are lists.
-macro_rules! as_list {
-    ($($kind:ident $method:ident;)*) => {$(
-        impl ser::$kind for ListBuilder {
+/// The builders as what `serde` gives part by part: tuples and sequences are lists, and structs are records.
+macro_rules! built {
+    ($($builder:ident: $kind:ident $method:ident($($key:ident)?);)*) => {$(
+        impl ser::$kind for $builder {
             type Ok = Data;
             type Error = ConvertError;
 
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ConvertError> {
-                let item = value.serialize(self.part);
-                let at = self.items.len();
-                self.items.push(item.map_err(|error| placed(self.variant, error.in_item(at)))?);
-                Ok(())
-            }
-
-            fn end(self) -> Result<Data, ConvertError> {
-                Ok(within(self.variant, Data::List(self.items.into())))
-            }
-        }
-    )*};
-}
-
-/// Structs are records.
-macro_rules! as_record {
-    ($($kind:ident)*) => {$(
-        impl ser::$kind for RecordBuilder {
-            type Ok = Data;
-            type Error = ConvertError;
-
-            fn serialize_field<T: Serialize + ?Sized>(
+            fn $method<T: Serialize + ?Sized>(
                 &mut self,
-                key: &'static str,
+                $($key: &'static str,)?
                 value: &T,
             ) -> Result<(), ConvertError> {
-                self.field(key.to_owned(), value)
+                self.add($($key,)? value)
             }
 
             fn end(self) -> Result<Data, ConvertError> {
-                Ok(within(self.variant, Data::Record(self.fields.into())))
+                Ok(self.whole())
             }
         }
     )*};
 }
 
-as_list! {
-    SerializeSeq serialize_element; SerializeTuple serialize_element; SerializeTupleStruct serialize_field;
-    SerializeTupleVariant serialize_field;
+built! {
+    ListBuilder: SerializeSeq serialize_element();
+    ListBuilder: SerializeTuple serialize_element();
+    ListBuilder: SerializeTupleStruct serialize_field();
+    ListBuilder: SerializeTupleVariant serialize_field();
+    RecordBuilder: SerializeStruct serialize_field(key);
+    RecordBuilder: SerializeStructVariant serialize_field(key);
 }
-as_record! { SerializeStruct SerializeStructVariant }
 
 /// A value with the number of lists and records around it.
 struct Nested<'d>(&'d Data, usize);
