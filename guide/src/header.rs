@@ -66,7 +66,7 @@ impl Header {
 
     /// Whether the header is, or can only become, that of the program itself.
     pub fn is_own(&self) -> bool {
-        self.surface.rest_of_helper().is_none()
+        !self.surface.begins_helper()
     }
 
     /// A text that completes the header: that of the program itself, if that is still possible.
@@ -139,7 +139,7 @@ impl Steps for HeaderText {
 impl HeaderText {
     /// Whether the text is the beginning of a header.
     fn fits(&self) -> bool {
-        self.may_be_own() || self.rest_of_helper().is_some()
+        self.may_be_own() || self.begins_helper()
     }
 
     fn may_be_own(&self) -> bool {
@@ -150,69 +150,60 @@ impl HeaderText {
         if self.may_be_own() {
             return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
         }
-        let Some([before, words @ ..]) = self.rest_of_helper() else { return String::new() };
-        let text = String::from_utf8_lossy(&self.text);
-        let ends = |letters: String| [before, &letters].concat() + &words.concat();
-        let whole = |end: &String| self.helper(&[&text, end.as_str()].concat()).is_ok();
-        (0..=LETTERS).flat_map(letters).map(ends).find(whole).unwrap_or_default()
+        let mut text = String::from_utf8_lossy(&self.text).into_owned();
+        while let Err(Some(next)) = self.helper(&text) {
+            text += &next;
+        }
+        text.split_off(self.text.len().min(text.len()))
     }
 
-    /// The shortest rest of a helper's header, without letters that make a name free; `None` if the text does
-    /// not begin one.
-    fn rest_of_helper(&self) -> Option<Remainder> {
-        let text = from_utf8(&self.text).ok().filter(|_| self.may_help)?;
-        self.helper(text).map_or_else(|rest| rest, |()| Some(Remainder::default()))
+    fn begins_helper(&self) -> bool {
+        self.may_help && from_utf8(&self.text).is_ok_and(|text| self.helper(text) != Err(None))
     }
 
     /// Reads a helper's header.
     fn helper(&self, mut text: &str) -> Read<()> {
-        bytes(&mut text, "; fn ", ["", "() -> nil\n"])?;
-        name(&mut text, |name| !self.taken.contains(name), "() -> nil\n")?;
-        bytes(&mut text, "(", ["", ") -> nil\n"])?;
+        bytes(&mut text, "; fn ")?;
+        name(&mut text, |name| !self.taken.contains(name), "(")?;
+        bytes(&mut text, "(")?;
         if text.is_empty() {
-            return Err(Some(["", "", ") -> nil\n"]));
+            return Err(Some(")".to_owned()));
         }
         let mut parameters: Vec<&str> = Vec::new();
         while !text.starts_with(')') {
             if parameters.len() == PARAMETERS {
                 return Err(None);
             }
-            let before = if parameters.is_empty() { "" } else { ", " };
-            bytes(&mut text, before, ["", ": any) -> nil\n"])?;
-            let parameter = name(&mut text, |name| !parameters.contains(&name), ": any) -> nil\n")?;
-            bytes(&mut text, ": ", ["", "nil) -> nil\n"])?;
-            ty(&mut text, false, ") -> nil\n")?;
+            bytes(&mut text, if parameters.is_empty() { "" } else { ", " })?;
+            let parameter = name(&mut text, |name| !parameters.contains(&name), ":")?;
+            bytes(&mut text, ": ")?;
+            ty(&mut text, false, ")")?;
             parameters.push(parameter);
         }
-        bytes(&mut text, ") -> ", ["", "nil\n"])?;
+        bytes(&mut text, ") -> ")?;
         if ty(&mut text, true, "\n")? {
-            ty(&mut text, false, ", nil\n")?;
-            bytes(&mut text, ", ", ["", "nil\n"])?;
+            ty(&mut text, false, ",")?;
+            bytes(&mut text, ", ")?;
             ty(&mut text, false, "\n")?;
         }
-        bytes(&mut text, "\n", ["", ""])?;
+        bytes(&mut text, "\n")?;
         if text.is_empty() { Ok(()) } else { Err(None) }
     }
 }
 
-/// The rest of a header, in parts. Letters of a name may be behind the first.
-type Remainder = [&'static str; 3];
+/// What was read. Where the text ends before it, the error is what comes next in the shortest header; `None`
+/// if the text is not the beginning of one.
+type Read<T> = Result<T, Option<String>>;
 
-/// What was read. Where the text ends before it, the error is the shortest rest of a header; `None` if the
-/// text is not the beginning of one.
-type Read<T> = Result<T, Option<Remainder>>;
-
-/// Reads these bytes. If the text ends in them, a header has this behind them.
-fn bytes(text: &mut &str, bytes: &'static str, [first, second]: [&'static str; 2]) -> Read<()> {
-    let Some(rest) = text.strip_prefix(bytes) else {
-        return Err(bytes.strip_prefix(*text).map(|rest| [rest, first, second]));
-    };
-    *text = rest;
+/// Reads these bytes.
+fn bytes(text: &mut &str, bytes: &'static str) -> Read<()> {
+    *text = text.strip_prefix(bytes).ok_or_else(|| bytes.strip_prefix(*text).map(str::to_owned))?;
     Ok(())
 }
 
-/// Reads a name that is free. If the text ends with it, letters must be able to make it one.
-fn name<'t>(text: &mut &'t str, is_free: impl Fn(&str) -> bool, behind: &'static str) -> Read<&'t str> {
+/// Reads a name that is free. If the text ends with it, letters must be able to make it one, and this is
+/// behind.
+fn name<'t>(text: &mut &'t str, is_free: impl Fn(&str) -> bool, behind: &str) -> Read<&'t str> {
     let is_part = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-');
     let length = text.find(|c| !is_part(c)).unwrap_or(text.len());
     let (name, rest) = text.split_at(length);
@@ -221,17 +212,16 @@ fn name<'t>(text: &mut &'t str, is_free: impl Fn(&str) -> bool, behind: &'static
     let Some(room) = NAME.checked_sub(length).filter(|_| begins) else { return Err(None) };
     if rest.is_empty() {
         let most = u32::try_from(room).map_or(LETTERS, |room| room.min(LETTERS));
-        let mut ends = (0..=most).flat_map(letters);
-        let may_be_free = most == LETTERS || ends.any(|end| fits(&[name, &end].concat()));
-        return Err(may_be_free.then_some(["", "", behind]));
+        let end = (0..=most).flat_map(letters).find(|end| fits(&[name, end].concat()));
+        return Err(end.map(|end| end + behind));
     }
     *text = rest;
     if fits(name) { Ok(name) } else { Err(None) }
 }
 
-/// Reads a type, or `result` in its place, and returns whether it was that. If the text ends with it, a
-/// header has this behind it.
-fn ty(text: &mut &str, may_be_result: bool, behind: &'static str) -> Read<bool> {
+/// Reads a type, or `result` in its place, and returns whether it was that. If the text ends with it, this is
+/// behind.
+fn ty(text: &mut &str, may_be_result: bool, behind: &str) -> Read<bool> {
     for lists in 0.. {
         let result = (may_be_result && lists == 0).then_some("result");
         let list = (lists < LISTS).then_some("list");
@@ -241,19 +231,16 @@ fn ty(text: &mut &str, may_be_result: bool, behind: &'static str) -> Read<bool> 
         if rest.is_empty() {
             let longer = words.filter_map(|it| Some((it, it.strip_prefix(word)?)));
             let soonest = longer.min_by_key(|it| (it.1.len(), it.0 != "nil"));
-            return Err(soonest.map(|(whole, rest)| match whole {
-                "list" => [rest, " nil", behind],
-                "result" => [rest, " nil", ", nil\n"],
-                _ => [rest, "", behind],
-            }));
+            let next = |whole| if matches!(whole, "list" | "result") { " " } else { behind };
+            return Err(soonest.map(|(whole, rest)| [rest, next(whole)].concat()));
         }
         if !words.any(|it| it == word) {
             return Err(None);
         }
         *text = rest;
         match word {
-            "list" => bytes(text, " ", ["nil", behind])?,
-            "result" => return bytes(text, " ", ["nil", ", nil\n"]).map(|()| true),
+            "list" => bytes(text, " ")?,
+            "result" => return bytes(text, " ").map(|()| true),
             _ => break,
         }
     }
