@@ -54,7 +54,7 @@ pub(super) enum Optional {
     clippy::struct_excessive_bools,
     reason = "each is a feature of JSON Schema that a host has or has not"
 )]
-pub(super) struct Rules {
+pub(super) struct Features {
     /// Definitions that refer to themselves.
     pub(super) recursion: bool,
     /// Properties that may be absent.
@@ -71,8 +71,8 @@ pub(super) struct Rules {
     pub(super) values: (u8, u8),
 }
 
-impl Rules {
-    pub(super) const FREE: Rules = Rules {
+impl Features {
+    pub(super) const FREE: Features = Features {
         recursion: true,
         optional: Optional::Any,
         free_keys: true,
@@ -84,22 +84,23 @@ impl Rules {
 }
 
 impl Host {
-    pub(super) fn rules(self) -> Rules {
+    pub(super) fn features(self) -> Features {
         match self {
-            Host::OpenAi => Rules { optional: Optional::None, free_keys: false, ..Rules::FREE },
+            Host::OpenAi => Features { optional: Optional::None, free_keys: false, ..Features::FREE },
             Host::Anthropic => {
-                let rules = Rules { recursion: false, free_keys: false, bounds: false, ..Rules::FREE };
-                Rules { optional: Optional::Few, typed: false, ..rules }
+                let features =
+                    Features { recursion: false, free_keys: false, bounds: false, ..Features::FREE };
+                Features { optional: Optional::Few, typed: false, ..features }
             }
             // It leaves out everything more than three references away, and makes one regular expression of
             // the whole.
-            Host::Outlines => Rules {
+            Host::Outlines => Features {
                 recursion: false,
                 free_keys: false,
                 typed: false,
                 references: false,
                 values: (1, 0),
-                ..Rules::FREE
+                ..Features::FREE
             },
         }
     }

@@ -62,13 +62,13 @@ const YES: &str = r#"{"type":"boolean","enum":[true]}"#;
 /// # Errors
 /// If the host would refuse it.
 pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) -> Result<String, TooLarge> {
-    let rules = host.map_or(hosts::Rules::FREE, Host::rules);
-    let mut schema = Schema { session, rules, any_signature, defs: BTreeMap::new() };
+    let features = host.map_or(hosts::Features::FREE, Host::features);
+    let mut schema = Schema { session, features, any_signature, defs: BTreeMap::new() };
     hosts::tools(host, schema.calls().count())?;
-    let level = if rules.recursion { ENDLESS } else { BLOCKS };
+    let level = if features.recursion { ENDLESS } else { BLOCKS };
     let steps = schema.steps(level);
     let top = schema.top(&steps);
-    let about = quoted(&about(rules));
+    let about = quoted(&about(features));
     let defs: Vec<String> = schema.defs.iter().map(|(name, it)| format!("{}:{it}", quoted(name))).collect();
     let whole = format!("{{\"description\":{about},{},\"$defs\":{{{}}}}}\n", top, defs.join(","));
     hosts::schema(host, &whole)?;
@@ -76,7 +76,7 @@ pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) ->
 }
 
 /// The rules that the schema does not express.
-fn about(rules: hosts::Rules) -> String {
+fn about(features: hosts::Features) -> String {
     let mut all = vec![
         "that names are in scope, and their types: each text may be a name",
         "required values on all paths, ret of the right form, break outside for",
@@ -84,19 +84,19 @@ fn about(rules: hosts::Rules) -> String {
         "equal keys; names of fields that a record does not have",
         "required rollbacks",
     ];
-    if rules.optional == Optional::None {
+    if features.optional == Optional::None {
         all.push("and it refuses some optional arguments without the others");
     }
-    if !rules.free_keys {
+    if !features.free_keys {
         all.push(
             "and it refuses records with fields (write put), cases as a record (write pairs), and arguments that \
              the schema of a tool does not list",
         );
     }
-    if !rules.recursion && rules.references {
+    if !features.recursion && features.references {
         all.push("and it refuses values nested deeper than 2, blocks deeper than 1");
     }
-    if !rules.references {
+    if !features.references {
         all.push(
             "and it refuses values nested deeper than 1, or nested elsewhere than beside expr and ret (bind them \
              first), operators of one or two operands and choices but as steps, blocks deeper than 1, and blocks in \
@@ -161,7 +161,7 @@ fn open_record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>, ot
 
 /// What the parts of a form depend on.
 #[derive(Default)]
-struct Place {
+struct FormParts {
     /// The level of the steps.
     level: u8,
     any: String,
@@ -172,7 +172,7 @@ struct Place {
 
 struct Schema<'s, 'c> {
     session: &'s Session<'c>,
-    rules: hosts::Rules,
+    features: hosts::Features,
     any_signature: bool,
     defs: BTreeMap<String, String>,
 }
@@ -199,7 +199,7 @@ impl<'s, 'c> Schema<'s, 'c> {
 
     /// Adds a definition, unless it exists, and returns the reference to it.
     fn define(&mut self, name: String, make: impl FnOnce(&mut Self) -> String) -> String {
-        if !self.rules.references {
+        if !self.features.references {
             return make(self);
         }
         let found = reference(&name);
@@ -227,12 +227,12 @@ impl<'s, 'c> Schema<'s, 'c> {
 
     /// The nesting of such values.
     fn level(&self) -> u8 {
-        if self.rules.recursion { ENDLESS } else { self.rules.values.1 }
+        if self.features.recursion { ENDLESS } else { self.features.values.1 }
     }
 
     /// A value of some kinds. A text may be the name of a value of any kind.
     fn value(&mut self, kinds: Kinds, level: u8) -> String {
-        let kinds = if self.rules.typed { kinds } else { Kinds::ANY };
+        let kinds = if self.features.typed { kinds } else { Kinds::ANY };
         let name = format!("value_{}", kinds.to_string().replace(" or ", "_"));
         self.define(Self::named(&name, level), |schema| {
             let mut all = vec![STRING.to_owned()];
@@ -243,7 +243,7 @@ impl<'s, 'c> Schema<'s, 'c> {
                 all.push(record([("text", STRING.to_owned(), true)]));
             }
             let Some(below) = Self::below(level) else { return any_of(&all) };
-            let at = Place { any: schema.value(Kinds::ANY, below), ..Place::default() };
+            let at = FormParts { any: schema.value(Kinds::ANY, below), ..FormParts::default() };
             if kinds.meets(Kinds::LIST) {
                 all.push(list_of(&at.any));
             }
@@ -251,21 +251,21 @@ impl<'s, 'c> Schema<'s, 'c> {
                 all.extend(schema.records(&at));
             }
             all.push(schema.define(Self::named("operation", below), |schema| schema.operations(&at)));
-            if schema.rules.references {
+            if schema.features.references {
                 all.push(schema.define(Self::named("cases", below), |schema| {
                     any_of(&schema.forms("match:any cases:cases default*:any", &at))
                 }));
             }
-            if schema.rules.recursion && schema.calls().next().is_some() {
+            if schema.features.recursion && schema.calls().next().is_some() {
                 all.push(schema.call());
             }
             any_of(&all)
         })
     }
 
-    fn records(&mut self, at: &Place) -> Vec<String> {
+    fn records(&mut self, at: &FormParts) -> Vec<String> {
         let mut all = self.forms("obj:fields", at);
-        if self.rules.free_keys {
+        if self.features.free_keys {
             all.extend(self.forms("merge:any set:fields", at));
             // A record with one field that has the name of an operator is read as that operator.
             let first =
@@ -282,14 +282,14 @@ impl<'s, 'c> Schema<'s, 'c> {
     }
 
     /// Operators over values.
-    fn operations(&mut self, at: &Place) -> String {
-        let all_ways = self.rules.references;
+    fn operations(&mut self, at: &FormParts) -> String {
+        let all_ways = self.features.references;
         let mut all =
             if all_ways { self.all_of(&["op:two a:any b:any", "op:one a:any"], at) } else { Vec::new() };
         // A step with `op` is another form of operators with one or two operands.
         let rows = operator::TABLE.iter().filter(|row| all_ways || row.most() > 2);
         all.extend(rows.map(|row| {
-            let least = self.rules.bounds.then_some(row.least());
+            let least = self.features.bounds.then_some(row.least());
             let most = least.filter(|_| !row.folds).map(|_| row.most());
             let operands = if row.least() == 1 { at.any.clone() } else { bounded(&at.any, least, most) };
             record([(row.spelling, operands, true)])
@@ -297,20 +297,20 @@ impl<'s, 'c> Schema<'s, 'c> {
         any_of(&all)
     }
 
-    fn all_of(&mut self, forms: &[&str], at: &Place) -> Vec<String> {
+    fn all_of(&mut self, forms: &[&str], at: &FormParts) -> Vec<String> {
         forms.iter().flat_map(|form| self.forms(form, at)).collect()
     }
 
     /// The records of a form. For a host that limits absent keys, there is a record for each combination of
     /// optional keys.
-    fn forms(&mut self, form: &str, at: &Place) -> Vec<String> {
-        let is_optional = self.rules.optional == Optional::Any;
+    fn forms(&mut self, form: &str, at: &FormParts) -> Vec<String> {
+        let is_optional = self.features.optional == Optional::Any;
         let mut all = vec![Vec::new()];
         for (marked, part) in form.split(' ').filter_map(|it| it.split_once(':')) {
             let name = marked.trim_end_matches(['?', '*']);
             let may_be_absent =
-                marked.ends_with('?') || marked.ends_with('*') && self.rules.optional != Optional::None;
-            if name == "as" && !self.rules.recursion {
+                marked.ends_with('?') || marked.ends_with('*') && self.features.optional != Optional::None;
+            if name == "as" && !self.features.recursion {
                 continue;
             }
             let schema = self.part(part, at);
@@ -324,24 +324,24 @@ impl<'s, 'c> Schema<'s, 'c> {
     }
 
     /// The schema of a part of a form.
-    fn part(&mut self, part: &str, at: &Place) -> String {
+    fn part(&mut self, part: &str, at: &FormParts) -> String {
         let below = Self::below(at.level).unwrap_or_default();
         match part {
             "name" => STRING.to_owned(),
             "yes" => YES.to_owned(),
             "any" => at.any.clone(),
             "whole" => {
-                let level = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
+                let level = if self.features.recursion { ENDLESS } else { self.features.values.0 };
                 self.value(Kinds::ANY, level)
             }
             "one" => operator_of(1),
             "two" => operator_of(2),
-            "fields" if self.rules.free_keys => free(&at.any),
+            "fields" if self.features.free_keys => free(&at.any),
             "fields" => record([]),
             "cases" => {
-                let two = self.rules.bounds.then_some(2);
+                let two = self.features.bounds.then_some(2);
                 let mut all = vec![list_of(&bounded(&at.any, two, two))];
-                all.extend(self.rules.free_keys.then(|| free(&at.any)));
+                all.extend(self.features.free_keys.then(|| free(&at.any)));
                 any_of(&all)
             }
             "ret" => {
@@ -369,14 +369,14 @@ impl<'s, 'c> Schema<'s, 'c> {
 
     fn step(&mut self, level: u8) -> String {
         self.define(Self::named("step", level), |schema| {
-            let at = Place { level, any: schema.any(), ..Place::default() };
+            let at = FormParts { level, any: schema.any(), ..FormParts::default() };
             let mut all = schema.all_of(&STEPS, &at);
-            if schema.rules.free_keys {
+            if schema.features.free_keys {
                 all.extend(schema.all_of(&STEPS_OF_FREE_KEYS, &at));
             }
             if schema.calls().next().is_some() {
                 all.extend(schema.all_of(&STEPS_OF_CALLS, &at));
-                let undone = schema.rules.optional == Optional::Any && schema.rules.references;
+                let undone = schema.features.optional == Optional::Any && schema.features.references;
                 let undone = if undone { " rollback?:undo compensate?:many" } else { "" };
                 all.extend(schema.call_forms("let?:name ", &format!(" err?:handler{undone}"), &at));
             }
@@ -390,7 +390,7 @@ impl<'s, 'c> Schema<'s, 'c> {
 
     /// The value of `ret`.
     fn returns(&mut self, any: &str) -> String {
-        let at = Place { any: any.to_owned(), ..Place::default() };
+        let at = FormParts { any: any.to_owned(), ..FormParts::default() };
         let is_plain = self.any_signature || self.session.err.is_none();
         let is_result = self.any_signature || self.session.err.is_some();
         self.define("return".to_owned(), |schema| {
@@ -402,10 +402,10 @@ impl<'s, 'c> Schema<'s, 'c> {
 
     /// The value of `err` beside a call.
     fn handler(&mut self, level: u8, any: &str) -> String {
-        let at = Place { level, any: any.to_owned(), ..Place::default() };
+        let at = FormParts { level, any: any.to_owned(), ..FormParts::default() };
         self.define(Self::named("handler", level), |schema| {
             let mut all = vec![STRING.to_owned()];
-            let has_steps = Self::below(level).is_some() && schema.rules.references;
+            let has_steps = Self::below(level).is_some() && schema.features.references;
             let ways = WAYS.iter().take(if has_steps { 6 } else { 5 });
             all.extend(ways.flat_map(|way| schema.forms(way, &at)));
             any_of(&all)
@@ -418,7 +418,7 @@ impl<'s, 'c> Schema<'s, 'c> {
     }
 
     /// A form with the call of each tool.
-    fn call_forms(&mut self, before: &str, behind: &str, at: &Place) -> Vec<String> {
+    fn call_forms(&mut self, before: &str, behind: &str, at: &FormParts) -> Vec<String> {
         let mut all = Vec::new();
         for (number, tool) in self.calls() {
             let (keys, args) = match self.args(number, tool) {
@@ -426,7 +426,7 @@ impl<'s, 'c> Schema<'s, 'c> {
                 Some((args, true)) => (" args:args", args),
                 Some((args, false)) => (" args?:args", args),
             };
-            let at = Place { level: at.level, any: at.any.clone(), tool: constant(&tool.name), args };
+            let at = FormParts { level: at.level, any: at.any.clone(), tool: constant(&tool.name), args };
             all.extend(self.forms(&format!("{before}call:tool{keys}{behind}"), &at));
         }
         all
@@ -434,12 +434,12 @@ impl<'s, 'c> Schema<'s, 'c> {
 
     /// A call, as a value or as a rollback.
     fn call(&mut self) -> String {
-        self.define("call".to_owned(), |schema| any_of(&schema.call_forms("", "", &Place::default())))
+        self.define("call".to_owned(), |schema| any_of(&schema.call_forms("", "", &FormParts::default())))
     }
 
     /// The arguments of a tool, if it has any, and whether they are required.
     fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(String, bool)> {
-        let may_be_absent = self.rules.optional != Optional::None;
+        let may_be_absent = self.features.optional != Optional::None;
         if !may_be_absent && tool.listed.is_empty() {
             return None;
         }
@@ -450,7 +450,7 @@ impl<'s, 'c> Schema<'s, 'c> {
             let fields: Vec<_> =
                 listed.map(|it| (it.name, schema.value(it.shape.kinds(), level), it.required)).collect();
             if may_be_absent || fields.iter().all(|it| it.2) {
-                let is_open = schema.rules.free_keys && input.is_some_and(SchemaShape::is_open);
+                let is_open = schema.features.free_keys && input.is_some_and(SchemaShape::is_open);
                 return open_record(fields, &if is_open { schema.any() } else { "false".to_owned() });
             }
             let required = record(fields.iter().filter(|it| it.2).cloned());
