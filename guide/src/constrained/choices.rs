@@ -161,10 +161,6 @@ impl<'a> View<'a> {
         }
     }
 
-    pub(super) fn is_empty(self) -> bool {
-        self.all(0, usize::MAX).next().is_none()
-    }
-
     /// The choice at a place that has one.
     pub(super) fn at(self, place: usize) -> Option<(&'a str, Act)> {
         match self.all {
@@ -257,5 +253,30 @@ impl<'a> View<'a> {
             }),
             (All::Names(..), _) => Begins::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_fit() {
+        for length in [128, 129, 300] {
+            let mut fits = Fits::new(length, false);
+            [2, 4, 7, 127].into_iter().for_each(|place| fits.put(Some(place), true));
+            fits.put(None, true);
+            assert_eq!([0, 2, 3, 5, 8].map(|place| fits.from(place)), [2, 2, 4, 7, 127]);
+            fits.put(Some(4), false);
+            assert_eq!(fits.from(3), 7);
+            assert!(fits.from(128) >= 128 && fits.from(1_000) >= 128);
+            let mut but = Fits::new(length, true);
+            [0, 1, 64].into_iter().for_each(|place| but.put(Some(place), false));
+            assert_eq!([0, 2, 64, 127].map(|place| but.from(place)), [2, 2, 65, 127]);
+        }
+        let mut far = Fits::new(300, false);
+        far.put(Some(299), true);
+        assert_eq!([0, 299].map(|place| far.from(place)), [299, 299]);
+        assert!(far.from(300) >= 300);
     }
 }
