@@ -4,7 +4,7 @@
 //! when the number of tokens left comes near the length that it may have grown to. Where it comes near to
 //! that of the end, only tokens remain that leave an end within the budget: see `looks`.
 
-use crate::automaton::{blocks, offers};
+use crate::automaton::blocks;
 use crate::looks;
 use crate::surface::{Growth, Surface};
 use crate::vocab::{Vocab, bits};
@@ -79,8 +79,7 @@ impl Growth {
     /// The most that the next token can add.
     fn next(&self, surface: &impl Surface) -> usize {
         // A token can have a count behind the number or word that it ends.
-        let counts = offers::is_count(surface.core()) || self.nodes > 1;
-        self.by(self.nodes, surface) + if counts { PARTS * self.part } else { 0 } + CHARACTER
+        self.by(self.nodes, surface) + PARTS * self.part + CHARACTER
     }
 }
 
@@ -133,7 +132,7 @@ impl Budget {
             return Ok(());
         }
         if needed < left {
-            looks::keep(surface, vocab, left, growth.statement, bits);
+            looks::keep(surface, vocab, left, bits);
         } else {
             bits.fill(0);
         }

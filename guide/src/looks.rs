@@ -1,15 +1,15 @@
 //! Which tokens leave an end of the program within a budget. The end behind each token that may come next is
-//! found, node by node, and its nodes must fit. Parts that ends have in common are found once: behind the
-//! node that several tokens begin, and behind the statement in which they are.
+//! found, node by node, and its nodes must fit. The end behind a node that several tokens begin is found
+//! once.
 
-use crate::surface::{Class, STEPS, Surface};
+use crate::surface::{Class, Surface};
+use crate::vocab::Vocab;
 use crate::vocab::bits::{has, set};
-use crate::vocab::{Length, Vocab};
 use hashbrown::HashMap;
 
 /// The most tokens of ends that are counted for one mask, apart from the last end, and of attempts besides.
 /// Tokens that need more are not allowed, so that time is bounded.
-const MOST: usize = 80;
+const MOST: usize = 88;
 
 /// What is known of ends for one mask: their lengths in tokens, `None` if they exceed the limit.
 struct Looks<'v, S: Surface> {
@@ -18,24 +18,21 @@ struct Looks<'v, S: Surface> {
     here: S::Here,
     /// Behind the node that is next.
     nodes: HashMap<S::Node, Option<usize>>,
-    /// Behind the operand or statement that a node begins.
-    ends: HashMap<S::Key, Option<usize>>,
     classes: HashMap<(bool, Class<'v>), Option<usize>>,
     /// The class of the last token: most digits follow each other.
     last: Option<((bool, Class<'v>), Option<usize>)>,
     counted: usize,
 }
 
-/// Clears the tokens of a mask that leave no end with `left` tokens, which are at least two. A statement can
-/// add `most` tokens to an end.
-pub(crate) fn keep<S: Surface>(machine: &mut S, vocab: &Vocab, left: usize, most: usize, bits: &mut [u32]) {
+/// Clears the tokens of a mask that leave no end with `left` tokens, which are at least two.
+pub(crate) fn keep<S: Surface>(machine: &mut S, vocab: &Vocab, left: usize, bits: &mut [u32]) {
     let here = machine.here();
     // Without this token, and the one that ends the text.
     let limit = left.saturating_sub(2);
-    let (nodes, ends, classes) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut looks = Looks::<S> { vocab, limit, here, nodes, ends, classes, last: None, counted: 0 };
+    let (nodes, classes) = (HashMap::new(), HashMap::new());
+    let mut looks = Looks::<S> { vocab, limit, here, nodes, classes, last: None, counted: 0 };
     let mut kept = Vec::new();
-    if let Some(groups) = machine.groups(&here, vocab, most) {
+    if let Some(groups) = machine.groups(&here, vocab) {
         let fits = groups.slack.is_some_and(|slack| {
             let found = looks.behind(machine, groups.like, false);
             found.is_some_and(|length| length + slack <= limit)
@@ -111,18 +108,23 @@ impl<S: Surface> Looks<'_, S> {
     /// The length of an end from here.
     fn from(&mut self, machine: &mut S, crosses: bool) -> Option<usize> {
         let (rest, becomes) = machine.completion()?;
-        let mut length = Length::new(self.vocab, self.limit);
-        if !length.takes(&rest) {
+        let spent = self.length(&rest);
+        if spent > self.limit {
             return None;
         }
-        let spent = self.limit - length.left;
         let node = machine.node(&self.here, becomes, crosses);
         let behind = match node.and_then(|node| self.nodes.get(&node)) {
             Some(&behind) => behind,
             None if self.counted >= MOST => return None,
             None => {
-                let taken = machine.complete(becomes, &rest);
-                let behind = if taken { self.look(machine, node) } else { None };
+                let mut all = 0;
+                let ends = machine.complete(becomes, &rest)
+                    && machine.close_all(&mut |part| {
+                        all += self.length(part);
+                        all <= self.limit
+                    });
+                self.counted += all.min(self.limit);
+                let behind = ends.then_some(all);
                 if let Some(node) = node {
                     self.nodes.insert(node, behind);
                 }
@@ -131,41 +133,8 @@ impl<S: Surface> Looks<'_, S> {
         };
         behind.map(|behind| behind + spent).filter(|&all| all <= self.limit)
     }
-
-    /// The length of an end from the end of a complete part.
-    fn look(&mut self, machine: &mut S, node: Option<S::Node>) -> Option<usize> {
-        let mut length = Length::new(self.vocab, self.limit);
-        let mut steps = 0..STEPS;
-        while !machine.is_behind(&self.here, node) {
-            steps.next()?;
-            if let Some(ends) = machine.close_step(&mut |part| length.takes(part)) {
-                self.counted += self.limit - length.left;
-                return ends.then(|| self.limit - length.left);
-            }
-        }
-        let key = machine.key(&self.here, node);
-        let behind = match key.and_then(|key| self.ends.get(&key)) {
-            Some(&behind) => {
-                debug_assert_eq!(behind, machine.tried(|machine| self.rest(machine)), "{key:?}");
-                behind
-            }
-            None => {
-                let behind = self.rest(machine);
-                self.counted += behind.unwrap_or(self.limit);
-                if let Some(key) = key {
-                    self.ends.insert(key, behind);
-                }
-                behind
-            }
-        };
-        let before = self.limit - length.left;
-        self.counted += before;
-        behind.map(|behind| behind + before).filter(|&all| all <= self.limit)
-    }
-
-    /// The length of an end from here, where a statement or operand is complete.
-    fn rest(&self, machine: &mut S) -> Option<usize> {
-        let mut length = Length::new(self.vocab, self.limit);
-        machine.close_all(&mut |part| length.takes(part)).then(|| self.limit - length.left)
+    /// The tokens of a part of an end; more than the limit if the vocabulary cannot write it.
+    fn length(&self, part: &[u8]) -> usize {
+        self.vocab.part(part, <[u32]>::len).unwrap_or(self.limit + 1)
     }
 }

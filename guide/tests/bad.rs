@@ -177,10 +177,13 @@ fn a_call_that_needs_a_rollback_is_offered_only_where_one_can_follow() {
     catalog.insert(only);
     let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
     let mut guide = Guide::new(&session);
-    // In a loop, ROLLBACK cannot name a tool that UNDO names.
     guide.accept_bytes(b"FOR 0 LIST 0 3\n  UNDO CALL 0 0\n").unwrap();
-    assert!(guide.accept_bytes(b"  CALL 0 0\n").is_err());
+    assert!(guide.accept_bytes(b"  RET CALL 0 0\n").is_err());
+    guide.accept_bytes(b"  CALL 0 0\n").unwrap();
     assert!(guide.accept_bytes(b"  LET 1 CALL 0 0\n").is_err());
+    guide.accept_bytes(b"  ROLLBACK CALL 0 0\n").unwrap();
+    // UNDO cannot name what a ROLLBACK has registered.
+    assert!(guide.accept_bytes(b"  UNDO CALL 0 0\n").is_err());
     let end = guide.close().unwrap();
     guide.accept_bytes(&end).unwrap();
     guide.check(&catalog).unwrap();

@@ -11,6 +11,9 @@ use ilo_asm::catalog::SchemaShape;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
 
+/// The most shapes of a tool that are looked at.
+const WITHIN: usize = 4096;
+
 /// The least and the greatest count of a record's fields.
 type Counts = (u32, u32);
 
@@ -85,6 +88,19 @@ pub(crate) fn parts(shape: SchemaShape<'_>) -> impl Iterator<Item = SchemaShape<
     let arms = shape.arms().into_iter().flat_map(|it| it.1.map(|it| it.1));
     let arms = arms.filter(move |arm| !core::mem::replace(&mut last, *arm).same(*arm));
     arms.chain(shape.fields().map(|it| it.shape)).chain([shape.item()])
+}
+
+/// All shapes within some, those within the last one first, up to a depth and a number.
+pub(crate) fn within<'c>(shapes: &[SchemaShape<'c>]) -> Vec<SchemaShape<'c>> {
+    let mut rest: Vec<(SchemaShape<'c>, u8)> = shapes.iter().map(|&shape| (shape, 0)).collect();
+    let mut all = Vec::new();
+    while let Some((shape, depth)) = rest.pop() {
+        all.push(shape);
+        if depth < DEEPEST_CONSTANT && all.len() < WITHIN && !shape.is_any() {
+            rest.extend(parts(shape).map(|it| (it, depth + 1)));
+        }
+    }
+    all
 }
 
 /// The arms of the call or record whose count is next.

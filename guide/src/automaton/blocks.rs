@@ -3,10 +3,8 @@
 use crate::automaton::ends;
 use crate::automaton::flow::bit;
 use crate::automaton::offers::{self, Words, one};
-use crate::automaton::state::{
-    Block, Branch, Core, Goes, Kind, LEVELS, LOOPS, Loop, NONE, Phase, Stmt, Tried,
-};
-use crate::automaton::want::{ANY, Want, WantId, either};
+use crate::automaton::state::{Block, Branch, Core, Kind, LEVELS, LOOPS, Loop, NONE, Phase, Stmt};
+use crate::automaton::want::{ANY, Want, WantId};
 use ilo_asm::check::{Gives, ValueInfo};
 use ilo_asm::rules::Demand;
 use ilo_asm::types::Inferred;
@@ -83,7 +81,7 @@ pub(crate) fn may_fail(core: &Core<'_>) -> bool {
 /// Whether FAIL may have a text here.
 pub(crate) fn may_fail_with_text(core: &Core<'_>) -> bool {
     let of_function = core.session.err.unwrap_or(Inferred::ANY);
-    core.block().in_try || Demand::Is(of_function).accepts(Inferred::TEXT)
+    core.state.tried != NONE || Demand::Is(of_function).accepts(Inferred::TEXT)
 }
 
 /// The words that begin a statement of the innermost block.
@@ -123,7 +121,7 @@ fn statements(core: &mut Core<'_>) -> Words {
     if item.is_some_and(|want| core.arena.plain(core.session, want).is_some()) {
         words |= one(Word::Yield);
     }
-    if let Goes::Kept(want) | Goes::Out(want) = block.goes
+    if let Some(want) = block.goes
         && !core.owes()
     {
         words |= offers::expressions(core, want) & !one(Word::Call);
@@ -193,7 +191,7 @@ pub(crate) fn begin_line(core: &mut Core<'_>, level: u8, word: Word) {
         Word::Ret | Word::RetOk | Word::RetErr | Word::Fail => {
             core.state.stmt = Stmt::Exit(word);
             let ty = match word {
-                Word::Fail if block.in_try => Inferred::ANY,
+                Word::Fail if core.state.tried != NONE => Inferred::ANY,
                 Word::RetErr | Word::Fail => core.session.err.unwrap_or(Inferred::ANY),
                 _ => core.session.output,
             };
@@ -214,11 +212,7 @@ pub(crate) fn begin_line(core: &mut Core<'_>, level: u8, word: Word) {
         }
         _ => {
             core.state.stmt = Stmt::Value;
-            let want = match block.goes {
-                _ if word == Word::Call => ANY,
-                Goes::Kept(want) | Goes::Out(want) => want,
-                Goes::Nowhere => ANY,
-            };
+            let want = block.goes.filter(|_| word != Word::Call).unwrap_or(ANY);
             core.operand(want, false);
             core.take_word(word);
         }
@@ -259,12 +253,7 @@ fn leave_pass(core: &mut Core<'_>, word: Word) {
 pub(crate) fn end_yield(core: &mut Core<'_>, value: u32) {
     let block = core.block();
     let before = core.innermost_loop(&block).map_or(NONE, |of| of.value);
-    let joined = if before == NONE {
-        value
-    } else {
-        let joined = either(core.arena.value(before), core.arena.value(value));
-        core.arena.add_value(joined)
-    };
+    let joined = core.arena.either(before, value);
     core.change_loop(&block, |of| (of.yields, of.value) = (true, joined));
     end_statement(core, Gives::nothing(()), NONE);
 }
@@ -272,13 +261,10 @@ pub(crate) fn end_yield(core: &mut Core<'_>, value: u32) {
 /// Begins the handler of a TRY.
 fn begin_caught(core: &mut Core<'_>) {
     let done = core.block_at(core.block().pending);
-    core.catch(done.fork);
+    core.state.slots = core.state.tried;
     // An enclosing TRY has bound all of it.
-    let all: Vec<u64> = core.list(done.tried.bound).collect();
-    for one in all.into_iter().rev() {
-        core.state.tried.bound = core.push_list(core.state.tried.bound, one);
-    }
-    core.state.tried.taken |= done.tried.taken;
+    let around = |core: &mut Core<'_>| core.join(done.tried, core.state.tried);
+    core.state.tried = if done.tried == NONE { NONE } else { around(core) };
     core.state.stmt = Stmt::Opens(Word::Err);
     core.state.phase = Phase::Slot;
 }
@@ -296,10 +282,7 @@ pub(crate) fn end_statement(core: &mut Core<'_>, gives: Gives, value: u32) {
 pub(crate) fn end_statement_value(core: &mut Core<'_>, value: u32) {
     let block = core.block();
     let is_call = core.state.top == Some(Word::Call);
-    let fits = match block.goes {
-        Goes::Out(want) | Goes::Kept(want) => core.arena.takes(core.session, want, core.arena.value(value)),
-        Goes::Nowhere => true,
-    };
+    let fits = core.arena.takes(core.session, block.goes.unwrap_or(ANY), core.arena.value(value));
     end_statement(core, if fits { Gives::VALUE } else { Gives::nothing(()) }, value);
     let block = core.block();
     core.set_block(Block { last: Branch { sealed: !is_call, ..block.last }, ..block });
@@ -312,25 +295,25 @@ pub(crate) fn end_statement_value(core: &mut Core<'_>, value: u32) {
 
 /// Takes the count of a header and opens its block.
 pub(crate) fn open_block(core: &mut Core<'_>, count: u32) {
-    let zero = count == 0;
+    let started = count == 0;
     let Stmt::Opens(word) = core.state.stmt else { return };
     match word {
         Word::If => {
-            let block = inside(core, Kind::Then, zero);
+            let block = inside(core, Kind::Then, started);
             core.set_block(block);
         }
-        Word::For => open_pass(core, zero),
-        Word::Else => open_behind(core, zero),
-        Word::Try => open_try(core, zero),
-        Word::Err if core.block().kind != Kind::Match => open_behind(core, zero),
-        Word::Err | Word::Ok => open_arm(core, zero),
+        Word::For => open_pass(core, started),
+        Word::Else => open_behind(core, started),
+        Word::Try => open_try(core, started),
+        Word::Err if core.block().kind != Kind::Match => open_behind(core, started),
+        Word::Err | Word::Ok => open_arm(core, started),
         _ => {}
     }
     core.state.phase = Phase::End;
 }
 
 /// A block inside the innermost one.
-fn inside(core: &Core<'_>, kind: Kind, zero: bool) -> Block {
+fn inside(core: &Core<'_>, kind: Kind, started: bool) -> Block {
     let around = core.block();
     let bound = core.state.bound;
     let is_bound = bound.is_some();
@@ -339,29 +322,28 @@ fn inside(core: &Core<'_>, kind: Kind, zero: bool) -> Block {
         parent: core.state.block,
         level: around.level + 1,
         loops: around.loops,
-        goes: if is_bound { Goes::Kept(ANY) } else { around.goes },
+        goes: if is_bound { Some(ANY) } else { around.goes },
         hard: is_bound,
         chain: around.chain || is_bound,
-        zero,
+        started,
         fork: core.state.slots,
         bound,
         held: around.held,
         before: around.before,
         to_pass: around.to_pass && !is_bound,
-        in_try: around.in_try,
         ..Block::new(kind)
     }
 }
 
-fn open_try(core: &mut Core<'_>, zero: bool) {
-    let block = Block { tried: core.state.tried, in_try: true, ..inside(core, Kind::Try, zero) };
-    core.state.tried = Tried::default();
+fn open_try(core: &mut Core<'_>, started: bool) {
+    let block = Block { tried: core.state.tried, ..inside(core, Kind::Try, started) };
+    core.state.tried = core.state.slots;
     core.set_block(block);
 }
 
-fn open_pass(core: &mut Core<'_>, zero: bool) {
+fn open_pass(core: &mut Core<'_>, started: bool) {
     let around = core.block();
-    let mut block = inside(core, Kind::Pass, zero);
+    let mut block = inside(core, Kind::Pass, started);
     let is_bound = block.bound.is_some();
     // A FOR always reaches its end, and has a value there if some pass has one.
     block.must_some |= block.hard;
@@ -371,27 +353,15 @@ fn open_pass(core: &mut Core<'_>, zero: bool) {
     block.loops = around.loops + 1;
     block.before = bit(core.state.calls).wrapping_sub(1);
     if !is_bound {
-        block.goes = match around.goes {
-            Goes::Out(want) | Goes::Kept(want)
-                if core.arena.takes_type(core.session, want, Inferred::ANY.list()) =>
-            {
-                let item = core.arena.item_want(want);
-                Goes::Kept(core.arena.add_want(item))
-            }
-            _ => Goes::Nowhere,
-        };
+        let is_list = |want: &WantId| core.arena.takes_type(core.session, *want, Inferred::ANY.list());
+        let item = around.goes.filter(is_list).map(|want| core.arena.item_want(want));
+        block.goes = item.map(|item| core.arena.add_want(item));
     }
-    let at = usize::from(around.loops);
-    let item = if let Goes::Kept(want) = block.goes { Some(want) } else { None };
     block.to_pass = true;
-    core.change_loop(&block, |of| *of = Loop { item, ..Loop::default() });
+    core.change_loop(&block, |of| *of = Loop { item: block.goes, ..Loop::default() });
     let (slot, value) = (core.state.slot, core.state.want);
     core.set_block(block);
-    core.change(|slots| {
-        if let Some(kept) = slots.kept.get_mut(at) {
-            *kept = u64::MAX;
-        }
-    });
+    core.change(|slots| slots.keep(around.loops, u64::MAX));
     core.bind(slot, value, 0);
 }
 
@@ -406,18 +376,18 @@ pub(crate) fn open_match(core: &mut Core<'_>, both: bool) {
     core.state.phase = Phase::End;
 }
 
-fn open_arm(core: &mut Core<'_>, zero: bool) {
+fn open_arm(core: &mut Core<'_>, started: bool) {
     let around = core.block();
     let is_err = core.state.stmt == Stmt::Opens(Word::Err);
     let kind = if is_err { Kind::Err } else { Kind::Ok };
     core.state.bound = around.bound;
-    let mut block = inside(core, kind, zero);
+    let mut block = inside(core, kind, started);
     block.bound = None;
     core.state.slots = around.fork;
     if is_err && around.arms == 1 {
         block.held |= core.slots_at(around.fork).held();
         if around.chain {
-            block.goes = Goes::Nowhere;
+            block.goes = None;
         }
     }
     match around.first {
@@ -442,22 +412,22 @@ fn second(core: &Core<'_>, block: &mut Block, first: &Branch, must_live: bool) {
     if block.chain && first.sealed {
         block.hard = true;
     } else if block.chain && first.gives.lack.is_some() {
-        block.goes = Goes::Nowhere;
+        block.goes = None;
     }
 }
 
 /// Opens the block behind another one: ELSE, or the handler of a TRY.
-fn open_behind(core: &mut Core<'_>, zero: bool) {
+fn open_behind(core: &mut Core<'_>, started: bool) {
     let (block, slot) = (core.block(), core.state.slot);
     let done = core.block_at(block.pending);
     core.state.bound = done.bound;
     core.set_block(Block { pending: NONE, ..block });
     let around = core.block();
     if done.kind == Kind::Pass {
-        return open_loop_else(core, zero, &around, &done);
+        return open_loop_else(core, started, &around, &done);
     }
     let is_caught = done.kind == Kind::Try;
-    let mut block = inside(core, if is_caught { Kind::Caught } else { Kind::Else }, zero);
+    let mut block = inside(core, if is_caught { Kind::Caught } else { Kind::Else }, started);
     block.first = done.first;
     if let Some(first) = done.first {
         second(core, &mut block, &first, around.must_live);
@@ -473,15 +443,15 @@ fn open_behind(core: &mut Core<'_>, zero: bool) {
     }
 }
 
-fn open_loop_else(core: &mut Core<'_>, zero: bool, around: &Block, done: &Block) {
+fn open_loop_else(core: &mut Core<'_>, started: bool, around: &Block, done: &Block) {
     if done.first.is_some_and(|first| first.gives.value) && around.to_pass {
         // A YIELD in the ELSE would make the list of the loop one that nothing collects.
         core.change_loop(around, |of| of.valued = true);
     }
-    let mut block = inside(core, Kind::LoopElse, zero);
+    let mut block = inside(core, Kind::LoopElse, started);
     let broken = done.ok;
     block.ok = broken;
-    block.goes = Goes::Nowhere;
+    block.goes = None;
     block.first = done.first;
     let sealed = done.first.is_some_and(|first| first.sealed);
     block.hard |= block.chain && sealed;

@@ -4,10 +4,10 @@ use crate::automaton::arms;
 use crate::automaton::formats;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::type_of;
-use crate::automaton::session::{Numbered, Session};
+use crate::automaton::session::Session;
 use crate::automaton::want::{Arena, Want, empty_list};
 use ilo_asm::ast::Literal;
-use ilo_asm::catalog::SchemaShape;
+use ilo_asm::catalog::{Field, SchemaShape};
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::json::quoted;
@@ -15,7 +15,6 @@ use ilo_spec::node::Word;
 use ilo_spec::number::in_text;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
-use std::fmt::Write;
 
 /// The deepest nesting of the constant of a tool's argument.
 pub(crate) const DEEPEST_CONSTANT: u8 = 4;
@@ -67,15 +66,13 @@ pub(crate) enum Flat<'c> {
 }
 
 impl Flat<'_> {
-    /// In `constrained`, or else in ID text.
-    fn written(self, json: bool) -> String {
+    /// A text that has no fewer tokens than the constant has in either notation.
+    fn written(self) -> String {
         match self {
-            Flat::List => if json { "[]" } else { "LIST 0" }.to_owned(),
-            Flat::Record => if json { "{\"obj\":{}}" } else { "OBJ 0" }.to_owned(),
-            Flat::Is(value) if !json => format!("LIT {} {}", value.kind(), value.written()),
-            Flat::Is(Literal::Nil) => "null".to_owned(),
-            Flat::Is(Literal::Text(text)) => format!("{{\"text\":{}}}", quoted(text)),
-            Flat::Is(value) => value.written(),
+            Flat::List => "LIST 0".to_owned(),
+            Flat::Record => "{\"obj\":{}}".to_owned(),
+            Flat::Is(Literal::Text(text)) => format!("LIT 0 {{\"text\":{}}}", quoted(text)),
+            Flat::Is(value) => format!("LIT 3 {}", value.written()),
         }
     }
 
@@ -166,74 +163,24 @@ impl<'c> Arena<'c> {
     }
 }
 
-/// Writes the shortest constant of a shape, in `constrained` or else in ID text.
-fn write_constant(
-    session: &Session<'_>,
-    shape: SchemaShape<'_>,
-    json: bool,
-    left: u8,
-    out: &mut String,
-) -> bool {
-    let Some(left) = left.checked_sub(1) else { return false };
+/// A text that has no fewer tokens than the shortest constant of a shape has in either notation.
+fn written(session: &Session<'_>, shape: SchemaShape<'_>, left: u8) -> Option<String> {
+    let left = left.checked_sub(1)?;
     if let Some(flat) = flat(shape) {
-        out.push_str(&flat.written(json));
-        return true;
+        return Some(flat.written());
     }
-    if !shape.kinds().meets(Kinds::RECORD) {
-        return false;
-    }
-    let shape = arms::shortest(session, shape);
-    let _ = if json { write!(out, "{{\"obj\":{{") } else { write!(out, "OBJ {}", shape.required().count()) };
-    for field in shape.required() {
-        let Some(number) = session.field_numbers.get(field.name) else { return false };
-        let _ = if json { write!(out, "{}:", quoted(field.name)) } else { write!(out, " {number} ") };
-        if !write_constant(session, field.shape, json, left, out) {
-            return false;
-        }
-        out.push_str(if json { "," } else { "" });
-    }
-    out.push_str(if json { "}}" } else { "" });
-    true
+    let field = |it: Field<'_>| Some(quoted(it.name) + ":" + &written(session, it.shape, left)? + ",");
+    let fields = arms::shortest(session, shape).required().map(field).collect::<Option<String>>();
+    fields.map(|fields| format!("{{\"obj\":{{{fields}}}}}"))
 }
 
-/// The longest of the shortest calls of a session's tools, in `constrained` or else in ID text.
-pub(crate) fn longest_call(session: &Session<'_>, json: bool) -> String {
-    let call = |tool: &Numbered<'_>| {
-        let name = quoted(&tool.name);
-        let mut call = if json { format!("{{\"call\":{name},\"args\":{{") } else { " CALL 999".to_owned() };
-        let mut argument = |name: &str, shape: SchemaShape<'_>| {
-            call += &if json { quoted(name) + ":" } else { " 999 ".to_owned() };
-            write_constant(session, shape, json, DEEPEST_CONSTANT, &mut call);
-            call += if json { "," } else { "" };
-        };
-        if let Some(callee) = &tool.callee {
-            let input = arms::shortest(session, callee.input());
-            input.required().for_each(|it| argument(it.name, it.shape));
-        }
-        call + if json { "}}" } else { "" }
-    };
-    session.tools.iter().map(call).max_by_key(String::len).unwrap_or_default()
-}
-
-/// The longest constant that an argument or a field of a session's tools may need, in `constrained` or else
-/// in ID text.
-pub(crate) fn longest_constant(session: &Session<'_>, json: bool) -> String {
-    let mut longest = if json { String::new() } else { " 63 LIST 0".to_owned() };
-    for tool in &session.tools {
-        let Some(callee) = &tool.callee else { continue };
-        let mut shapes: Vec<(SchemaShape<'_>, u8)> = vec![(callee.input(), 0)];
-        let mut seen = 0;
-        while let Some((shape, depth)) = shapes.pop() {
-            seen += 1;
-            for inner in arms::parts(shape) {
-                let mut text = if json { String::new() } else { " 999 ".to_owned() };
-                write_constant(session, inner, json, DEEPEST_CONSTANT, &mut text);
-                longest = if text.len() > longest.len() { text } else { longest };
-                if depth < DEEPEST_CONSTANT && seen < 256 && !inner.is_any() {
-                    shapes.push((inner, depth + 1));
-                }
-            }
-        }
-    }
-    longest
+/// Texts that are as long as the longest of the shortest calls of a session's tools, and as the longest
+/// constant that an argument or a field may need.
+pub(crate) fn longest(session: &Session<'_>) -> [String; 2] {
+    let written = |shape| written(session, shape, DEEPEST_CONSTANT + 1);
+    let called = || session.tools.iter().filter_map(|tool| Some((tool, tool.callee.as_ref()?.input())));
+    let calls = called().filter_map(|(tool, input)| Some(quoted(&tool.name) + &written(input)?));
+    let call = calls.map(|call| format!("{{\"call\":{call},\"args\":")).max_by_key(String::len);
+    let constants = called().flat_map(|it| arms::within(&[it.1])).filter_map(written);
+    [call.unwrap_or_default(), constants.max_by_key(String::len).unwrap_or_default()]
 }

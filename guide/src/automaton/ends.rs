@@ -1,8 +1,7 @@
 //! Ends of blocks: branches join, and statements with blocks are completed.
 
 use crate::automaton::blocks;
-use crate::automaton::state::{Block, Branch, Core, Goes, Kind, NONE, SLOTS, Stmt, add};
-use crate::automaton::want::either;
+use crate::automaton::state::{Block, Branch, Core, Kind, NONE, SLOTS, Stmt, add};
 use ilo_asm::check::{Gives, ValueInfo};
 
 /// Ends the innermost block, whose inner blocks have ended.
@@ -106,14 +105,8 @@ fn close_arm(core: &mut Core<'_>, block: &Block, branch: Branch) -> bool {
 }
 
 fn merge(core: &mut Core<'_>, a: Branch, b: Branch) -> Branch {
-    let value = match (a.gives.value, b.gives.value) {
-        (true, true) => {
-            let joined = either(core.arena.value(a.value), core.arena.value(b.value));
-            core.arena.add_value(joined)
-        }
-        (true, false) => a.value,
-        _ => b.value,
-    };
+    let given = |of: &Branch| if of.gives.value { of.value } else { NONE };
+    let value = core.arena.either(given(&a), given(&b));
     let slots = core.join(a.slots, b.slots);
     let (sealed, binds) = (a.sealed || b.sealed, a.binds || b.binds);
     Branch { slots, gives: a.gives.or(b.gives), value, sealed, binds }
@@ -176,14 +169,14 @@ fn end_loop<'c>(core: &mut Core<'c>, block: &Block, exit: u32, lacks: bool) -> b
     if !core.joinable(exit, broken) {
         return false;
     }
-    let slots = core.join(exit, broken);
+    let mut slots = core.join(exit, broken);
     let around = core.block_at(block.parent);
     let mut value = NONE;
     let mut gives = if pass.gives.value { Gives::VALUE } else { Gives::nothing(()) };
     if pass.gives.value {
         let item = core.arena.value(pass.value);
         let list: ValueInfo<'c> = item.listed();
-        if let (Goes::Out(want) | Goes::Kept(want), None) = (around.goes, block.bound)
+        if let (Some(want), None) = (around.goes, block.bound)
             && !core.arena.takes(core.session, want, list)
         {
             gives = Gives::nothing(());
@@ -195,26 +188,18 @@ fn end_loop<'c>(core: &mut Core<'c>, block: &Block, exit: u32, lacks: bool) -> b
     } else if lacks {
         gives.lack = Some(());
     }
-    let slots = forget_loop(core, slots, around.loops);
+    if slots != NONE {
+        let mut left = core.slots_at(slots).clone();
+        left.keep(around.loops, 0);
+        slots = add(&mut core.slots, left);
+    }
     complete(core, block, Branch { slots, gives, value, sealed: pass.sealed, binds: false })
-}
-
-/// Leaves a loop after its passes.
-fn forget_loop(core: &mut Core<'_>, slots: u32, at: u8) -> u32 {
-    if slots == NONE {
-        return slots;
-    }
-    let mut left = core.slots_at(slots).clone();
-    if let Some(kept) = left.kept.get_mut(usize::from(at)) {
-        *kept = 0;
-    }
-    add(&mut core.slots, left)
 }
 
 impl Block {
     /// Whether a block fulfils the requirements of its kind at its end.
     pub(crate) fn may_close(&self) -> bool {
-        (self.started || self.zero)
+        self.started
             && !self.rollback
             && !(self.hard && self.last.gives.lack.is_some())
             && !(self.chain && self.last.sealed && self.last.gives.lack.is_some())

@@ -6,7 +6,7 @@
 //! instead looks ahead to see whether a MATCH takes a result.
 
 use crate::automaton::session::Session;
-use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, Tried, add, entry};
+use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, add, entry};
 use crate::automaton::want::{Arena, either};
 use ilo_asm::check::ValueInfo;
 
@@ -30,13 +30,8 @@ pub(crate) fn bit(slot: u8) -> u64 {
 
 impl Slots {
     pub(crate) fn new<'s>(session: &'s Session<'_>, arena: &mut Arena<'s>) -> Slots {
-        let mut slots = Slots {
-            unset: u64::MAX,
-            plain: 0,
-            kept: [0; LOOPS as usize],
-            calls: [0; SLOTS as usize],
-            values: [0; SLOTS as usize],
-        };
+        let (calls, values) = ([0; SLOTS as usize], [0; SLOTS as usize]);
+        let mut slots = Slots { unset: u64::MAX, plain: 0, kept: [0; LOOPS as usize], calls, values };
         for (slot, value) in (0..SLOTS).zip(session.inputs()) {
             slots.set(slot, arena.add_value(value), 0);
         }
@@ -49,6 +44,11 @@ impl Slots {
 
     pub(crate) fn value(&self, slot: u8) -> u32 {
         self.values.get(slot as usize).copied().unwrap_or_default()
+    }
+
+    /// Sets the slots that may be as they were when the pass of a loop began.
+    pub(crate) fn keep(&mut self, at: u8, kept: u64) {
+        self.kept.iter_mut().skip(at.into()).take(1).for_each(|place| *place = kept);
     }
 
     /// All calls whose results some slot may hold.
@@ -102,18 +102,16 @@ impl Core<'_> {
 
     /// Whether every path has set a slot to something that may be read.
     pub(crate) fn readable(&self, slot: u8) -> bool {
-        let now = self.now();
-        if slot >= SLOTS || now.unset & bit(slot) != 0 || now.calls(slot) & self.state.checked != 0 {
-            return false;
-        }
-        let loops = self.block().loops as usize;
+        let (now, loops) = (self.now(), self.block().loops as usize);
+        let is_set = slot < SLOTS && now.unset & bit(slot) == 0;
         let mut open = self.state.loops.iter().zip(now.kept).take(loops);
-        !open.any(|(of, kept)| of.unset_in & kept & bit(slot) != 0)
+        is_set
+            && now.calls(slot) & self.state.checked == 0
+            && open.all(|(of, kept)| of.unset_in & kept & bit(slot) == 0)
     }
 
     pub(crate) fn read(&mut self, slot: u8) {
-        let calls = self.now().calls(slot);
-        self.state.plain |= calls;
+        self.state.plain |= self.now().calls(slot);
         let (kept, loops) = (self.now().kept, self.block().loops as usize);
         for (of, kept) in self.state.loops.iter_mut().zip(kept).take(loops) {
             of.read_first |= kept & bit(slot);
@@ -128,8 +126,12 @@ impl Core<'_> {
     pub(crate) fn bind(&mut self, slot: u8, value: u32, call: u64) {
         let calls = self.now().calls(slot);
         self.state.plain |= calls;
-        self.state.tried.bound =
-            self.push_list(self.state.tried.bound, u64::from(slot) << 32 | u64::from(value));
+        self.change_handler(|slots, arena| {
+            if slots.unset & bit(slot) == 0 {
+                slots.plain |= bit(slot);
+                slots.join_value(slot, value, arena);
+            }
+        });
         self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
         self.change(|slots| slots.set(slot, value, call));
     }
@@ -150,7 +152,7 @@ impl Core<'_> {
     pub(crate) fn take(&mut self, slot: u8) -> (u32, u32) {
         let (calls, ok) = (self.now().calls(slot), self.now().value(slot));
         self.state.checked |= calls;
-        self.state.tried.taken |= bit(slot);
+        self.change_handler(|slots, _| slots.clear(slot));
         let loops = self.block().loops as usize;
         self.state.loops.iter_mut().take(loops).for_each(|of| of.unset_in |= bit(slot));
         let failures = (0_u32..).zip(&self.failures).filter(|(call, _)| calls >> call & 1 == 1);
@@ -160,23 +162,13 @@ impl Core<'_> {
         (ok, err)
     }
 
-    /// The slots in the handler of a TRY, from those before it: what its block has bound has either value
-    /// there if it was set before, and no value if a MATCH has taken its result.
-    pub(crate) fn catch(&mut self, before: u32) {
-        let Tried { bound, taken } = self.state.tried;
-        let mut slots = self.slots_at(before).clone();
-        (0..SLOTS).filter(|&slot| taken & bit(slot) != 0).for_each(|slot| slots.clear(slot));
-        let all: Vec<u64> = self.list(bound).collect();
-        for one in all {
-            let slot = u8::try_from(one >> 32).unwrap_or(SLOTS);
-            let value = u32::try_from(one & u64::from(u32::MAX)).unwrap_or_default();
-            if slot >= SLOTS || slots.unset & bit(slot) != 0 {
-                continue;
-            }
-            slots.plain |= bit(slot);
-            slots.join_value(slot, value, &mut self.arena);
+    /// Changes the slots in the handler of the innermost TRY.
+    fn change_handler(&mut self, change: impl FnOnce(&mut Slots, &mut Arena<'_>)) {
+        if self.state.tried != NONE {
+            let mut slots = self.slots_at(self.state.tried).clone();
+            change(&mut slots, &mut self.arena);
+            self.state.tried = add(&mut self.slots, slots);
         }
-        self.state.slots = add(&mut self.slots, slots);
     }
 
     /// Whether some slot holds a result that must be matched.

@@ -96,28 +96,18 @@ fn fields_but(core: &mut Core<'_>, numbers: &[u32]) -> Integers {
 /// The tools that a call at a depth may go to.
 pub(crate) fn tools_for(core: &mut Core<'_>, want: WantId, depth: u8, top: bool) -> Integers {
     let marked = offers::mark(core).filter(|_| top);
-    let named = marked.map_or(NONE, |word| offers::named_by(core, word));
     let (followed, deep) = (offers::may_be_followed(core, top), depth >= DEPTH);
-    let key = core.arena.key(want).map(|want| Call { want, marked, followed, deep });
-    if let Some(place) = key.and_then(|key| core.session.kept.tools_for(&key)) {
-        return kept_but(core, place, named);
+    let key = Call { want: core.arena.key(want), marked, followed, deep };
+    // What is kept does not depend on the program so far.
+    let is_settled = marked != Some(Word::Undo) || core.state.registered == NONE;
+    if let Some(place) = core.session.kept.tools_for(&key).filter(|_| is_settled) {
+        return Integers::Kept(place);
     }
     let count = u32::try_from(core.session.tools.len()).unwrap_or_default();
     let fits = |&number: &u32| offers::callable(core, number, want, depth, top);
     let numbers: Vec<u32> = (0..count).filter(fits).collect();
-    // What is kept does not depend on the program so far.
-    let kept = key.filter(|_| named == NONE).and_then(|key| core.session.kept.keep(key, &numbers));
+    let kept = if is_settled { core.session.kept.keep(key, &numbers) } else { None };
     kept.map_or_else(|| list_of(core, &numbers), Integers::Kept)
-}
-
-/// The kept tools, except for those in a list.
-fn kept_but(core: &mut Core<'_>, place: usize, list: u32) -> Integers {
-    if list == NONE {
-        return Integers::Kept(place);
-    }
-    let mut left = tool_set(core, place).to_vec();
-    left.retain(|&number| !core.in_list(list, number));
-    list_of(core, &left)
 }
 
 fn tool_set<'a>(core: &'a Core<'_>, place: usize) -> &'a [u32] {
@@ -153,15 +143,18 @@ fn fields_where(core: &mut Core<'_>, listed: &[(u32, bool)], others: bool, excep
 /// The fields of the next pair.
 fn pair_fields(core: &mut Core<'_>) -> Integers {
     let Some(frame) = core.frame() else { return Integers::Nothing };
-    let (shape, is_merge) = (pair_shape(core, &frame), frame.word == Word::Merge);
-    let selects = shape.and_then(|shape| core.session.field_numbers.get(shape.arms()?.0).copied());
+    let Some(shape) = pair_shape(core, &frame) else { return Integers::Nothing };
+    let is_merge = frame.word == Word::Merge;
+    let selects = shape.arms().and_then(|arms| core.session.field_numbers.get(arms.0).copied());
     if let Some(first) = selects.filter(|&first| !is_merge && !core.in_list(frame.given, first)) {
         return list_of(core, &[first]);
     }
     if frame.counted && !is_merge {
-        let missing = operands::missing(core, &frame);
+        let mut missing = operands::missing(core, &frame);
         if u32::try_from(missing.len()).is_ok_and(|missing| missing >= frame.left) {
-            return listed_pairs(core, &frame, missing);
+            missing.retain(|&number| operands::pair_want(core, &frame, number).is_some());
+            missing.sort_unstable();
+            return list_of(core, &missing);
         }
     }
     let mut given: Vec<u32> =
@@ -169,10 +162,6 @@ fn pair_fields(core: &mut Core<'_>) -> Integers {
     // The last given field is the first of the list; most are given in ascending order.
     given.reverse();
     given.extend(selects.filter(|_| is_merge));
-    let Some(shape) = shape else {
-        let tool = core.session.tools.get(frame.number as usize);
-        return listed_pairs(core, &frame, tool.map(|tool| tool.listed.clone()).unwrap_or_default());
-    };
     let numbers = shape.fields().filter_map(|it| {
         let number = *core.session.field_numbers.get(it.name)?;
         Some((number, depth_of(core.session, it.shape).is_some() && !given.contains(&number)))
@@ -180,13 +169,6 @@ fn pair_fields(core: &mut Core<'_>) -> Integers {
     let numbers: Vec<(u32, bool)> = numbers.collect();
     let others = shape.unlisted().is_some_and(|rest| depth_of(core.session, rest).is_some());
     fields_where(core, &numbers, others, given)
-}
-
-/// Those of some fields that may be the next pair.
-fn listed_pairs(core: &mut Core<'_>, frame: &Frame, mut fields: Vec<u32>) -> Integers {
-    fields.retain(|&number| operands::pair_want(core, frame, number).is_some());
-    fields.sort_unstable();
-    list_of(core, &fields)
 }
 
 /// The shape that describes the pairs of a call or a record.

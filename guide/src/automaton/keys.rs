@@ -5,12 +5,10 @@ use crate::automaton::constants::integers;
 use crate::automaton::formats;
 use crate::automaton::numbers::{Begun, Room, room};
 use crate::automaton::offers::{self, BOOL, NIL, NUMBER, TEXT, type_of};
-use crate::automaton::state::{Core, Frame, Phase, entry};
-use crate::automaton::want::field;
+use crate::automaton::state::{Core, Frame, Phase};
 use ilo_asm::ast::Literal;
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::rules;
-use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use std::borrow::Cow;
@@ -18,7 +16,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The digits that are tried after a number that is the key of another case. With this many, it can become
 /// more numbers than a MATCH_MAP has cases.
-pub(crate) const KEY: usize = 2;
+const KEY: usize = 2;
+/// Different numbers of this many digits and [`KEY`] more are never the same double.
+pub(crate) const SURE: usize = 13;
 
 /// The kinds of keys that a case may have, as bits.
 pub(crate) fn key_kinds(core: &Core<'_>) -> u8 {
@@ -52,18 +52,12 @@ pub(crate) fn fits(core: &Core<'_>, constant: Literal<'_>) -> bool {
     let shape = offers::shape(core, frame.want);
     match constant {
         Literal::Text(text) if let Some(names) = offers::key_names(core) => names.contains(&text),
-        Literal::Text(text) => match entry(&core.frames, frame.parent) {
-            Some(parent) if parent.word == Word::At && parent.index == 1 => {
-                let known = field(core.arena.value(parent.first), text);
-                core.arena.takes(core.session, parent.want, known)
-            }
-            _ => shape.is_none_or(|shape| {
-                let format = formats::of(shape);
-                shape.refuses_text(text).is_none()
-                    && format.is_none_or(|format| format.fits(text))
-                    && arms::selectable(core).is_none_or(|arms| arms.iter().any(|arm| arm.text == text))
-            }),
-        },
+        Literal::Text(text) => shape.is_none_or(|shape| {
+            let format = formats::of(shape);
+            shape.refuses_text(text).is_none()
+                && format.is_none_or(|format| format.fits(text))
+                && arms::selectable(core).is_none_or(|arms| arms.iter().any(|arm| arm.text == text))
+        }),
         Literal::Number(number) => shape.is_none_or(|shape| shape.refuses_number(number).is_none()),
         Literal::Nil => true,
         Literal::Bool(truth) => shape.is_none_or(|shape| shape.refuses_bool(truth).is_none()),
@@ -82,22 +76,6 @@ pub(crate) fn texts<'c>(core: &Core<'c>) -> Option<impl Iterator<Item = &'c str>
     let listed = if arms.is_some() { &[] } else { listed };
     let listed = listed.iter().map(|it| &**it).chain(arms.into_iter().flatten().map(|it| it.text));
     Some(listed.chain(names.into_iter().flatten()))
-}
-
-/// The value of which the unfinished literal names a field, if its fields are known.
-pub(crate) fn in_at<'c>(core: &Core<'c>) -> Option<SchemaShape<'c>> {
-    let parent = core.frame().and_then(|frame| entry(&core.frames, frame.parent));
-    parent.and_then(|parent| at_shape(core, parent))
-}
-
-/// The same for the value that is next, if it is a text.
-pub(crate) fn opens_in_at<'c>(core: &Core<'c>) -> Option<SchemaShape<'c>> {
-    core.frame().and_then(|frame| at_shape(core, &frame))
-}
-
-fn at_shape<'c>(core: &Core<'c>, frame: &Frame) -> Option<SchemaShape<'c>> {
-    let is_name = frame.word == Word::At && frame.index == 1;
-    core.arena.value(frame.first).part.shape().filter(|_| is_name)
 }
 
 /// The only numbers that may be written here: these, or the integers of a range.
@@ -119,6 +97,7 @@ pub(crate) fn number_goes_on(core: &Core<'_>, text: &[u8]) -> bool {
         Numbers::Integers(low, high) => Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high)),
         Numbers::All => match room(text) {
             Some(Room::First | Room::More(_)) if core.state.phase != Phase::CaseKey => true,
+            Some(Room::First | Room::More(1..)) if count_digits(text) <= SURE => true,
             // An exponent can be too large.
             Some(_) => free_number(core, text, KEY),
             None => false,
@@ -126,8 +105,12 @@ pub(crate) fn number_goes_on(core: &Core<'_>, text: &[u8]) -> bool {
     }
 }
 
+pub(crate) fn count_digits(text: &[u8]) -> usize {
+    text.iter().filter(|byte| byte.is_ascii_digit()).count()
+}
+
 /// Whether a number differs from all other keys, or does so with more digits.
-pub(crate) fn free_number(core: &Core<'_>, text: &[u8], digits: usize) -> bool {
+fn free_number(core: &Core<'_>, text: &[u8], digits: usize) -> bool {
     let Some(room) = room(text) else { return false };
     let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
     if whole.is_some_and(|number| core.takes_constant(Literal::Number(number))) {

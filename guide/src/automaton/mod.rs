@@ -1,13 +1,12 @@
 //! The automaton: the position of the next token in a program, and what may come there.
 //!
 //! `state` has the growing data; `arms`, `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks`
-//! and `ends` implement its parts. `close` ends a program. A `session` has the fixed data,
+//! and `ends` implement its parts. A `session` has the fixed data,
 //! `json_names` its names for bodies in JSON, `needs` the characters of its programs.
 //! `formats` has those of dates, `kept` what is found once for a session.
 
 pub(crate) mod arms;
 pub(crate) mod blocks;
-pub(crate) mod close;
 pub(crate) mod constants;
 pub(crate) mod ends;
 mod flow;

@@ -103,6 +103,3 @@ pub(crate) fn room(text: &[u8]) -> Option<Room> {
     let count = digits(exponent);
     if count < exponent.len() { None } else { EXPONENT.checked_sub(count).map(Room::Exponent) }
 }
-
-/// Different numbers with this many digits are never the same double.
-pub(crate) const EXACT: usize = 15;

@@ -3,7 +3,7 @@
 use crate::automaton::arms;
 use crate::automaton::constants::are_written;
 use crate::automaton::keys::Numbers;
-use crate::automaton::session::{Callee, Numbered};
+use crate::automaton::session::Callee;
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt, entry};
 use crate::automaton::want::{ANY, Want, WantId};
 use crate::automaton::{blocks, integers, operands};
@@ -13,7 +13,6 @@ use ilo_asm::rules::{self, Demand, ResultOf};
 use ilo_asm::types::Inferred;
 use ilo_spec::node::{Place, Shape as Operand, TABLE, Word};
 use ilo_spec::pure::{Kinds, Pure};
-use std::sync::LazyLock;
 
 /// A set of words.
 pub(crate) type Words = u128;
@@ -21,31 +20,6 @@ pub(crate) type Words = u128;
 pub(crate) fn one(word: Word) -> Words {
     1 << (word as u8)
 }
-
-/// The words of expressions by the types of their values.
-struct Fixed {
-    /// Those whose type does not depend on operands, by that type.
-    of: Vec<(Inferred, Words)>,
-    /// The others.
-    depend: Vec<Word>,
-}
-
-static FIXED: LazyLock<Fixed> = LazyLock::new(|| {
-    let mut fixed = Fixed { of: Vec::new(), depend: Vec::new() };
-    for row in TABLE.iter().filter(|row| row.place == Place::Expression) {
-        match rules::gives(row.word, None, None) {
-            _ if depends(row.word) => fixed.depend.push(row.word),
-            // These have conditions of their own.
-            _ if matches!(row.word, Word::Field | Word::Obj | Word::Merge) => {}
-            Some(ty) => match fixed.of.iter_mut().find(|of| of.0 == ty) {
-                Some((_, words)) => *words |= one(row.word),
-                None => fixed.of.push((ty, one(row.word))),
-            },
-            None => {}
-        }
-    }
-    fixed
-});
 
 /// The kinds of literals that LIT numbers.
 pub(crate) const TEXT: u8 = 0;
@@ -136,8 +110,12 @@ pub(crate) fn callable(core: &Core<'_>, number: u32, want: WantId, at: u8, top: 
     }
     let marked = mark(core);
     if let Some(word) = marked.filter(|_| top) {
-        let is_tool = matches!(callee, Callee::Tool(_));
-        return (is_tool || word != Word::Rollback) && !core.in_list(named_by(core, word), number);
+        // What a ROLLBACK has registered is called on its own.
+        return if word == Word::Rollback {
+            matches!(callee, Callee::Tool(_))
+        } else {
+            !core.in_list(core.state.registered, number)
+        };
     }
     let followed = may_be_followed(core, top);
     if marked == Some(Word::Rollback) || (tool.rollback && !followed) {
@@ -151,26 +129,9 @@ pub(crate) fn mark(core: &Core<'_>) -> Option<Word> {
     if let Stmt::Mark(word) = core.state.stmt { Some(word) } else { None }
 }
 
-/// The tools that a statement with this word, UNDO or ROLLBACK, may not call, since the program names
-/// them already.
-pub(crate) fn named_by(core: &Core<'_>, word: Word) -> u32 {
-    match word {
-        Word::Rollback if core.block().loops == 0 => NONE,
-        Word::Rollback => core.state.undone,
-        _ => core.state.registered,
-    }
-}
-
-/// Whether the unfinished call may be one that a ROLLBACK must follow. In a loop, such a ROLLBACK cannot
-/// name a tool that UNDO names.
+/// Whether the unfinished call may be one that a ROLLBACK must follow.
 pub(crate) fn may_be_followed(core: &Core<'_>, top: bool) -> bool {
-    let block = core.block();
-    let is_free = |(number, tool): (u32, &Numbered<'_>)| {
-        let is_tool = tool.depth.is_some() && matches!(tool.callee, Some(Callee::Tool(_)));
-        is_tool && !core.in_list(core.state.undone, number)
-    };
     top && matches!(core.state.stmt, Stmt::Let | Stmt::Value)
-        && (block.loops == 0 || core.state.undone == NONE || (0..).zip(&core.session.tools).any(is_free))
 }
 
 pub(crate) fn some_call(core: &mut Core<'_>, want: WantId) -> bool {
@@ -179,9 +140,9 @@ pub(crate) fn some_call(core: &mut Core<'_>, want: WantId) -> bool {
     if !top && matches!(core.state.stmt, Stmt::Mark(Word::Rollback)) {
         return false;
     }
-    if top && matches!(core.state.stmt, Stmt::Mark(_)) {
-        let count = u32::try_from(core.session.tools.len()).unwrap_or(u32::MAX);
-        return (0..count).any(|number| callable(core, number, want, depth, top));
+    if top && mark(core).is_some() {
+        let mut tools = (0_u32..).take(core.session.tools.len());
+        return tools.any(|number| callable(core, number, want, depth, top));
     }
     let tools = integers::tools_for(core, want, depth, top);
     integers::least(core, tools).is_some()
@@ -206,28 +167,20 @@ pub(crate) fn expressions(core: &mut Core<'_>, want: WantId) -> Words {
 
 /// The words of expressions that depend only on the want and the session.
 fn settled_words(core: &mut Core<'_>, want: WantId) -> Words {
-    let key = core.arena.key(want).map(|key| (key, core.arena.names));
-    if let Some(words) = key.as_ref().and_then(|key| core.session.kept.words(key)) {
+    let key = (core.arena.key(want), core.arena.names);
+    if let Some(words) = core.session.kept.words(&key) {
         return words;
     }
     let words = words_of(core, want);
-    if let Some(key) = key {
-        core.session.kept.keep_words(key, words);
-    }
+    core.session.kept.keep_words(key, words);
     words
 }
 
 /// The same, computed.
 fn words_of(core: &mut Core<'_>, want: WantId) -> Words {
-    let fits = |of: &&(Inferred, Words)| core.arena.takes_type(core.session, want, of.0);
-    let mut words = FIXED.of.iter().filter(fits).fold(0, |words, of| words | of.1);
-    let built = [Word::Lit, Word::List, Word::Obj, Word::Merge, Word::MatchMap];
-    for &word in built.iter().chain(&FIXED.depend) {
-        if offers(core, word, want) {
-            words |= one(word);
-        }
-    }
-    words
+    let settled = |word: &Word| !matches!(word, Word::Call | Word::Ref | Word::Field);
+    let all = TABLE.iter().filter(|row| row.place == Place::Expression).map(|row| row.word);
+    all.filter(settled).filter(|&word| offers(core, word, want)).fold(0, |words, word| words | one(word))
 }
 
 fn offers(core: &mut Core<'_>, word: Word, want: WantId) -> bool {
@@ -243,6 +196,7 @@ fn offers(core: &mut Core<'_>, word: Word, want: WantId) -> bool {
         Word::Merge => fits(core, Inferred::RECORD),
         Word::MatchMap => core.arena.plain(session, core.arena.want(want)).is_some(),
         Word::Append if !is_plain(core, want) && !operands::items_end(core, want, 0) => false,
+        _ if !depends(word) => rules::gives(word, None, None).is_some_and(|ty| fits(core, ty)),
         _ => {
             let first = first_want(core, word, want);
             core.arena.plain(session, core.arena.want(first)).is_some()
@@ -315,15 +269,9 @@ pub(crate) fn is_kind(core: &Core<'_>, kind: u8, want: WantId) -> bool {
         && !(kind == TEXT && key_names(core).is_some_and(|names| names.is_empty()))
 }
 
-/// The fields that the constant which comes next may name, where a schema forbids others: those of a
-/// record, as the key of AT, or those by which records of a list are ordered, grouped or found.
-#[inline]
+/// The fields that the constant which comes next may name: those that a schema lists of a record, as the
+/// key of AT, or those by which records of a list are ordered, grouped or found where it forbids others.
 pub(crate) fn key_names<'c>(core: &Core<'c>) -> Option<Vec<&'c str>> {
-    if core.session.closed { closed_names(core) } else { None }
-}
-
-#[cold]
-fn closed_names<'c>(core: &Core<'c>) -> Option<Vec<&'c str>> {
     const WORDS: [Word; 6] =
         [Word::Sort, Word::SortDown, Word::Unique, Word::Group, Word::Column, Word::Find];
     let frame = entry(&core.frames, core.state.frame)?;
@@ -333,8 +281,10 @@ fn closed_names<'c>(core: &Core<'c>) -> Option<Vec<&'c str>> {
         return None;
     }
     let part = core.arena.value(of.first).part;
-    let shape = if is_at { part.shape() } else { part.item().shape() };
-    let shape = shape.filter(|shape| shape.refuses_others())?;
+    let shape = if is_at { part.shape() } else { part.item().shape() }?;
+    if !(shape.refuses_others() || is_at && shape.fields().len() > 0) {
+        return None;
+    }
     let want = if is_at { of.want } else { ANY };
     Some(core.arena.keys(core.session, want, shape).collect())
 }
@@ -405,33 +355,6 @@ fn depends(word: Word) -> bool {
         .pure
         .is_some_and(|it| rules::keeps_list(it) || matches!(it, Pure::Min | Pure::Max | Pure::Find))
         || matches!(rules::rule(word).1, ResultOf::Item | ResultOf::Sum | ResultOf::Join | ResultOf::Appended)
-}
-
-/// Whether what follows two words of expressions depends on nothing that they do not have in common.
-fn are_alike(a: Word, b: Word) -> bool {
-    let plain = [Inferred::ANY, Inferred::TEXT, Inferred::NUMBER, Inferred::RECORD];
-    let firsts = plain.into_iter().chain(plain.map(Inferred::list));
-    let is_fixed = |word: Word| FIXED.of.iter().any(|of| of.1 & one(word) != 0);
-    let is_equality = |word| matches!(word, Word::Eq | Word::Neq);
-    let fails = |word: Word| word.row().pure.is_some_and(|it| it.row().fails);
-    let types = |first| {
-        let operands = |word| (0..3).map(move |index| rules::operand(word, index, first));
-        rules::gives(a, first, None) == rules::gives(b, first, None) && operands(a).eq(operands(b))
-    };
-    let has_same = is_fixed(a) && is_fixed(b) && is_equality(a) == is_equality(b) && fails(a) == fails(b);
-    has_same && a.row().operands == b.row().operands && [None].into_iter().chain(firsts.map(Some)).all(types)
-}
-
-/// For each word, the first one that is like it.
-static ALIKE: LazyLock<Vec<(Word, Word)>> = LazyLock::new(|| {
-    let words = || TABLE.iter().map(|row| row.word);
-    let first = |word| words().find(|&it| it == word || are_alike(it, word)).unwrap_or(word);
-    words().map(|word| (word, first(word))).collect()
-});
-
-/// The word in the place of all those after which ends have the same length as after this one.
-pub(crate) fn alike(word: Word) -> Word {
-    ALIKE.iter().find(|it| it.0 == word).map_or(word, |it| it.1)
 }
 
 fn has_literal(shape: SchemaShape<'_>, kind: u8) -> bool {

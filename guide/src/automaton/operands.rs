@@ -1,7 +1,7 @@
 //! Pairs, items and cases: their counts, fields and wants.
 
 use crate::automaton::arms;
-use crate::automaton::offers::{self, BOOL, NIL, NUMBER, TEXT};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
 use crate::automaton::session::{Callee, lists_fields};
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
 use crate::automaton::want::{Want, WantId};
@@ -13,16 +13,7 @@ use ilo_spec::node::Word;
 /// The least and greatest count of pairs.
 pub(crate) fn pair_counts(core: &Core<'_>) -> Option<(u32, u32)> {
     let frame = core.frame()?;
-    if frame.word != Word::Call {
-        return offers::record_counts(core, frame.want, frame.depth);
-    }
-    if let Some(input) = integers::pair_shape(core, &frame).filter(|it| it.arms().is_some()) {
-        return arms::record_counts(core.session, input, frame.depth >= DEPTH);
-    }
-    let tool = core.session.tools.get(frame.number as usize)?;
-    let least = u32::try_from(tool.required.len()).ok()?;
-    let most = tool.most.clamp(least, least.max(ITEMS));
-    Some((least, if frame.depth >= DEPTH { least } else { most }))
+    arms::record_counts(core.session, integers::pair_shape(core, &frame)?, frame.depth >= DEPTH)
 }
 
 /// The want of a field's value: of a call's argument, or of a record.
@@ -45,15 +36,10 @@ pub(crate) fn pair_want<'c>(core: &Core<'c>, frame: &Frame, number: u32) -> Opti
 
 /// The required fields that are not given yet.
 pub(crate) fn missing(core: &Core<'_>, frame: &Frame) -> Vec<u32> {
-    let required: Vec<u32> = if frame.word == Word::Call && frame.arm.is_none() {
-        let tool = core.session.tools.get(frame.number as usize);
-        tool.map(|tool| tool.required.clone()).unwrap_or_default()
-    } else {
-        let shape = integers::pair_shape(core, frame).filter(|_| frame.word != Word::Merge);
-        let fields = shape.into_iter().flat_map(SchemaShape::required);
-        fields.filter_map(|field| core.session.field_numbers.get(field.name).copied()).collect()
-    };
-    required.into_iter().filter(|&number| !core.in_list(frame.given, number)).collect()
+    let shape = integers::pair_shape(core, frame).filter(|_| frame.word != Word::Merge);
+    let fields = shape.into_iter().flat_map(SchemaShape::required);
+    let required = fields.filter_map(|field| core.session.field_numbers.get(field.name).copied());
+    required.filter(|&number| !core.in_list(frame.given, number)).collect()
 }
 
 /// Whether a list of this want and depth can end after an item.

@@ -16,13 +16,7 @@ pub(crate) struct Sections<'t> {
 pub(crate) fn split(text: &str) -> Sections<'_> {
     let mut parts = Sections::default();
     let begins = |line: &str| line.starts_with("; fn ");
-    let mut at = 0;
-    let mut last = None;
-    for line in text.split_inclusive('\n') {
-        last = if begins(line) { Some(at) } else { last };
-        at += line.len();
-    }
-    let start = last.unwrap_or_default();
+    let start = text.rfind("\n; fn ").map_or(0, |at| at + 1);
     parts.options.above = text.get(..start).unwrap_or_default().into();
     parts.body = start;
     for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {

@@ -2,8 +2,7 @@
 //! the registries.
 
 use crate::automaton::arms;
-use crate::automaton::constants::{self, DEEPEST_CONSTANT, depth_of, record_depth};
-use crate::automaton::integers::most_fields;
+use crate::automaton::constants::{self, DEEPEST_CONSTANT, record_depth};
 use crate::automaton::json_names::JsonNames;
 use crate::automaton::kept::ByWant;
 use crate::automaton::needs;
@@ -89,12 +88,6 @@ pub(crate) struct Numbered<'c> {
     pub(crate) output: ValueInfo<'c>,
     /// The nesting of its shortest arguments; `None` if it cannot be called.
     pub(crate) depth: Option<u8>,
-    /// The numbers of the fields that are its required arguments.
-    pub(crate) required: Vec<u32>,
-    /// The numbers of the fields that are its arguments.
-    pub(crate) listed: Vec<u32>,
-    /// The most arguments that may be given, up to a limit.
-    pub(crate) most: u32,
     /// Whether a ROLLBACK must follow a call of it.
     pub(crate) rollback: bool,
 }
@@ -110,19 +103,14 @@ pub struct Session<'c> {
     pub(crate) parameters: Vec<(String, Inferred)>,
     input: Arc<Declared>,
     pub(crate) output: Inferred,
-    /// Whether the output is nil, so that the body's value is dropped.
-    pub(crate) gives_nil: bool,
     pub(crate) err: Option<Inferred>,
     pub(crate) tools: Vec<Numbered<'c>>,
-    /// Whether a value may be a record whose schema forbids fields that it does not list.
-    pub(crate) closed: bool,
     pub(crate) fields: Vec<String>,
     pub(crate) field_numbers: HashMap<String, u32>,
     vars: Vec<(u32, String)>,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
-    /// The longest calls of its tools, and their longest constants, in both notations.
-    longest: [OnceLock<[String; 2]>; 2],
+    longest: OnceLock<[String; 2]>,
     json: OnceLock<JsonNames>,
     /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
     needs: [OnceLock<BTreeSet<char>>; 2],
@@ -131,11 +119,6 @@ pub struct Session<'c> {
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
     Err(SessionError(message.into()))
-}
-
-/// The one for ID text, or the one for `constrained`.
-fn of_notation<T>([id, constrained]: &[T; 2], notation: Notation) -> &T {
-    if notation == Notation::Id { id } else { constrained }
 }
 
 fn inferred(ty: &TypeName<'_>) -> Inferred {
@@ -218,18 +201,16 @@ impl<'c> Session<'c> {
             header,
             above: options.above.clone(),
             functions: above.iter().map(|it| it.0.clone()).chain([name.clone()]).collect(),
-            gives_nil: output == Inferred::NIL,
             parameters: own.parameters.iter().map(|it| (it.name.text.to_owned(), it.inside())).collect(),
             input: Arc::new(Declared::inputs(own)),
             output,
             err: own.output.err.as_ref().map(inferred),
             tools: Vec::new(),
-            closed: false,
             fields: Vec::new(),
             field_numbers: HashMap::new(),
             vars,
             named: Vec::new(),
-            longest: Default::default(),
+            longest: OnceLock::new(),
             json: OnceLock::new(),
             needs: Default::default(),
             kept: Arc::new(ByWant::new()),
@@ -322,15 +303,14 @@ impl<'c> Session<'c> {
             let numbered = self.numbered(name, callee);
             self.tools.push(numbered);
         }
-        let output = |tool: &Numbered<'c>| tool.output.part.shape();
-        let inputs = self.input.shape().fields().any(|input| lists_fields(input.shape));
-        self.closed = inputs || self.tools.iter().filter_map(output).any(SchemaShape::some_refuse_others);
         Ok(())
     }
 
     /// What a program in a notation may need of a vocabulary.
     pub(crate) fn needs(&self, notation: Notation) -> &BTreeSet<char> {
-        of_notation(&self.needs, notation).get_or_init(|| needs::of(self, notation))
+        let [id, constrained] = &self.needs;
+        let needs = if notation == Notation::Id { id } else { constrained };
+        needs.get_or_init(|| needs::of(self, notation))
     }
 
     fn add_field(&mut self, name: &str) {
@@ -349,16 +329,8 @@ impl<'c> Session<'c> {
 
     /// Adds the fields of some shapes and of their parts, those of the last shape first.
     fn add_fields_of(&mut self, shapes: &[SchemaShape<'_>]) {
-        let mut names: Vec<&str> = Vec::new();
-        let mut rest: Vec<(SchemaShape<'_>, u8)> = shapes.iter().map(|&shape| (shape, 0)).collect();
-        while let Some((shape, depth)) = rest.pop() {
-            names.extend(shape.fields().map(|field| field.name));
-            if depth < 4 && names.len() < 4096 {
-                let parts = arms::parts(shape).filter(|it| !it.is_any());
-                rest.extend(parts.map(|it| (it, depth + 1)));
-            }
-        }
-        for name in names {
+        let shapes = arms::within(shapes);
+        for name in shapes.iter().flat_map(|shape| shape.fields()).map(|field| field.name) {
             if !self.field_numbers.contains_key(name) {
                 self.add_field(name);
             }
@@ -366,37 +338,16 @@ impl<'c> Session<'c> {
     }
 
     fn numbered(&self, name: String, callee: Option<Callee<'c>>) -> Numbered<'c> {
-        let number = |name: &str| self.field_numbers.get(name).copied();
-        let mut out = Numbered {
+        // Only ID text could call the others, or no line has room for the name.
+        let may_be_called = !name.is_empty() && !name.contains("${") && name.len() <= LONGEST_NAME;
+        let called = callee.as_ref().filter(|_| may_be_called);
+        Numbered {
             name,
             output: callee.as_ref().map_or(ValueInfo::ANY, output),
-            callee: None,
-            depth: None,
-            required: Vec::new(),
-            listed: Vec::new(),
-            most: 0,
-            rollback: false,
-        };
-        let mut depth = None;
-        if let Some(callee) = &callee {
-            let input = callee.input();
-            depth = record_depth(self, input, DEEPEST_CONSTANT - 1);
-            for field in input.fields() {
-                let known = number(field.name);
-                out.required.extend(known.filter(|_| field.required));
-                out.listed.extend(known.filter(|_| depth_of(self, field.shape).is_some()));
-            }
-            out.most = most_fields(self, input);
-            out.rollback = matches!(callee, Callee::Tool(tool) if tool.requires_rollback);
+            depth: called.and_then(|it| record_depth(self, it.input(), DEEPEST_CONSTANT - 1)),
+            rollback: matches!(&callee, Some(Callee::Tool(tool)) if tool.requires_rollback),
+            callee,
         }
-        // Only ID text could call them, or no line has room for the name.
-        if out.name.is_empty() || out.name.contains("${") || out.name.len() > LONGEST_NAME {
-            depth = None;
-        }
-        out.most = out.most.max(u32::try_from(out.listed.len()).unwrap_or(u32::MAX));
-        out.depth = depth;
-        out.callee = callee;
-        out
     }
 
     /// The text before the body: functions above, header and registries. A host writes it into the prompt.
@@ -436,11 +387,9 @@ impl<'c> Session<'c> {
         prefix
     }
 
-    /// The longest of the shortest calls of its tools, and the longest constant of an argument or field.
-    pub(crate) fn longest(&self, notation: Notation) -> &[String; 2] {
-        let json = notation != Notation::Id;
-        let find = || [constants::longest_call(self, json), constants::longest_constant(self, json)];
-        of_notation(&self.longest, notation).get_or_init(find)
+    /// Texts as long as the longest of the shortest calls of its tools, and the longest constant.
+    pub(crate) fn longest(&self) -> &[String; 2] {
+        self.longest.get_or_init(|| constants::longest(self))
     }
 
     /// Its names in JSON.

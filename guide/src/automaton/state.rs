@@ -2,8 +2,10 @@
 
 use crate::automaton::flow::Slots;
 use crate::automaton::session::Session;
-use crate::automaton::want::{ANY, Arena, WantId};
+use crate::automaton::want::{ANY, Arena, Want, WantId};
 use ilo_asm::check::{Gives, ValueInfo};
+use ilo_asm::rules::Demand;
+use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 
 /// No entry of an arena: the number of the first entry is 1.
@@ -18,7 +20,7 @@ pub(crate) const LOOPS: u8 = 4;
 /// The most levels of a line in ID text.
 pub(crate) const LINES: u8 = 14;
 /// Levels of expressions.
-pub(crate) const DEPTH: u8 = 8;
+pub(crate) const DEPTH: u8 = 12;
 /// The most items, pairs and cases.
 pub(crate) const ITEMS: u32 = 32;
 /// The most statements that the header of a block may count.
@@ -130,17 +132,6 @@ pub(crate) enum Kind {
     Caught,
 }
 
-/// The use of a block's value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Goes {
-    #[default]
-    Nowhere,
-    /// A bound slot or a loop, whose want the value must fit.
-    Kept(WantId),
-    /// The value of the function.
-    Out(WantId),
-}
-
 /// How a branch ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Branch {
@@ -168,7 +159,8 @@ pub(crate) struct Block {
     pub(crate) parent: u32,
     pub(crate) level: u8,
     pub(crate) loops: u8,
-    pub(crate) goes: Goes,
+    /// The want of its value, if that is used.
+    pub(crate) goes: Option<WantId>,
     /// Whether its end must not be reached without a value.
     pub(crate) hard: bool,
     /// Whether a value that nothing can follow must be there on every path.
@@ -177,8 +169,7 @@ pub(crate) struct Block {
     pub(crate) must_live: bool,
     /// Whether some path must reach its end with a value.
     pub(crate) must_some: bool,
-    /// Whether its header counts no statement, so that it may be empty.
-    pub(crate) zero: bool,
+    /// Whether it has a statement, or its header counts none.
     pub(crate) started: bool,
     /// How its last statement ends, apart from the slots.
     pub(crate) last: Branch,
@@ -203,19 +194,8 @@ pub(crate) struct Block {
     pub(crate) err: u32,
     /// Whether its value is that of a pass.
     pub(crate) to_pass: bool,
-    /// What the enclosing TRY has bound before this one.
-    pub(crate) tried: Tried,
-    /// Whether a failure goes to the handler of a TRY.
-    pub(crate) in_try: bool,
-}
-
-/// What the block of a TRY has bound so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tried {
-    /// The slots with their values, as a list.
-    pub(crate) bound: u32,
-    /// Slots whose results a MATCH has taken.
-    pub(crate) taken: u64,
+    /// The slots of the handler around this TRY, as [`State::tried`].
+    pub(crate) tried: u32,
 }
 
 /// An open loop.
@@ -264,14 +244,14 @@ pub(crate) struct State {
     /// The outermost word of the statement's value, and the target of its call.
     pub(crate) top: Option<Word>,
     pub(crate) callee: u32,
-    /// Tools of ROLLBACK and of UNDO so far.
+    /// Tools of ROLLBACK so far.
     pub(crate) registered: u32,
-    pub(crate) undone: u32,
     /// Tokens of the program so far, and the sum of its counts, which bound the growth of an end.
     pub(crate) taken: u32,
     pub(crate) counted: u32,
-    /// What the innermost TRY has bound.
-    pub(crate) tried: Tried,
+    /// The slots in the handler of the innermost TRY, if a failure goes to one: what its block has bound has
+    /// either value there if it was set before, and no value if a MATCH has taken its result.
+    pub(crate) tried: u32,
     /// Tools and fields that the program names, as lists.
     pub(crate) tools: u32,
     pub(crate) fields: u32,
@@ -305,16 +285,10 @@ impl<'s> Core<'s> {
     pub(crate) fn new(session: &'s Session<'s>) -> Core<'s> {
         let mut arena = Arena::new();
         let slots = Slots::new(session, &mut arena);
-        let want =
-            arena.add_want(crate::automaton::want::Want::Demand(ilo_asm::rules::Demand::Is(session.output)));
-        let goes = if session.gives_nil { Goes::Kept(ANY) } else { Goes::Out(want) };
-        let body = Block {
-            goes,
-            hard: !session.gives_nil,
-            chain: !session.gives_nil,
-            zero: true,
-            ..Block::new(Kind::Body)
-        };
+        let want = arena.add_want(Want::Demand(Demand::Is(session.output)));
+        let gives = session.output != Inferred::NIL;
+        let goes = Some(if gives { want } else { ANY });
+        let body = Block { goes, hard: gives, chain: gives, started: true, ..Block::new(Kind::Body) };
         let next = u8::try_from(session.parameters.len()).unwrap_or(SLOTS).min(SLOTS);
         Core {
             session,
@@ -382,7 +356,7 @@ impl<'s> Core<'s> {
         if !block.to_pass || !self.innermost_loop(&block).is_some_and(|of| of.yields) {
             return block;
         }
-        let free = Block { goes: Goes::Nowhere, hard: false, chain: false, must_some: false, ..block };
+        let free = Block { goes: None, hard: false, chain: false, must_some: false, ..block };
         Block { must_live: false, ..free }
     }
 

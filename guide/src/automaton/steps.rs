@@ -5,7 +5,7 @@ use crate::automaton::keys::{self, key_of};
 use crate::automaton::offers::{self, BOOL, NIL, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Block, Core, Frame, NONE, Phase, SLOTS, Stmt, entry};
-use crate::automaton::want::{ANY, Want, either, empty_list, field};
+use crate::automaton::want::{ANY, Want, empty_list, field};
 use crate::automaton::{arms, blocks, operands};
 use ilo_asm::ast::Literal;
 use ilo_asm::check::{Gives, Part, ValueInfo};
@@ -157,7 +157,10 @@ impl<'c> Core<'c> {
             Phase::Tool => {
                 self.state.tools = self.push_list(self.state.tools, number.into());
                 if frame.parent == NONE {
-                    self.mark_call(number);
+                    self.state.callee = number;
+                    if self.state.stmt == Stmt::Mark(Word::Rollback) {
+                        self.state.registered = self.push_list(self.state.registered, number.into());
+                    }
                 }
                 self.set_frame(Frame { number, ..frame });
                 self.state.phase = Phase::PairCount;
@@ -179,18 +182,6 @@ impl<'c> Core<'c> {
                     self.close_frame(whole);
                 }
             }
-        }
-    }
-
-    /// Records the tools that UNDO and ROLLBACK name.
-    fn mark_call(&mut self, number: u32) {
-        self.state.callee = number;
-        match self.state.stmt {
-            Stmt::Mark(Word::Rollback) => {
-                self.state.registered = self.push_list(self.state.registered, number.into());
-            }
-            Stmt::Mark(_) => self.state.undone = self.push_list(self.state.undone, number.into()),
-            _ => {}
         }
     }
 
@@ -245,8 +236,7 @@ impl<'c> Core<'c> {
                 None
             }
             Word::List | Word::MatchMap => {
-                let before = (frame.others != NONE).then(|| self.arena.value(frame.others));
-                let others = before.map_or(value, |before| self.arena.add_value(either(before, known)));
+                let others = self.arena.either(frame.others, value);
                 self.next_part(Frame { left: frame.left.saturating_sub(1), others, ..frame })
             }
             Word::Obj | Word::Call | Word::Merge => self.next_part(frame),

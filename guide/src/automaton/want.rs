@@ -2,11 +2,13 @@
 
 use crate::automaton::session::Session;
 use crate::automaton::state::{NONE, add, entry};
+use core::mem::discriminant;
 use ilo_asm::catalog::SchemaShape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand};
 use ilo_asm::types::{Inferred, InferredBase};
 use ilo_spec::node::Word;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The number of a want in the arena.
 pub(crate) type WantId = u32;
@@ -38,24 +40,9 @@ pub(crate) enum Want<'c> {
     First(Word, WantId),
 }
 
-/// The effect of a want on the want that it refers to, or a want that refers to none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Link {
-    Index,
-    Field,
-    And(Demand),
-    Item(Demand),
-    First(Word),
-    Demand(Demand),
-    OrNil(Demand),
-    /// The place of the shape.
-    Shape(usize, usize),
-    Equal(Inferred),
-    Part(bool),
-}
-
-/// A want that refers to no other by number, so that results for it can be kept for a session.
-pub(crate) type WantKey = [Option<Link>; 6];
+/// A want with everything that it refers to, as a hash, by which results for it are kept for a session. A
+/// collision of two wants is practically impossible.
+pub(crate) type WantKey = u64;
 
 /// All growing data of an unfinished program. Entries never change, so going back only truncates.
 #[derive(Clone)]
@@ -97,40 +84,40 @@ impl<'c> Arena<'c> {
         u32::try_from(self.wants.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// A want with everything that it refers to; `None` if that is too much to be kept.
-    pub(crate) fn key(&self, want: WantId) -> Option<WantKey> {
-        let mut key = WantKey::default();
+    /// A want with everything that it refers to.
+    pub(crate) fn key(&self, want: WantId) -> WantKey {
+        let mut hasher = DefaultHasher::new();
         let mut next = Some(want);
-        for place in &mut key {
-            let (link, of) = match self.want(next?) {
-                Want::Any => return Some(key),
-                Want::IndexOf(of) => (Link::Index, Some(of)),
-                Want::FieldOf(of) => (Link::Field, Some(of)),
-                Want::And(demand, of) => (Link::And(demand), Some(of)),
-                Want::ItemOf(of, demand) => (Link::Item(demand), Some(of)),
-                Want::First(word, of) => (Link::First(word), Some(of)),
-                Want::Demand(demand) => (Link::Demand(demand), None),
-                Want::OrNil(demand) => (Link::OrNil(demand), None),
-                Want::Shape(shape) => (Link::Shape(shape.place().0, shape.place().1), None),
-                Want::Equal(ty) => (Link::Equal(ty), None),
-                Want::Part { no_list } => (Link::Part(no_list), None),
+        while let Some(want) = next.map(|of| self.want(of)) {
+            discriminant(&want).hash(&mut hasher);
+            next = match want {
+                Want::IndexOf(of) | Want::FieldOf(of) => Some(of),
+                Want::And(demand, of) | Want::ItemOf(of, demand) => {
+                    demand.hash(&mut hasher);
+                    Some(of)
+                }
+                Want::First(word, of) => {
+                    word.hash(&mut hasher);
+                    Some(of)
+                }
+                _ => None,
             };
-            *place = Some(link);
-            next = of;
-            if next.is_none() {
-                return Some(key);
+            match want {
+                Want::Demand(demand) | Want::OrNil(demand) => demand.hash(&mut hasher),
+                Want::Shape(shape) => shape.place().hash(&mut hasher),
+                Want::Equal(ty) => ty.hash(&mut hasher),
+                Want::Part { no_list } => no_list.hash(&mut hasher),
+                _ => {}
             }
         }
-        None
+        hasher.finish()
     }
 
-    /// Whether the type of a value alone decides whether it fits, however many links a want has; `closed`
-    /// tells whether it may be a record that has only the fields that are listed.
-    pub(crate) fn is_of_type(&self, want: WantId, closed: bool) -> bool {
+    /// Whether the type of a value alone decides whether it fits.
+    fn is_of_type(&self, want: WantId) -> bool {
         match self.want(want) {
-            Want::Shape(_) | Want::FieldOf(_) => false,
-            Want::IndexOf(of) => !closed && self.is_of_type(of, closed),
-            Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => self.is_of_type(of, closed),
+            Want::Shape(_) | Want::FieldOf(_) | Want::IndexOf(_) => false,
+            Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => self.is_of_type(of),
             Want::Any | Want::Demand(_) | Want::OrNil(_) | Want::Equal(_) | Want::Part { .. } => true,
         }
     }
@@ -151,6 +138,14 @@ impl<'c> Arena<'c> {
         add(&mut self.values, known)
     }
 
+    /// A value that is one or the other, of which each may be missing.
+    pub(crate) fn either(&mut self, a: u32, b: u32) -> u32 {
+        match (a, b) {
+            (NONE, one) | (one, NONE) => one,
+            _ => self.add_value(either(self.value(a), self.value(b))),
+        }
+    }
+
     pub(crate) fn takes(&self, session: &Session<'c>, want: WantId, known: ValueInfo<'c>) -> bool {
         want == ANY || self.accepts(session, self.want(want), known)
     }
@@ -167,10 +162,7 @@ impl<'c> Arena<'c> {
             Want::Demand(demand) => demand.accepts(ty),
             Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::IndexOf(of) if session.closed => {
-                Demand::INDEXABLE.accepts(ty) && self.takes_item(session, of, known)
-            }
-            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes(session, of, known.item()),
+            Want::IndexOf(of) => Demand::INDEXABLE.accepts(ty) && self.takes_item(session, of, known),
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
@@ -210,7 +202,7 @@ impl<'c> Arena<'c> {
         };
         match inner {
             // A record that is found may be any value.
-            _ if word == Word::Find && self.is_of_type(of, true) => Want::Demand(demand),
+            _ if word == Word::Find && self.is_of_type(of) => Want::Demand(demand),
             Want::Any => Want::Demand(demand),
             Want::Demand(Demand::Is(ty)) if demand.accepts(ty) && ty != Inferred::ANY => inner,
             Want::Demand(Demand::ORDERED) => inner,
@@ -231,7 +223,7 @@ impl<'c> Arena<'c> {
     /// Whether an item of a list leads to the want, or a field of a record.
     #[inline(never)]
     fn takes_item(&self, session: &'c Session<'c>, want: WantId, of: ValueInfo<'c>) -> bool {
-        match of.part.shape().filter(|shape| shape.refuses_others()) {
+        match of.part.shape().filter(|shape| shape.refuses_others() || shape.fields().len() > 0) {
             Some(shape) => self.keys(session, want, shape).next().is_some(),
             None => self.takes(session, want, of.item()),
         }

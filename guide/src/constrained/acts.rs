@@ -6,7 +6,7 @@ use super::paths::Path;
 use super::texts::PLAIN;
 use super::{handlers, loops, names, parts};
 use crate::automaton::offers::{self, NUMBER, TEXT, Words};
-use crate::automaton::state::{Block, Goes, ITEMS, Phase};
+use crate::automaton::state::{Block, ITEMS, Phase};
 use crate::automaton::texts::Inside;
 use crate::automaton::{blocks, ends, keys, operands};
 use ilo_asm::ast::Literal;
@@ -142,7 +142,7 @@ impl JsonMachine<'_> {
                 self.open_block(Owner::Handler, self.place.names.len());
                 // None of its steps is a value.
                 let block = self.core.block();
-                self.core.set_block(Block { goes: Goes::Nowhere, hard: true, ..block });
+                self.core.set_block(Block { goes: None, hard: true, ..block });
             }
             Act::Give => handlers::begin_giving(self),
             Act::EndHandler => return self.end_handler(),

@@ -4,10 +4,8 @@
 use super::machine::{Binds, JsonMachine};
 use super::names::{self, FREE, may_be_bound};
 use super::{mask, texts};
-use crate::automaton::keys;
 use crate::automaton::texts::{Inside, is_text};
 use crate::surface::Steps;
-use crate::surface::texts::{TextMasks, names};
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::vocab::bits::{self, clear, has, set, set_all};
 use crate::vocab::{Closer, TextTokens, Vocab};
@@ -93,11 +91,10 @@ fn fill_kept_holes(machine: &mut JsonMachine<'_>, vocab: &Vocab, bits: &mut [u32
 /// Sets the tokens that end a text that may be a reference.
 fn fill_ends(machine: &mut JsonMachine<'_>, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
     let is_sure = is_text(texts::written_text(machine));
-    let in_at = keys::opens_in_at(&machine.core).map(names);
     let fits = machine.kept_ends(vocab, machine.place.quote.start, |this| {
         this.tried(|this| {
             // One blank makes it a text.
-            let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
+            let ends = (is_sure || this.byte(b' ')) && this.byte(b'"');
             if ends { this.tails(vocab) } else { Vec::new() }
         })
     });
@@ -106,9 +103,7 @@ fn fill_ends(machine: &mut JsonMachine<'_>, vocab: &Vocab, tokens: &TextTokens, 
     };
     give(&tokens.sure, &fits);
     for (before, closers) in &tokens.unsure {
-        if in_at.is_none()
-            && (is_sure || is_sure_text(machine, &[texts::written_text(machine), &**before].concat()))
-        {
+        if is_sure || is_sure_text(machine, &[texts::written_text(machine), &**before].concat()) {
             give(closers, &fits);
             continue;
         }
@@ -117,10 +112,6 @@ fn fill_ends(machine: &mut JsonMachine<'_>, vocab: &Vocab, tokens: &TextTokens, 
             if ends { this.tails(vocab) } else { Vec::new() }
         });
         give(closers, &fits);
-    }
-    if let Some(names) = in_at {
-        let written = texts::written_text(machine).to_vec();
-        machine.fill_names_in_at(vocab, &names, &written, &tokens.sure, tokens.skipped, bits);
     }
 }
 

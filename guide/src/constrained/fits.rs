@@ -1,14 +1,11 @@
 //! The notation as a surface: what ends of programs have in common. In texts and names one token is nearly as
 //! good as another, and so are the digits of a number.
 
-use super::choice::Act;
 use super::choices::Begins;
 use super::close::Completion;
 use super::machine::{Around, JsonMachine, Lex, Next};
 use super::names::NAME as LONGEST;
 use super::{ends, mask, texts};
-use crate::automaton::close::{self, EndKey};
-use crate::automaton::offers::alike;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, Led, run};
 use crate::automaton::{formats, keys};
@@ -33,10 +30,6 @@ const BRANCH: &str = r#"],"err":{"as":"letters","then":[{"raise":[]}]}}"#;
 pub struct MaskStart {
     /// The length of the body before the choices.
     from: usize,
-    /// The numbers of values and of open constructs that are known.
-    values: usize,
-    arounds: usize,
-    around: u32,
     /// Whether a number may be next or more of one, and whether any.
     number: bool,
     any_number: bool,
@@ -50,7 +43,7 @@ fn is_number(token: &[u8]) -> bool {
 }
 
 /// The class of a token in a text, or that begins one or ends a reference in it, if what follows the text
-/// does not depend on its content: unlike for keys, names in AT, and texts that may be references.
+/// does not depend on its content: unlike for keys, and texts that may be references.
 fn in_free_text<'t>(machine: &JsonMachine<'_>, here: &MaskStart, token: &'t [u8]) -> Option<Class<'t>> {
     let text = if here.opens { token.strip_prefix(b"\"")? } else { token };
     let (class, end) = match run(Inside::Plain, text) {
@@ -63,11 +56,9 @@ fn in_free_text<'t>(machine: &JsonMachine<'_>, here: &MaskStart, token: &'t [u8]
         !content.contains(&b'$') && ends::is_sure_text(machine, &[written, content].concat())
     };
     let is_free = match machine.place.lex {
-        Lex::Text { inside: Inside::Plain, .. } if machine.core.state.phase != Phase::CaseKey => {
-            keys::in_at(&machine.core).is_none()
-        }
+        Lex::Text { inside: Inside::Plain, .. } => machine.core.state.phase != Phase::CaseKey,
         Lex::Bare { inside: Inside::Plain, dollar } if !(dollar && content.starts_with(b"{")) => {
-            keys::opens_in_at(&machine.core).is_none() && is_sure(texts::written_text(machine))
+            is_sure(texts::written_text(machine))
         }
         Lex::Choice { .. } => here.opens && is_sure(b""),
         _ => false,
@@ -86,10 +77,8 @@ fn behind_new_name<'t>(machine: &JsonMachine<'_>, token: &'t [u8]) -> Option<&'t
 
 impl Surface for JsonMachine<'_> {
     type Here = MaskStart;
-    /// The place of a choice, or that of all operators that are alike.
+    /// The place of a choice.
     type Node = usize;
-    /// With the innermost open construct, and the number of names.
-    type Key = (EndKey, u32, usize);
     const NOTATION: Notation = Notation::Constrained;
 
     fn memory(&self) -> usize {
@@ -126,7 +115,7 @@ impl Surface for JsonMachine<'_> {
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
         let length = |text: &str| vocab.part(text.as_bytes(), <[u32]>::len);
         let session = self.core.session;
-        let [call, constant] = session.longest(Self::NOTATION);
+        let [call, constant] = session.longest();
         // Another call may have fewer bytes and more tokens.
         let call = 2 * length(call)?.max(length(constant)?);
         // An unfinished path needs its field, a `${` a name.
@@ -151,16 +140,13 @@ impl Surface for JsonMachine<'_> {
         };
         MaskStart {
             from: self.place.from,
-            values: self.core.arena.values.len(),
-            arounds: self.arounds.len(),
-            around: self.place.around,
             number: in_number || begins.number || begins.key,
             any_number,
-            opens: begins.text && keys::opens_in_at(&self.core).is_none(),
+            opens: begins.text,
         }
     }
 
-    fn groups<'v>(&self, here: &MaskStart, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
+    fn groups<'v>(&self, here: &MaskStart, vocab: &'v Vocab) -> Option<Groups<'v>> {
         let json = vocab.json();
         let within = |mask, inside: Inside, slack: Option<usize>| Groups {
             mask,
@@ -169,21 +155,16 @@ impl Surface for JsonMachine<'_> {
             others: Some(vec![vocab.texts.closers(inside)]),
         };
         Some(match self.place.lex {
-            // After a plain token the end has the same length, except for a key that must differ from others,
-            // and for a name that decides what is read.
+            // After a plain token the end has the same length, except for a key that must differ from others.
             Lex::Text { inside, .. } if formats::format(&self.core).is_none() => {
                 let slack = match self.core.state.phase {
                     Phase::CaseKey => NAME,
-                    _ if keys::in_at(&self.core).is_some() => most,
                     _ => 1,
                 };
                 within(&vocab.texts.plain, inside, Some(slack))
             }
             // A text that is nearly a reference needs one more byte. A `${` needs more.
-            Lex::Bare { inside, dollar } => {
-                let more = if keys::opens_in_at(&self.core).is_some() { most } else { NAME };
-                within(&json.stays, inside, (!dollar).then_some(more))
-            }
+            Lex::Bare { inside, dollar } => within(&json.stays, inside, (!dollar).then_some(NAME)),
             // A result that must be matched may have the name, twice, and four letters more.
             Lex::Name { .. } => {
                 let slack = if self.core.owes() { 2 * LONGEST + NAME } else { NAME };
@@ -210,26 +191,6 @@ impl Surface for JsonMachine<'_> {
 
     fn node(&self, here: &MaskStart, becomes: Completion, _: bool) -> Option<usize> {
         let Completion::Choice(place, _) = becomes else { return None };
-        let choices = (self.place.from == here.from).then(|| self.view())?;
-        Some(match choices.at(place)?.1 {
-            Act::Begin(word) => usize::MAX - alike(word) as usize,
-            _ => place,
-        })
-    }
-
-    fn is_behind(&self, here: &MaskStart, _: Option<usize>) -> bool {
-        let place = &self.place;
-        // The key of another case begins where its comma was.
-        let is_between = matches!(place.lex, Lex::Choice { depth: 0, .. });
-        let is_after = place.next == Next::After && place.around == here.around;
-        is_between && (place.next == Next::Behind || is_after)
-    }
-
-    fn key(&self, here: &MaskStart, _: Option<usize>) -> Option<Self::Key> {
-        let around = self.place.around;
-        if around as usize > here.arounds {
-            return None;
-        }
-        Some((close::end_key(&self.core, here.values)?, around, self.place.names.len()))
+        (self.place.from == here.from).then_some(place)
     }
 }

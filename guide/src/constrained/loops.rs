@@ -4,7 +4,7 @@
 use super::machine::{Around, Binds, JsonMachine, Next, Owner};
 use super::names;
 use crate::automaton::offers::{self, one};
-use crate::automaton::state::{Block, Goes, Phase};
+use crate::automaton::state::{Block, Phase};
 use crate::automaton::{blocks, ends};
 use ilo_asm::ast::Literal;
 use ilo_spec::node::Word;
@@ -22,7 +22,7 @@ fn begin_loop(machine: &mut JsonMachine<'_>, until: bool) {
     let block = machine.core.block();
     // Without an end of a pass, the condition of `until` would have no place.
     let must_live = block.must_live || until;
-    machine.core.set_block(Block { goes: Goes::Nowhere, to_pass: false, must_live, ..block });
+    machine.core.set_block(Block { goes: None, to_pass: false, must_live, ..block });
     machine.core.change_loop(&block, |of| (of.item, of.until) = (None, until));
 }
 

@@ -9,7 +9,6 @@ use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
 use crate::surface::Steps;
 use crate::surface::digits;
-use crate::surface::texts::TextMasks;
 use crate::surface::walk::{ANY, Walks};
 use crate::vocab::bits::{self, set_all};
 use crate::vocab::{Prefixes, Vocab};

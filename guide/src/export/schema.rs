@@ -440,11 +440,12 @@ impl<'s, 'c> Schema<'s, 'c> {
     /// The arguments of a tool, if it has any, and whether they are required.
     fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(String, bool)> {
         let may_be_absent = self.features.optional != Optional::None;
-        if !may_be_absent && tool.listed.is_empty() {
+        let input = tool.callee.as_ref().map(Callee::input);
+        if !may_be_absent && input.is_none_or(|input| input.fields().next().is_none()) {
             return None;
         }
+        let is_required = !may_be_absent || input.is_some_and(|input| input.required().next().is_some());
         let args = self.define(format!("args{number}"), |schema| {
-            let input = tool.callee.as_ref().map(Callee::input);
             let level = schema.level();
             let listed = input.iter().flat_map(|input| input.fields());
             let fields: Vec<_> =
@@ -457,7 +458,7 @@ impl<'s, 'c> Schema<'s, 'c> {
             let all = record(fields.into_iter().map(|(name, value, _)| (name, value, true)));
             any_of(&[required, all])
         });
-        Some((args, !tool.required.is_empty() || !may_be_absent))
+        Some((args, is_required))
     }
 }
 

@@ -4,7 +4,7 @@
 use super::close::{Finished, named};
 use crate::automaton::integers::{self, Integers};
 use crate::automaton::offers::{self, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, CorePoint, LINES, Phase, entry};
+use crate::automaton::state::{Core, CorePoint, LINES, Phase};
 use crate::automaton::texts::{self, Inside, Step};
 use crate::automaton::{blocks, formats, keys};
 use crate::surface::walk::{Look, Walk};
@@ -12,7 +12,7 @@ use crate::surface::{Bytes, Ends, Steps};
 use core::ptr::from_ref;
 use ilo_asm::ast::Literal;
 use ilo_spec::json::quoted;
-use ilo_spec::node::{TABLE, Word};
+use ilo_spec::node::TABLE;
 use std::sync::OnceLock;
 
 /// The most bytes of a line in which a text continues.
@@ -78,7 +78,8 @@ const NO_LEVEL: Offered = Offered::Line([UNASKED; LINES as usize]);
 const UNASKED: Words = Words::MAX;
 
 /// The constants that are written as words. Their bits are behind those of all words.
-const NAMES: [(&str, Option<bool>); 3] = [("nil", None), ("true", Some(true)), ("false", Some(false))];
+pub(super) const NAMES: [(&str, Option<bool>); 3] =
+    [("nil", None), ("true", Some(true)), ("false", Some(false))];
 const NIL_NAME: Words = 1 << TABLE.len();
 
 /// Whatever is written as a word: its bit, its bytes, and what it becomes within a line.
@@ -288,11 +289,8 @@ impl<'s> LineMachine<'s> {
     /// Whether any text may be written here, without effect on what follows.
     pub(super) fn text_is_free(&self) -> bool {
         let core = &self.core;
-        let Some(frame) = core.frame() else { return false };
-        let parent = entry(&core.frames, frame.parent);
-        let is_key = parent.is_some_and(|parent| parent.word == Word::At && parent.index == 1);
         let is_any = keys::texts(core).is_none() && formats::format(core).is_none();
-        core.state.phase != Phase::CaseKey && is_any && !is_key
+        core.frame().is_some() && core.state.phase != Phase::CaseKey && is_any
     }
 
     /// Whether an unfinished text is the beginning of one that is allowed.

@@ -1,20 +1,14 @@
 //! Masks of bodies in ID text: which tokens of a vocabulary may come next, by the tables of the vocabulary.
 
-use super::digits;
 use super::lex::{InToken, LineMachine};
-use crate::automaton::{formats, keys};
-use crate::surface::texts::TextMasks;
+use crate::automaton::offers::NUMBER;
+use crate::automaton::{formats, integers, keys};
+use crate::surface::digits::{number_digits, set_path};
 use crate::surface::walk::{ANY, Walks, with_tails};
 use crate::surface::{Bytes, Steps};
 use crate::vocab::bits::{set, set_all};
-use crate::vocab::{Closer, Opening, Vocab, outside};
+use crate::vocab::{Opening, Vocab, outside};
 use ilo_spec::json::quoted;
-
-/// The tokens that end a text before a blank or the end of a line, or with nothing behind it.
-fn plausible(vocab: &Vocab, closers: &[Closer]) -> impl Iterator<Item = u32> {
-    let fits = |it: &&Closer| matches!(vocab.tails.bytes(it.tail), [] | [b' ' | b'\n', ..]);
-    closers.iter().filter(fits).map(|it| it.token)
-}
 
 impl LineMachine<'_> {
     /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
@@ -44,12 +38,7 @@ impl LineMachine<'_> {
             });
         }
         tree.set_equal(bits);
-        digits::digits(self, vocab, bits);
-    }
-
-    /// Whether any token may be in the unfinished text.
-    fn has_room(&self, vocab: &Vocab) -> bool {
-        self.room() > vocab.longest && formats::format(&self.core).is_none()
+        digits(self, vocab, bits);
     }
 
     /// Sets the tokens that continue a text of which only some are allowed. Each begins with `begun`, bytes
@@ -82,13 +71,15 @@ impl LineMachine<'_> {
             let begun = self.text.get(from..).unwrap_or_default().to_vec();
             return self.listed(vocab, start, &begun, bits);
         }
-        if !self.has_room(vocab) {
+        let has_room = self.room() > vocab.longest && formats::format(&self.core).is_none();
+        if has_room {
+            set_all(bits, &opening.stays);
+        } else {
             self.each(vocab, opening.stays.iter().copied(), opening.skipped, bits);
-            return self.each(vocab, plausible(vocab, &opening.closers), opening.skipped, bits);
         }
-        set_all(bits, &opening.stays);
-        if !self.text_is_free() {
-            return self.each(vocab, plausible(vocab, &opening.closers), opening.skipped, bits);
+        if !(has_room && self.text_is_free()) {
+            let closers = opening.closers.iter().map(|it| it.token);
+            return self.each(vocab, closers, opening.skipped, bits);
         }
         let fits = self.tried(|this| {
             this.end_any_text();
@@ -96,4 +87,43 @@ impl LineMachine<'_> {
         });
         with_tails(&opening.closers, &fits).for_each(|it| set(bits, it.token));
     }
+}
+
+/// Sets the tokens that are digits alone.
+fn digits(machine: &mut LineMachine<'_>, vocab: &Vocab, bits: &mut [u32]) {
+    match machine.lex {
+        InToken::Start if machine.core.takes_kind(NUMBER) => number_digits(&machine.core, vocab, b"", bits),
+        InToken::Number(start) => {
+            number_digits(&machine.core, vocab, machine.text.get(start..).unwrap_or_default(), bits);
+        }
+        InToken::Start => integer_digits(machine, vocab, None, bits),
+        InToken::Integer(value) => integer_digits(machine, vocab, Some(value), bits),
+        _ => {}
+    }
+}
+
+/// Sets the digits that lead to integers that may come next, after those that are written.
+fn integer_digits(machine: &mut LineMachine<'_>, vocab: &Vocab, written: Option<u32>, bits: &mut [u32]) {
+    let integers = machine.integers();
+    let (mut of_begun, mut of_number) = ([0; 10], [0; 10]);
+    let begun = written.map_or(&[][..], |number| digits_of(number, &mut of_begun));
+    integers::each(&machine.core, integers, |number| {
+        if let Some(rest) = digits_of(number, &mut of_number).strip_prefix(begun) {
+            set_path(vocab, rest, bits);
+        }
+    });
+    vocab.digits.tree.set_equal(bits);
+}
+
+/// The digits of an integer, written to the end of a list.
+fn digits_of(mut number: u32, all: &mut [u8; 10]) -> &[u8] {
+    let mut start = all.len();
+    for place in all.iter_mut().rev() {
+        *place = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        (start, number) = (start - 1, number / 10);
+        if number == 0 {
+            break;
+        }
+    }
+    all.get(start..).unwrap_or_default()
 }

@@ -1,8 +1,7 @@
 //! The guide of a body in ID text: the automaton, driven by its bytes. `lex` has the bytes, `close` the known
-//! end, `mask` and `digits` the tokens, `surface` what ends have in common.
+//! end, `mask` the tokens, `surface` what ends have in common.
 
 mod close;
-mod digits;
 mod lex;
 mod mask;
 mod surface;

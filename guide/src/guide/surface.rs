@@ -1,11 +1,9 @@
 //! ID text as a surface: how programs end, and what ends have in common.
 
 use super::close::Finished;
-use super::digits;
 use super::lex::{InToken, LineMachine, spelled};
-use crate::automaton::close::{self, EndKey};
-use crate::automaton::keys::{self, KEY};
-use crate::automaton::offers::{self, NUMBER, TEXT, Words, alike};
+use crate::automaton::keys;
+use crate::automaton::offers::{NUMBER, TEXT, Words};
 use crate::automaton::state::{Core, ITEMS, LINES, Phase};
 use crate::automaton::texts::{Inside, Led, run};
 use crate::automaton::{formats, integers};
@@ -13,58 +11,11 @@ use crate::show::Node;
 use crate::surface::{Class, Groups, Growth, Steps, Surface};
 use crate::vocab::Vocab;
 use ilo_asm::notation::Notation;
-use ilo_spec::node::{self, Word};
-
-/// The most that digits of equivalent fields can add to an end.
-const FIELD: usize = 8;
 
 /// The most that the end of an unfinished statement may need: a MATCH of two arms at the deepest level.
 const STATEMENT: &str = "\n                        MATCH 63 2\n                          ERR 63 1\n                            FAIL LIST 0\n                          OK 63 1\n                            FAIL LIST 0";
 /// The most that each level may need.
 const BRANCH: &str = "\n                        ERR 63 1\n                          FAIL LIST 0";
-
-/// Where a node begins.
-#[derive(Clone, Copy, Debug, Default)]
-struct Beginning {
-    /// The number of open expressions where an operand is next, or a statement.
-    around: Option<u8>,
-    /// The number of values known there.
-    values: usize,
-    /// After texts, and after digits, ends have nearly the same length, and can differ by this number of
-    /// tokens.
-    texts: Option<usize>,
-    digits: Option<usize>,
-}
-
-impl Beginning {
-    fn of(machine: &LineMachine<'_>) -> Beginning {
-        let core = &machine.core;
-        let phase = core.state.phase;
-        let around = match phase {
-            Phase::Operand | Phase::Bound | Phase::FieldOrName => Some(offers::depth(core)),
-            // The operand belongs to the slot or tool.
-            Phase::RefSlot | Phase::Tool => Some(offers::depth(core).saturating_sub(1)),
-            Phase::Line | Phase::End => Some(0),
-            _ => None,
-        };
-        let is_key = phase == Phase::CaseKey;
-        let texts = match () {
-            () if !core.takes_kind(TEXT) => None,
-            () if is_key => Some(ITEMS as usize),
-            () => machine.text_is_free().then_some(0),
-        };
-        let digits = match () {
-            () if core.takes_kind(NUMBER) && keys::takes_any_number(core) => Some(0),
-            () if digits::has_alike_fields(machine) => Some(FIELD),
-            // Other keys may have a digit more if one is taken, and so may this one.
-            () if core.takes_kind(NUMBER) && is_key => {
-                Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY)
-            }
-            () => None,
-        };
-        Beginning { around, values: core.arena.values.len(), texts, digits }
-    }
-}
 
 /// What is known of the position of a mask.
 #[derive(Clone, Copy)]
@@ -73,28 +24,10 @@ pub struct Here {
     taken: u32,
     /// Whether a blank ends a token here.
     is_behind: bool,
-    /// Here, and after a blank or a line end that ends the unfinished token.
-    places: [Beginning; 2],
-}
-
-impl Here {
-    fn place(&self, crosses: bool) -> &Beginning {
-        let [here, behind] = &self.places;
-        if crosses { behind } else { here }
-    }
-
-    /// The number of open expressions around the operand or statement that this node begins, if what follows
-    /// depends only on an [`EndKey`].
-    fn around(&self, (crosses, becomes): (bool, Finished)) -> Option<u8> {
-        let exits = [Word::Let, Word::Ret, Word::RetOk, Word::RetErr, Word::Fail];
-        let shares = match becomes {
-            Finished::Line(_, word) => word.row().place == node::Place::Expression || exits.contains(&word),
-            Finished::Word(word) => word.row().place == node::Place::Expression,
-            Finished::Integer(_) => true,
-            Finished::Whole | Finished::Name(_) | Finished::Constant => false,
-        };
-        self.place(crosses).around.filter(|_| shares)
-    }
+    /// Whether ends have the same length after all texts, and after all digits, that begin here, and after a
+    /// blank or a line end that ends the unfinished token.
+    alike: [bool; 2],
+    alike_behind: [bool; 2],
 }
 
 /// An integer that may come next, with the name of what has this number.
@@ -116,7 +49,6 @@ fn integer(core: &Core<'_>, number: u32) -> Node {
 impl Surface for LineMachine<'_> {
     type Here = Here;
     type Node = (bool, Finished);
-    type Key = (bool, EndKey);
     const NOTATION: Notation = Notation::Id;
 
     fn memory(&self) -> usize {
@@ -167,11 +99,11 @@ impl Surface for LineMachine<'_> {
 
     fn growth(&self, vocab: &Vocab) -> Option<Growth> {
         let length = |text: &str| vocab.part(text.as_bytes(), <[u32]>::len);
-        let [call, constant] = self.core.session.longest(Self::NOTATION);
+        let [call, constant] = self.core.session.longest();
         Some(Growth {
             statement: length(STATEMENT)? + length(call)?,
             level: length(BRANCH)?,
-            part: length(constant)? + 4,
+            part: length(constant)? + 8,
             nodes: vocab.outside.crossings + 1,
         })
     }
@@ -182,28 +114,28 @@ impl Surface for LineMachine<'_> {
 
     fn here(&mut self) -> Here {
         let is_behind = !matches!(self.lex, InToken::Line(_) | InToken::Start | InToken::Text(..));
-        let here = Beginning::of(self);
-        let behind = |byte: u8| self.tried(|it| (is_behind && it.byte(byte)).then(|| Beginning::of(it)));
+        let alike = |it: &Self| {
+            let any_number = it.core.takes_kind(NUMBER) && keys::takes_any_number(&it.core);
+            [it.core.takes_kind(TEXT) && it.text_is_free(), any_number]
+        };
+        let here = alike(self);
+        let behind = |byte: u8| self.tried(|it| (is_behind && it.byte(byte)).then(|| alike(it)));
         let behind = [b' ', b'\n'].into_iter().find_map(behind).unwrap_or_default();
-        Here { taken: self.core.state.taken, is_behind, places: [here, behind] }
+        Here { taken: self.core.state.taken, is_behind, alike: here, alike_behind: behind }
     }
 
     fn crosses(here: &Here, token: &[u8]) -> bool {
         here.is_behind && matches!(token.first(), Some(b' ' | b'\n'))
     }
 
-    fn groups<'v>(&self, _: &Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>> {
+    fn groups<'v>(&self, _: &Here, vocab: &'v Vocab) -> Option<Groups<'v>> {
         let InToken::Text(_, inside) = self.lex else { return None };
         if keys::texts(&self.core).is_some() || formats::format(&self.core).is_some() {
             return None;
         }
         // After another plain token the end has the same length, except for a text that must differ from
-        // those of other cases, or decides what is read.
-        let slack = match self.core.state.phase {
-            _ if self.text_is_free() => 0,
-            Phase::CaseKey => ITEMS as usize,
-            _ => most,
-        };
+        // those of other cases.
+        let slack = if self.text_is_free() { 0 } else { ITEMS as usize };
         Some(Groups {
             mask: &vocab.texts.plain,
             like: b"",
@@ -220,13 +152,12 @@ impl Surface for LineMachine<'_> {
         }
         let crosses = Self::crosses(here, token);
         let bytes = if crosses { token.strip_prefix(b" ")? } else { token };
-        let place = here.place(crosses);
+        let [texts, digits] = if crosses { here.alike_behind } else { here.alike };
         match bytes.split_first()? {
             (b'"', rest) if run(Inside::Plain, rest) == Led::On(Inside::Plain) => {
-                Some((Class::Text, place.texts?))
+                texts.then_some((Class::Text, 0))
             }
-            _ if bytes.iter().all(u8::is_ascii_digit) => Some((Class::Digits, place.digits?)),
-            _ => None,
+            _ => (digits && bytes.iter().all(u8::is_ascii_digit)).then_some((Class::Digits, 0)),
         }
     }
 
@@ -236,24 +167,7 @@ impl Surface for LineMachine<'_> {
             Finished::Constant => matches!(self.lex, InToken::Text(_, Inside::Plain)) && self.text_is_free(),
             _ => true,
         };
-        let becomes = match becomes {
-            Finished::Word(word) => Finished::Word(alike(word)),
-            Finished::Line(level, word) => Finished::Line(level, alike(word)),
-            _ => becomes,
-        };
         let is_next = self.core.state.taken == here.taken + u32::from(crosses);
         (is_next && is_kept).then_some((crosses, becomes))
-    }
-
-    fn is_behind(&self, here: &Here, node: Option<(bool, Finished)>) -> bool {
-        node.and_then(|node| here.around(node)).is_some_and(|around| match offers::depth(&self.core) {
-            0 => matches!(self.core.state.phase, Phase::End | Phase::BlockCount),
-            open => open <= around,
-        })
-    }
-
-    fn key(&self, here: &Here, node: Option<(bool, Finished)>) -> Option<(bool, EndKey)> {
-        let (crosses, _) = node?;
-        Some((crosses, close::end_key(&self.core, here.place(crosses).values)?))
     }
 }

@@ -1,26 +1,20 @@
 //! Masks of tokens that consist of digits, in both notations: by tables if any number may be written, by
 //! search if only some integers may.
 
-use crate::automaton::keys::{self, KEY, Numbers};
-use crate::automaton::numbers::{Begun, EXACT, Room, WHOLE, room};
+use crate::automaton::keys::{self, Numbers};
+use crate::automaton::numbers::{Begun, Room, WHOLE, room};
 use crate::automaton::state::{Core, Phase};
-use crate::vocab::bits::{set, set_all};
+use crate::vocab::bits::{clear, set, set_all};
 use crate::vocab::{Prefixes, Vocab};
-use ilo_spec::number;
 
 /// Sets the tokens of digits that continue a number with this beginning.
 pub(crate) fn number_digits(core: &Core<'_>, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
     match keys::numbers(core) {
-        Numbers::All if core.state.phase == Phase::CaseKey => {
-            key_digits(core, vocab, written, bits);
-        }
-        Numbers::All => match room(written) {
-            Some(Room::First) => digits_up_to(vocab, written, (WHOLE, true), bits),
-            Some(Room::More(left) | Room::Exponent(left)) => {
-                digits_up_to(vocab, written, (left, false), bits);
+        Numbers::All => {
+            if let Some(room) = room(written) {
+                any_digits(core, vocab, written, room, bits);
             }
-            None => {}
-        },
+        }
         Numbers::Integers(low, high) => {
             if let Some(begun) = Begun::of(written) {
                 ranged_digits(vocab, begun, low, high, bits);
@@ -35,24 +29,27 @@ pub(crate) fn number_digits(core: &Core<'_>, vocab: &Vocab, written: &[u8], bits
     vocab.digits.tree.set_equal(bits);
 }
 
-/// Sets the digits that continue the key of a case. It must differ from the other keys, and can if enough
-/// digits may follow.
-fn key_digits(core: &Core<'_>, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
-    let Some(room) = room(written) else { return };
-    let digits = written.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let (tokens, left) = match room {
-        Room::First => (vocab.digits.up_to(WHOLE, true), EXACT),
-        Room::More(left) => (vocab.digits.up_to(left, false), left.min(EXACT.saturating_sub(digits))),
-        Room::Exponent(left) => (vocab.digits.up_to(left, false), 0),
+/// Sets the digits that continue any number, or any that differs from the keys of other cases.
+fn any_digits(core: &Core<'_>, vocab: &Vocab, written: &[u8], room: Room, bits: &mut [u32]) {
+    let is_key = core.state.phase == Phase::CaseKey;
+    let (left, leading) = match room {
+        Room::First => (WHOLE, true),
+        Room::More(left) | Room::Exponent(left) => (left, false),
     };
-    let is_free = |token: u32| {
-        let bytes = vocab.token(token);
-        bytes.len() + KEY <= left && (room != Room::First || bytes != b"0")
+    // With so many digits it certainly can go on.
+    let sure = match room {
+        Room::Exponent(_) => 0,
+        _ if is_key => left.min(keys::SURE.saturating_sub(keys::count_digits(written))),
+        _ => left.saturating_sub(1),
     };
-    for &token in tokens {
-        if is_free(token) || keys::free_number(core, &[written, vocab.token(token)].concat(), KEY) {
-            set(bits, token);
-        }
+    let goes_on = |token: u32| keys::number_goes_on(core, &[written, vocab.token(token)].concat());
+    let tokens = vocab.digits.up_to(left, leading);
+    let (sure, others) = tokens.split_at(vocab.digits.up_to(sure, leading).len());
+    set_all(bits, sure);
+    others.iter().filter(|&&token| goes_on(token)).for_each(|&token| set(bits, token));
+    if is_key {
+        let zeros = sure.iter().filter(|&&token| vocab.token(token) == b"0" && !goes_on(token));
+        zeros.for_each(|&zero| clear(bits, zero));
     }
 }
 
@@ -65,22 +62,6 @@ pub(crate) fn set_path(vocab: &Vocab, digits: &[u8], bits: &mut [u32]) {
         let token = tree.entry(node).filter(|&token| digits.starts_with(vocab.token(token)));
         token.iter().for_each(|&token| set(bits, token));
     }
-}
-
-/// Sets the tokens of at most so many digits, which may have to lead, that continue a number. Those that fill
-/// it may make it too large.
-fn digits_up_to(vocab: &Vocab, written: &[u8], (left, leading): (usize, bool), bits: &mut [u32]) {
-    let all = vocab.digits.up_to(left, leading);
-    let short = left.checked_sub(1).map_or(&[][..], |shorter| vocab.digits.up_to(shorter, leading));
-    set_all(bits, short);
-    let fits = |digits: &[u8]| {
-        let text = [written, digits].concat();
-        core::str::from_utf8(&text).is_ok_and(|text| number::parse(text).is_ok())
-    };
-    // Digits of one length are in ascending order.
-    let long = all.get(short.len()..).unwrap_or_default();
-    let end = long.partition_point(|&token| fits(vocab.token(token)));
-    set_all(bits, long.get(..end).unwrap_or_default());
 }
 
 /// Sets the digits that lead to integers of a range.

@@ -1,27 +1,28 @@
 //! A notation: what may come next in an unfinished program, byte by byte, and how the program ends soonest.
 //!
-//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `texts`, `digits`, `looks`,
-//! `budget` and `body`.
+//! ID text and `constrained` are surfaces. What is built on them is in `walk`, `digits`, `looks`, `budget`
+//! and `body`.
 
 pub(crate) mod digits;
-pub(crate) mod texts;
 pub(crate) mod walk;
 
-use crate::automaton::close::Out;
 use crate::automaton::formats;
 use crate::automaton::keys;
 use crate::automaton::state::Core;
 use crate::automaton::texts::Inside;
 use crate::show::Node;
 use crate::vocab::{Closer, Lacks, Vocab};
-use core::fmt::Debug;
 use core::hash::Hash;
 use ilo_asm::notation::Notation;
 use ilo_spec::json::quoted;
 use walk::{Found, Look, Tree, Walk};
 
 /// The most steps to an end.
-pub(crate) const STEPS: usize = 20_000;
+const STEPS: usize = 20_000;
+
+/// Receives the parts of an end, each with what separates it from the one before. Returns whether there is
+/// room for more.
+pub(crate) type Out<'o> = dyn FnMut(&[u8]) -> bool + 'o;
 
 /// A text that is followed byte by byte, forward and back.
 pub trait Steps {
@@ -179,8 +180,6 @@ pub trait Surface: Ends {
     type Here: Copy;
     /// A node that tokens end or begin, if what follows it is the same for all of them.
     type Node: Copy + Eq + Hash;
-    /// What an end depends on behind the statement or operand that a node begins.
-    type Key: Copy + Eq + Hash + Debug;
     const NOTATION: Notation;
 
     fn memory(&self) -> usize;
@@ -199,17 +198,13 @@ pub trait Surface: Ends {
     fn crosses(_here: &Self::Here, _token: &[u8]) -> bool {
         false
     }
-    /// The tokens that are decided at once. A statement can add `most` tokens to an end.
-    fn groups<'v>(&self, here: &Self::Here, vocab: &'v Vocab, most: usize) -> Option<Groups<'v>>;
+    /// The tokens that are decided at once.
+    fn groups<'v>(&self, here: &Self::Here, vocab: &'v Vocab) -> Option<Groups<'v>>;
     /// For a token after which the end has nearly the length of that after others: its class, and the
     /// difference.
     fn class<'t>(&self, here: &Self::Here, token: &'t [u8]) -> Option<(Class<'t>, usize)>;
     /// The node that is completed behind a token.
     fn node(&self, here: &Self::Here, becomes: Self::Becomes, crosses: bool) -> Option<Self::Node>;
-    /// Whether the statement or operand that a node begins is complete, if ends behind it may be shared.
-    fn is_behind(&self, here: &Self::Here, node: Option<Self::Node>) -> bool;
-    /// What the end depends on there; `None` if it depends on more.
-    fn key(&self, here: &Self::Here, node: Option<Self::Node>) -> Option<Self::Key>;
 
     /// Whether a vocabulary has a token for each byte that the program may need.
     fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {

@@ -2,10 +2,14 @@
 //! notation may find whole choices, and the tokens that are shorter. What masks in one text have in common is
 //! found once.
 
+use crate::automaton::formats;
+use crate::automaton::state::Phase;
+use crate::automaton::texts::Inside;
 use crate::surface::Bytes;
 use crate::vocab::bits::set;
 use crate::vocab::{Closer, Prefixes, Vocab};
 use core::ops::RangeInclusive;
+use ilo_asm::ast::Literal;
 use std::sync::Arc;
 
 /// All first bytes of tokens.
@@ -294,6 +298,57 @@ pub(crate) trait Walks: Bytes + Sized {
         let ends: Arc<[u32]> = find(self).into();
         self.kept(vocab, start).ends = Some(Arc::clone(&ends));
         ends
+    }
+
+    /// Sets the tokens that continue a text whose quote is at `start`, or end it: from the tables, if it has
+    /// room for any of them.
+    fn fill_in_text(
+        &mut self,
+        vocab: &Vocab,
+        (start, inside): (usize, Inside),
+        has_room: bool,
+        bits: &mut [u32],
+    ) {
+        if !has_room || formats::format(self.core()).is_some() {
+            bits.fill(0);
+            return self.walk_from(vocab, vocab.all(), ANY, 0, bits);
+        }
+        vocab.texts.fill(inside, bits);
+        let closers = vocab.texts.closers(inside);
+        let written = self.text().get(start + 1..).unwrap_or_default().to_vec();
+        // What follows a literal does not depend on its content.
+        let is_key = self.core().state.phase == Phase::CaseKey;
+        let fits = self.kept_ends(vocab, start, |this| {
+            if !is_key && !this.core().takes_constant(Literal::Text("")) {
+                return Vec::new();
+            }
+            this.tried(|this| {
+                this.end_any_text();
+                this.tails(vocab)
+            })
+        });
+        let fit = with_tails(closers, &fits);
+        if !is_key {
+            return fit.for_each(|it| set(bits, it.token));
+        }
+        let as_it_is = self.may_be_key(&written);
+        for closer in fit {
+            let bytes = vocab.token(closer.token);
+            let fits = match bytes.iter().position(|&byte| byte == b'"') {
+                Some(0) if inside == Inside::Plain => as_it_is,
+                Some(at) => self.may_be_key(&[&written, bytes.get(..at).unwrap_or_default()].concat()),
+                None => None,
+            };
+            if fits.unwrap_or_else(|| self.takes(bytes)) {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// Whether a text may be the key of the case; `None` if it has escapes.
+    fn may_be_key(&self, text: &[u8]) -> Option<bool> {
+        let text = core::str::from_utf8(text).ok().filter(|text| !text.contains('\\'))?;
+        Some(self.core().takes_constant(Literal::Text(text)) && !self.meets_more(text))
     }
 }
 

@@ -37,27 +37,3 @@ impl Vocab {
         })
     }
 }
-
-/// The length of an end in tokens, as long as it is within a limit.
-pub(crate) struct Length<'v> {
-    vocab: &'v Vocab,
-    /// The rest of the limit.
-    pub(crate) left: usize,
-}
-
-impl<'v> Length<'v> {
-    pub(crate) fn new(vocab: &'v Vocab, limit: usize) -> Length<'v> {
-        Length { vocab, left: limit }
-    }
-
-    /// Takes the tokens of these bytes. Returns whether they are within the limit.
-    pub(crate) fn takes(&mut self, bytes: &[u8]) -> bool {
-        if bytes.is_empty() {
-            return true;
-        }
-        let length = self.vocab.part(bytes, <[u32]>::len);
-        let left = length.and_then(|length| self.left.checked_sub(length));
-        self.left = left.unwrap_or_default();
-        left.is_some()
-    }
-}

@@ -21,7 +21,6 @@ use bytes::TokenBytes;
 pub(crate) use digits::Digits;
 pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
-pub(crate) use lengths::Length;
 use lengths::Parts;
 pub(crate) use outside::{Opening, Outside, outside};
 pub(crate) use prefixes::Prefixes;
