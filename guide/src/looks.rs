@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 /// The most tokens of ends that are counted for one mask, apart from the last end, and of attempts besides.
 /// Tokens that need more are not allowed, so that time is bounded.
-const MOST: usize = 88;
+const MOST: usize = 80;
 
 /// What is known of ends for one mask: their lengths in tokens, `None` if they exceed the limit.
 struct Looks<'v, S: Surface> {
