@@ -69,6 +69,10 @@ impl<'a> StepReader<'a> {
     }
 
     fn fold(&mut self, binary: Binary, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
+        // Each operand is a level.
+        if !self.fits(operands.len().saturating_sub(2), span) {
+            return Some(bad(span));
+        }
         operands.iter().copied().reduce(|left, right| self.of_two(binary, left, right, span))
     }
 

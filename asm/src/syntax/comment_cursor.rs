@@ -16,10 +16,20 @@ pub(crate) fn is_name_char(c: char) -> bool {
 /// The same for the name of a parameter, which a colon ends.
 #[inline]
 pub(crate) fn is_parameter_char(c: char) -> bool {
-    c.is_ascii_alphanumeric()
-        || matches!(c, '_' | '-' | '.' | '/' | '@' | '#' | '$' | '+' | '~')
-        || !c.is_ascii() && c.is_alphanumeric()
+    IN_NAMES.get(c as usize).copied().unwrap_or_else(|| c.is_alphanumeric())
 }
+
+/// The ASCII characters of names.
+const IN_NAMES: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut at: u8 = 0;
+    while at < 128 {
+        table[at as usize] = at.is_ascii_alphanumeric()
+            || matches!(at, b'_' | b'-' | b'.' | b'/' | b'@' | b'#' | b'$' | b'+' | b'~');
+        at += 1;
+    }
+    table
+};
 
 /// Whether the name of a type may have a character.
 pub(crate) fn is_type_char(c: char) -> bool {
@@ -77,7 +87,11 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(crate) fn skip_blanks(&mut self) {
-        self.take(|c| matches!(c, ' ' | '\t') || !c.is_ascii() && c.is_whitespace());
+        let blanks = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        self.skip(blanks);
+        if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
+            self.take(|c| matches!(c, ' ' | '\t') || !c.is_ascii() && c.is_whitespace());
+        }
     }
 
     #[inline]

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// lowered.
 const SHARED: [(&str, usize); 9] = [
     ("spec", 3),
-    ("asm", 14),
+    ("asm", 13),
     ("vm", 0),
     ("graph", 0),
-    ("guide", 1),
+    ("guide", 0),
     ("drive", 1),
     ("journal", 0),
-    ("host", 4),
+    ("host", 2),
     ("cli", 1),
 ];
 
