@@ -323,13 +323,13 @@ fn a_recursive_union_ends_with_its_least_nested_arm() {
     let [of, op] = ["of", "op"].map(|name| (0..9).find(|&it| session.field(it) == Some(name)).unwrap());
     // In the deepest records nothing but that arm is allowed.
     let (id, json) = (format!("OBJ 2 {op} LIT 0 \"abs\" {of} "), r#"{"obj":{"op":"abs","of":"#);
-    for depth in 0..12 {
+    for depth in 0..16 {
         let id = format!("RET CALL 0 1 {of} {}OBJ ", id.repeat(depth));
         let json = format!("{{\"ret\":{{\"call\":\"t\",\"args\":{{\"of\":{}{{\"obj\":{{", json.repeat(depth));
         let (mut guide, mut other) = (Guide::new(&session), ConstrainedGuide::new(&session));
         let fits = guide.accept_bytes(id.as_bytes()).is_ok();
         assert_eq!(fits, other.accept_bytes(json.as_bytes()).is_ok(), "{id}");
-        assert_eq!(fits, depth <= 7, "{depth}");
+        assert_eq!(fits, depth <= 11, "{depth}");
         if !fits {
             continue;
         }
