@@ -283,11 +283,6 @@ impl<'c> SchemaShape<'c> {
         self.node().record.as_ref().is_some_and(|record| record.refused)
     }
 
-    /// Whether a part of the schemas of its tool forbids fields that it does not list.
-    pub fn some_refuse_others(self) -> bool {
-        self.all.nodes.iter().any(|node| node.record.as_ref().is_some_and(|record| record.refused))
-    }
-
     /// The listed fields, in the order of the schema.
     pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'c>> + Clone {
         let listed = self.node().record.as_ref().map_or(&[][..], |record| &record.fields.all);

@@ -5,14 +5,14 @@ use crate::tree::{below, complain, read};
 /// The parts, with the most lines that each may have. The number of a crate is only ever lowered; a part of
 /// `asm` may take lines from another.
 const PARTS: &[(&[&str], usize)] = &[
-    (&["asm/src"], 42_581),
+    (&["asm/src"], 42_576),
     (&["asm/src/dialect", "asm/src/expr"], 4_416),
     (&["asm/src/foreign.rs", "asm/src/steps"], 9_068),
     (&["asm/src/document"], 3_379),
     (&["asm/src/check", "asm/src/rules"], 6_680),
     (&["asm/src/id", "asm/src/syntax"], 4_391),
     (&["asm/src/ast.rs", "asm/src/ast"], 1_024),
-    (&["asm/src/catalog.rs", "asm/src/catalog"], 2_594),
+    (&["asm/src/catalog.rs", "asm/src/catalog"], 2_589),
     (&["asm/src/compile"], 712),
     (&["asm/src/diagnostic"], 548),
     (&["asm/src/format"], 509),
