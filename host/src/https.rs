@@ -1,6 +1,6 @@
 //! Builds HTTP clients, and says what is missing where one cannot be built.
 
-use reqwest::{Client, ClientBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, Response};
 use std::error::Error;
 use std::io;
 
@@ -67,8 +67,8 @@ fn unsafe_line(error: &rustls::Error) -> String {
 
 /// A URL to which a secret may be sent, and whose answer can be trusted: over TLS, or on this machine.
 #[cfg(any(feature = "login", feature = "serve"))]
-pub(crate) fn safe(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
+pub(crate) fn safe(text: &str) -> Option<reqwest::Url> {
+    let url = reqwest::Url::parse(text).ok()?;
     let local = match url.host_str() {
         Some("localhost" | "[::1]") => true,
         Some(host) => host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback()),

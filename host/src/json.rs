@@ -1,10 +1,13 @@
 //! Finds the parts of a JSON value one at a time, without reading their values.
 
+#[cfg(any(feature = "mcp", feature = "serve"))]
 use jiter::{Jiter, JiterError, Peek};
+#[cfg(any(feature = "mcp", feature = "serve"))]
 use std::ops::Range;
 
 /// Calls `each` with the name of each member of an object and the place of its value; false if the text is
 /// another value.
+#[cfg(any(feature = "mcp", feature = "serve"))]
 pub(crate) fn members<E>(
     text: &[u8],
     wrong: impl Fn(JiterError) -> E,
@@ -28,6 +31,7 @@ pub(crate) fn members<E>(
 }
 
 /// Calls `each` with the place of each item of a list; false if the text is another value.
+#[cfg(feature = "mcp")]
 pub(crate) fn items<E>(
     text: &[u8],
     wrong: impl Fn(JiterError) -> E,

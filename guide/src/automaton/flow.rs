@@ -7,7 +7,7 @@
 
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, add, entry};
-use crate::automaton::want::{Arena, either};
+use crate::automaton::want::{Arena, either, no_case};
 use ilo_asm::check::ValueInfo;
 
 /// The state of the slots at a point.
@@ -72,8 +72,12 @@ impl Slots {
     /// Adds another value that a slot may have.
     fn join_value(&mut self, slot: u8, other: u32, arena: &mut Arena<'_>) {
         if let Some(value) = self.values.get_mut(slot as usize).filter(|value| **value != other) {
-            let joined = arena.value(*value).join(arena.value(other));
-            *value = arena.add_value(joined);
+            let (one, two) = (arena.value(*value), arena.value(other));
+            *value = match (one.same(no_case()), two.same(no_case())) {
+                (true, _) => other,
+                (_, true) => *value,
+                _ => arena.add_value(one.join(two)),
+            };
         }
     }
 

@@ -5,7 +5,7 @@ use crate::automaton::keys::{self, key_of};
 use crate::automaton::offers::{self, BOOL, NIL, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Block, Core, Frame, NONE, Phase, SLOTS, Stmt, entry};
-use crate::automaton::want::{ANY, Want, empty_list, field};
+use crate::automaton::want::{ANY, Want, empty_list, field, no_case};
 use crate::automaton::{arms, blocks, operands};
 use ilo_asm::ast::Literal;
 use ilo_asm::check::{Gives, Part, ValueInfo};
@@ -302,7 +302,7 @@ impl<'c> Core<'c> {
         match frame.word {
             Word::List if frame.others == NONE => empty_list(),
             Word::List => self.arena.value(frame.others).listed(),
-            Word::MatchMap if frame.others == NONE => type_of(NIL),
+            Word::MatchMap if frame.others == NONE => no_case(),
             Word::MatchMap => self.arena.value(frame.others),
             Word::Call => {
                 let tool = self.session.tools.get(frame.number as usize);

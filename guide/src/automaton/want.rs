@@ -295,6 +295,9 @@ fn accepts_shape(shape: SchemaShape<'_>, known: ValueInfo<'_>) -> bool {
 /// A value that is one or the other. Two kinds of lists become lists of anything: the check may know less of
 /// each than a guide does, and then it knows only that both are lists.
 pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
+    if [a, b].iter().any(|it| it.same(no_case())) {
+        return if a.same(no_case()) { b } else { a };
+    }
     let joined = a.join(b);
     let lists = a.ty.lists.min(b.ty.lists);
     if joined.ty != Inferred::ANY || lists == 0 {
@@ -311,6 +314,11 @@ pub(crate) fn field<'c>(of: ValueInfo<'c>, name: &str) -> ValueInfo<'c> {
 /// Whether a record may have a field of this name.
 pub(crate) fn may_have(record: SchemaShape<'_>, name: &str) -> bool {
     !record.refuses_others() || record.field(name).is_some()
+}
+
+/// The value of a choice without a case: nil, of which the check knows nothing where it joins values.
+pub(crate) fn no_case<'c>() -> ValueInfo<'c> {
+    ValueInfo::held(Inferred::NIL).with_part(Part::Nothing)
 }
 
 /// A list without items.
