@@ -30,6 +30,23 @@ fn a_session_that_cannot_be_is_refused_with_its_reason() {
     assert!(Session::new(&catalog, "f() -> nil", &broken).is_err());
 }
 
+/// A choice without a case is nil, but joins other values as if it were none of them.
+#[test]
+fn what_a_choice_without_cases_joins_is_known_as_the_check_knows_it() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f(a: any) -> any", &Options::default()).unwrap();
+    for begun in [
+        "RET UNIQUE LIST 2 MATCH_MAP OBJ 0 0 LIST 0 LIT ",
+        "RET UNIQUE LIST 2 LIST 0 MATCH_MAP OBJ 0 0 LIT ",
+        "IF EQ REF 0 LIT 1 1 1\n  LET 1 MATCH_MAP OBJ 0 0\nELSE 1\n  LET 1 LIST 1 LIST 0\nRET UNIQUE REF 1 LIT ",
+        "LET 1 IF EQ REF 0 LIT 1 1 1\n  MATCH_MAP OBJ 0 0\nELSE 1\n  LIST 1 LIST 0\nRET UNIQUE REF 1 LIT ",
+    ] {
+        let mut guide = Guide::new(&session);
+        guide.accept_bytes(begun.as_bytes()).unwrap_or_else(|error| panic!("{begun} at {}", error.at));
+        assert_eq!(guide.next_bytes(), b"2", "{begun}: only nil, since items that are lists have no fields");
+    }
+}
+
 #[test]
 fn items_and_fields_are_those_that_a_function_takes() {
     let catalog = Catalog::default();

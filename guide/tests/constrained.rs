@@ -518,3 +518,25 @@ fn the_beginning_of_a_file_gives_its_session() {
         assert!(Session::of_constrained(&catalog, wrong).is_err(), "{wrong}");
     }
 }
+
+/// The condition of `until` is an IF in the passes, for which the deepest block has no room.
+#[test]
+fn a_loop_with_until_begins_only_where_its_condition_has_room() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f(ok: bool) -> result any, text", &Options::default()).unwrap();
+    let mut guide = ConstrainedGuide::new(&session);
+    let mut begun = 0;
+    for depth in 0.. {
+        let mut inside = guide.clone();
+        if inside.accept_bytes(br#"{"do":["#).is_ok() {
+            let end = inside.close().unwrap_or_else(|| panic!("no end within {depth} blocks"));
+            inside.accept_bytes(&end).unwrap();
+            inside.check(&catalog).unwrap();
+            begun = depth;
+        }
+        if guide.accept_bytes(br#"{"if":"ok","then":["#).is_err() {
+            break;
+        }
+    }
+    assert!(begun > 4, "{begun}");
+}

@@ -5,7 +5,7 @@ use super::choices::{Choices, Fits, List};
 use super::machine::{Around, Binds, JsonMachine, Next, Owner};
 use super::{close, handlers, loops, names, paths, texts, values};
 use crate::automaton::offers::{self, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{self, ITEMS, Phase};
+use crate::automaton::state::{self, ITEMS, LEVELS, Phase};
 use crate::automaton::{blocks, ends, integers, keys, operands};
 use crate::surface::Steps;
 use ilo_asm::ast::Literal;
@@ -104,9 +104,14 @@ impl JsonMachine<'_> {
             (Word::Undo, "{\"compensate\":[{\"call\":", Act::Step(Word::Undo, "]}")),
             (Word::Rollback, "{\"rollback\":{\"call\":", Act::Step(Word::Rollback, "}")),
         ];
-        // A loop with a condition fails if it does not end.
+        // A loop with a condition fails if it does not end. That of `until` is an IF in its passes.
         let loops = blocks::may_fail_with_text(&self.core);
-        let fits = |act| loops || !matches!(act, Act::While | Act::Until);
+        let deeper = self.core.block().level + 1 < LEVELS;
+        let fits = |act| match act {
+            Act::While => loops,
+            Act::Until => loops && deeper,
+            _ => true,
+        };
         let steps = all.into_iter().filter(|it| words & one(it.0) != 0 && fits(it.2));
         let mut found: Vec<Choice> = steps.map(|it| choice(it.1, it.2)).collect();
         if handlers::may_give(self) {
