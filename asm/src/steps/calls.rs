@@ -72,7 +72,9 @@ pub(crate) fn value_step<'a>(reader: &mut StepReader<'a>, step: &Step<'_, 'a>, t
     }
     let faulty = step.faulty || reader.suspects.len() > suspects || value.is_bad();
     let is_lost = !tail.wanted() || tail == Aim::Yield && !blocks::takes_value(reader, tail);
-    let is_unnamed = !reader.dialect.is_yaml() && !step.keyed.has(Key::Let);
+    // A pass that ends with a value of its own is harmless.
+    let is_read = matches!(value.kind, ExprKind::Ref(_));
+    let is_unnamed = !reader.dialect.is_yaml() && !step.keyed.has(Key::Let) && !is_read;
     if is_lost
         && is_unnamed
         && !faulty
