@@ -176,7 +176,7 @@ fn of_many_problems_the_first_are_shown_and_that_is_said() {
 fn a_file_that_cannot_be_read_says_where() {
     let cases = [
         ("a.json", "{\"tools\": {}", "a.json:1:13: "),
-        ("a.json", "{\"tools\": {\"a\":1,\"a\":2}}", "a.json:1:11: a record with the key `a` twice"),
+        ("a.json", "{\"tools\": {\"a\":1,\"a\":2}}", "a.json:1:18: `a` is given twice"),
         ("a.json", "{}", "a.json:1:1: expected `tools` or `mcpServers`, found neither"),
         ("a.json", "[]", "a.json:1:1: expected a record, found a list"),
         ("a.toml", "[tools.a]\nmock = [", "a.toml:2:"),
@@ -233,7 +233,7 @@ fn a_schema_that_cannot_be_used_is_in_the_way_of_calls_of_its_tool_alone() {
         assert_eq!(tools.schema_problems().collect::<Vec<_>>(), found);
     }
     let twice = r#"{"tools": {"a": {"mock": {"returns": 1}, "input_schema": {}, "input_schema": {}}}}"#;
-    assert!(problems("a.json", twice)[0].contains("a record with the key `input_schema` twice"));
+    assert!(problems("a.json", twice)[0].contains("`input_schema` is given twice"));
 }
 
 #[test]

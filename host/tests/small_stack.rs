@@ -69,7 +69,7 @@ fn a_tools_file_of_the_greatest_depth_is_loaded() {
         };
         assert_eq!(load(limits::DEFAULT_VALUE_DEPTH - 1).unwrap(), 1);
         let problems = load(100_000).unwrap_err();
-        assert!(problems[0].to_string().contains("nested deeper"), "{}", problems[0]);
+        assert!(problems[0].to_string().contains("deeper than"), "{}", problems[0]);
     });
 }
 
