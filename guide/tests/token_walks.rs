@@ -514,3 +514,34 @@ fn a_long_record_begins_only_within_the_budget() {
         assert!(whole > 4 && whole < 26, "{whole} {text}");
     }
 }
+
+/// A name begins with a letter, whatever a token of a name has.
+#[test]
+fn tokens_that_begin_with_a_sign_begin_no_name() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f(p: number) -> any", &Options::default()).unwrap();
+    let mut all = crate::both::bytes();
+    all.extend(["__", "_\"", "-a", "9a", "for", "_x"].map(Vec::from));
+    let vocab = Vocab::new(&all, 0).unwrap();
+    let mut bits = vec![0; vocab.mask_len()];
+    for text in [
+        r#"{"for":""#,
+        r#"{"let":""#,
+        r#"{"do":[{"let":""#,
+        r#"{"try":[],"err":{"as":""#,
+        r#"{"let":"a","for":""#,
+    ] {
+        for left in [u32::MAX, 700] {
+            let mut body = Body::new(&session, Notation::Constrained);
+            body.begin(text);
+            body.fill(&vocab, left, &mut bits).unwrap();
+            for token in tokens(&bits) {
+                assert!(
+                    body.clone().accept(&vocab, token),
+                    "{text}: {:?}",
+                    String::from_utf8_lossy(vocab.token(token))
+                );
+            }
+        }
+    }
+}

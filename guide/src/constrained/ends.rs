@@ -180,7 +180,9 @@ pub(super) fn fill_name(
     });
     for (before, closers) in &json.name_ends {
         let name = [&written, &**before].concat();
-        let Some(name) = core::str::from_utf8(&name).ok().filter(|name| may_be_bound(name)) else {
+        let is_refused = before.first().is_some_and(|first| refused.contains(first));
+        let name = core::str::from_utf8(&name).ok().filter(|name| !is_refused && may_be_bound(name));
+        let Some(name) = name else {
             continue;
         };
         if of == Binds::Part
